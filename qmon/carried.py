@@ -1,4 +1,4 @@
-"""The folders that come with qmon: beside the package in a checkout, inside it in a wheel."""
+"""Folders shipped with qmon: next to the package in a checkout, inside it in a wheel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @cache
 def folder(name: str) -> Traversable | None:
-    """The folder ``sql`` or ``docs``; ``None`` where the installation is broken."""
+    """Return the folder ``sql`` or ``docs``, ``None`` if the installation is broken."""
     package = importlib.resources.files("qmon")
     inside = package / f"_{name}"
     beside = Path(str(package)).parent / name

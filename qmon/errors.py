@@ -1,7 +1,7 @@
 """The errors that qmon raises on purpose.
 
-Every message is one line that says what is wrong and what to do about it, and never holds a secret: it is shown to
-the operator as it stands.
+Each message is one line that says what is wrong and how to fix it. It is shown to the operator unchanged and never
+contains a secret.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ class QmonError(Exception):
 
 
 class BadInput(QmonError):
-    """What the user typed or configured cannot be used; nothing was changed. The command line exits with 2."""
+    """The user's input or configuration cannot be used. Nothing was changed. The command line exits with 2."""
 
 
 class Unreachable(QmonError):
-    """The target cannot be reached or refuses us. The command line exits with 1.
+    """The target cannot be reached or refuses the connection. The command line exits with 1.
 
     Attributes:
-        retryable: whether waiting may help: a server that starts or is full, a network that fails. A wrong password,
-            an unknown database or a missing right stay as they are until somebody acts.
+        retryable: whether waiting may help, as with a server that is starting or full, or a failing network. A wrong
+            password, an unknown database or a missing permission needs a person to fix it.
     """
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
@@ -29,18 +29,18 @@ class Unreachable(QmonError):
 
 
 class NoConnectionLeft(Unreachable):
-    """The server, the database or our role has no connection to spare; one may become free."""
+    """The server, the database or our role is at its connection limit. A connection may become free."""
 
 
 class PasswordNeeded(Unreachable):
-    """The server asks for a password and we gave none; ``qmon.config.secrets`` knows where to get one."""
+    """The server asks for a password and we sent none. ``qmon.config.secrets`` can get one."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
 
 
 class WrongPassword(Unreachable):
-    """The server refuses the password, or knows no such user; ``qmon.config.secrets`` asks for another one."""
+    """The server rejects the password or does not know the user. ``qmon.config.secrets`` asks for another password."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
@@ -51,20 +51,20 @@ class MissingDriver(BadInput):
 
 
 class ConnectionLost(Unreachable):
-    """A connection that worked has broken; every statement under way on it is lost."""
+    """A working connection broke. Every statement running on it is lost."""
 
 
 class OutcomeUnknown(ConnectionLost):
-    """The connection was lost while it committed: whether the server did is not known."""
+    """The connection was lost during a commit. It is unknown whether the server committed."""
 
 
 class QueryFailed(QmonError):
-    """The server refused one statement; the connection is good.
+    """The server rejected one statement. The connection is still usable.
 
     Attributes:
-        sqlstate: the five characters of the SQLSTATE, or an empty string where the driver gave none.
+        sqlstate: the five-character SQLSTATE, or an empty string if the driver gave none.
         query: the name of the query, such as ``probe/server``.
-        numbers: the server's own numbers of the errors, where its driver tells them (SQL Server).
+        numbers: the server's native error numbers, if its driver reports them (SQL Server).
     """
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", numbers: tuple[int, ...] = ()) -> None:
@@ -75,7 +75,7 @@ class QueryFailed(QmonError):
 
 
 class PermissionMissing(QueryFailed):
-    """Our role may not do that. ``grant`` is the statement that would help, empty where the engine cannot tell."""
+    """Our role lacks a permission. ``grant`` is the statement that gives it, empty if the engine cannot tell."""
 
     def __init__(self, message: str, *, sqlstate: str = "", query: str = "", grant: str = "") -> None:
         super().__init__(message, sqlstate=sqlstate, query=query)
@@ -83,12 +83,12 @@ class PermissionMissing(QueryFailed):
 
 
 class DeadlineExceeded(QueryFailed):
-    """The statement ran into its deadline, or was cancelled; the connection is good."""
+    """The statement exceeded its deadline or was cancelled. The connection is still usable."""
 
 
 class StatementCancelled(DeadlineExceeded):
-    """Another thread cancelled the statement; the connection is good."""
+    """Another thread cancelled the statement. The connection is still usable."""
 
 
 class LockTimeout(DeadlineExceeded):
-    """A lock was not to be had in the time that the session waits for one; trying again may help."""
+    """A lock was not granted within the session's lock timeout. Retrying may help."""

@@ -1,4 +1,4 @@
-"""Reads paths that people write, and writes files: private to the user whatever the umask, whole or not at all."""
+"""Read paths that people write, and write files atomically and private to the user, whatever the umask."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PRIVATE_FOLDER: Final = 0o700
 
 
 def path_from(text: str | Path, folder: Path | None = None) -> Path:
-    """Return the path that a person wrote; ``~`` and ``~name`` are home folders.
+    """Return the path that a person wrote. ``~`` and ``~name`` are home folders.
 
-    ``folder``: what a relative path starts from; without it the working folder. Raises ``BadInput`` if there is no such
-    home folder, if the working folder is needed and was deleted, and for characters that no path may have.
+    ``folder``: base of a relative path, by default the working folder. Raises ``BadInput`` if the home folder does not
+    exist, if the working folder is needed and was deleted, or if a character is not allowed in paths.
     """
     try:
         path = Path(text).expanduser()
@@ -44,12 +44,12 @@ def working_folder() -> Path:
 
 
 def real_path(path: Path) -> Path:
-    """Return the path without links. Raises ``OSError`` if a relative path starts from a folder that was deleted."""
+    """Return the path with links resolved. Raises ``OSError`` if a relative path starts from a deleted folder."""
     return Path(os.path.realpath(path))  # Path.resolve() raises RuntimeError for links that form a circle
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and the missing ones above it, for the user alone; one that is there stays as it is.
+    """Create a folder and its missing parents, private to the user. Existing folders are left unchanged.
 
     Raises ``OSError``.
     """
@@ -59,26 +59,26 @@ def make_folder(path: Path) -> None:
         make_folder(path.parent)
     try:
         path.mkdir(PRIVATE_FOLDER)
-    except FileExistsError:  # another process was faster, or it is no folder
+    except FileExistsError:  # another process was faster, or it is not a folder
         if not path.is_dir():
             raise
     else:
-        path.chmod(PRIVATE_FOLDER)  # mkdir takes the umask away from the mode
+        path.chmod(PRIVATE_FOLDER)  # mkdir applies the umask to the mode
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of a file for ``os.open``'s flags, for the user alone if it is new; links are not followed.
+    """Return a file descriptor opened with ``flags`` of ``os.open``. New files are private. Links are not followed.
 
-    The mode of a file that is there stays. Raises ``OSError``.
+    The mode of an existing file is kept. Raises ``OSError``.
     """
     return os.open(path, flags | os.O_CREAT | system.OPEN_FLAGS, PRIVATE_FILE)
 
 
 def replace(path: Path, data: str | bytes) -> None:
-    """Write a file, over one that is there, whose mode stays; a new one is for the user alone. Texts are UTF-8.
+    """Write a file atomically, replacing an existing one and keeping its mode. New files are private. Text is UTF-8.
 
-    Readers see the old file or the new one. If the disk is full, or the process ends, the old one is left whole. A link
-    stays a link; a pipe or a device is written to. Raises ``OSError``.
+    Readers see the old file or the new one. If the disk is full or the process ends, the old one stays complete. A link
+    stays a link. A pipe or device is written to directly. Raises ``OSError``.
     """
     content = data.encode("utf-8") if isinstance(data, str) else data
     before = path.stat() if path.exists() else None
@@ -97,12 +97,12 @@ def replace(path: Path, data: str | bytes) -> None:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
-    with contextlib.suppress(OSError):  # the file is in its place; some file systems cannot sync a folder
+    with contextlib.suppress(OSError):  # the file was replaced; some file systems cannot sync a folder
         system.sync_folder(place.parent)
 
 
 def write_new(path: Path, data: str | bytes) -> None:
-    """Write a file that is not there yet, for the user alone; nothing is left of it if that fails. Texts are UTF-8.
+    """Create a file that does not exist yet, private to the user. It is removed again if writing fails. Text is UTF-8.
 
     Raises ``OSError``.
     """
@@ -125,12 +125,12 @@ def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
 
 
 def writable_by_others(path: Path) -> str | None:
-    """Why a file is not the user's alone to change, with the command that helps; ``None`` if it is.
+    """Return why other users may change a file, and the command that fixes it, ``None`` if they may not.
 
-    The file and its folder count, because a user who may write to a folder can replace the files in it, unless its
-    sticky bit is set. Windows keeps rights in lists of its own, which qmon does not read. Raises ``OSError``.
+    The folder is checked too: a user who may write to a folder can replace the files in it, unless its sticky bit is
+    set. Windows uses access control lists, which qmon does not read. Raises ``OSError``.
     """
-    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell's has no folder
+    if sys.platform == "win32" or not path.is_file():  # a pipe of the shell has no folder
         return None
     place = real_path(path)
     for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):

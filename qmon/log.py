@@ -1,7 +1,7 @@
-"""The log: a file private to the user, in the folder for state, that never disturbs the program that writes it.
+"""The log: a file private to the user in the state folder. Writing it never disturbs the program.
 
-Modules log by ``logging.getLogger(__name__)``. Whatever they log, no line holds a password, a literal of a statement
-or a payload: servers and Python quote values in their errors, and what is quoted is covered unless it is a name.
+Modules log with ``logging.getLogger(__name__)``. No line ever contains a password, a literal of a statement or a
+payload. Servers and Python quote values in their errors, so quoted text is hidden unless it is a name.
 """
 
 from __future__ import annotations
@@ -28,30 +28,32 @@ from qmon.redact import hide_secrets, without_values
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
 MAX_BYTES: Final = 1_000_000
-# So many full files are kept beside the one that is written: `qmon.log.1` is the newest of them.
+
+# Number of full files kept next to the current one. `qmon.log.1` is the newest of them.
 KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-# Another process has moved the file, or has it open: the next line tries again.
+# Another process moved the file or has it open. The next line tries again.
 _NOT_NOW: Final = (FileNotFoundError, PermissionError) if system.HELD_WHILE_OPEN else (FileNotFoundError,)
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
 _logger: Final = logging.getLogger("qmon")
-_logger.addHandler(logging.NullHandler())  # else Python prints warnings on the screen of a program that keeps no log
+_logger.addHandler(logging.NullHandler())  # otherwise Python prints warnings on the screen of a program without a log
 _lock: Final = threading.Lock()
-# The defects that were logged with their traceback already.
+
+# Defects that were already logged with their traceback.
 _seen: Final[set[tuple[object, ...]]] = set()
 
 
 def default_path() -> Path:
-    """``qmon.log`` in the user's folder for state (``~/.local/state/qmon`` on Linux)."""
+    """Return ``qmon.log`` in the user's state folder (``~/.local/state/qmon`` on Linux)."""
     return platformdirs.user_state_path("qmon") / "qmon.log"
 
 
 def parse_level(text: str) -> int | None:
-    """The level of that name, ``None`` for ``off``. Raises ``BadInput``."""
+    """Return the log level with this name, ``None`` for ``off``. Raises ``BadInput``."""
     name = text.strip().lower()
     if name != OFF and name not in LEVELS:
         from qmon.model.config_reader import nearest
@@ -65,14 +67,14 @@ _ABOUT_CODE: Final = (AttributeError, ImportError, ModuleNotFoundError, NameErro
 
 
 class Formatter(logging.Formatter):
-    """One line for each record, and its traceback below; nothing secret, nothing that could steer a terminal."""
+    """Formats a record as one line with its traceback below. Hides secrets and terminal control characters."""
 
     def __init__(self) -> None:
         super().__init__()
         self.covers: list[Cover] = [hide_secrets]
 
     def format(self, record: logging.LogRecord) -> str:
-        """``2026-11-22T14:05:34.123Z 4711 WARNING monitor.poller [qmon-poll]: …``, UTC."""
+        """Return ``2026-11-22T14:05:34.123Z 4711 WARNING monitor.poller [qmon-poll]: …``, in UTC."""
         when = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03d}Z"
         name = record.name.removeprefix("qmon.")
         words = without_values(_one_line(self.without_secrets(record.getMessage())))[:_LONGEST]
@@ -82,27 +84,27 @@ class Formatter(logging.Formatter):
 
     @staticmethod
     def converter(seconds: float | None) -> time.struct_time:
-        """Times are UTC."""
+        """Use UTC for timestamps."""
         return time.gmtime(seconds)
 
     def words(self, problem: BaseException) -> str:
-        """What an error says, on one line, with nothing secret and no values in it."""
+        """Return the message of an error on one line, without secrets and values."""
         words = _one_line(self.without_secrets(str(problem)))
         return (words if type(problem) in _ABOUT_CODE else without_values(words))[:_LONGEST]
 
     def without_secrets(self, text: str) -> str:
-        """The text with passwords covered, and what the configuration says."""
+        """Hide passwords and everything that the configuration marks as private."""
         text = text[:_LONGEST_RAW]
         for cover in self.covers:
             text = cover(text)
         return text
 
     def traceback(self, problem: BaseException) -> list[str]:
-        """The lines of the traceback of an error and of what led to it."""
+        """Return the traceback lines of an error and of the errors that caused it."""
         return [f"  {_clean(line)}" for line in self._chain(problem, set())]
 
     def _chain(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
-        """The lines of a traceback, those of what it came from first. No variable and no note of it is shown."""
+        """Yield the lines of a traceback, causes first. Variables and exception notes are left out."""
         seen.add(id(problem))
         earlier = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
         if earlier is not None and id(earlier) not in seen:
@@ -127,20 +129,20 @@ def _one_line(text: str) -> str:
 
 
 class FileHandler(logging.Handler):
-    """Appends to a file that several processes write and rotate; opened for each line, since there are few.
+    """Appends to a file that several processes write and rotate.
 
-    Nothing is raised and nobody is waited for: what cannot be written is lost, and ``problem`` says why.
+    The file is opened for each line, because lines are rare. The handler never raises and never waits. A line that
+    cannot be written is lost, and ``problem`` says why.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
-        # Why the last line was not written; empty where it was.
+        # Why the last line was not written, empty if it was.
         self.problem = ""
         self._write(b"")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record."""
         try:
             self._write((self.format(record) + "\n").encode("utf-8", "backslashreplace"))
         except Exception as problem:
@@ -172,7 +174,7 @@ class FileHandler(logging.Handler):
             moved = True
 
     def _open(self) -> int:
-        # A pipe that nobody reads would hold us up.
+        # Writing to a pipe without a reader would block.
         flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
         with contextlib.suppress(FileNotFoundError):
             return private.open_private(self.path, flags)
@@ -189,7 +191,7 @@ class FileHandler(logging.Handler):
 
 
 def rotated(path: Path, number: int) -> Path:
-    """The file with the log before the last ``number`` rotations; with 0 the one that is written."""
+    """Return the path of the file that was rotated ``number`` times. 0 is the current file."""
     return path.with_name(f"{path.name}.{number}") if number else path
 
 
@@ -198,10 +200,11 @@ def rotated(path: Path, number: int) -> Path:
 
 @contextlib.contextmanager
 def written(path: Path | None, level: int | None) -> Iterator[None]:
-    """Keep a log inside: what qmon logs from ``level`` on, warnings of others, and errors that end a thread.
+    """Write a log while the context is open.
 
-    ``path``: without one the usual place. ``level`` ``None``: no log. Passwords are covered, and what
-    ``also_cover`` was given. Never raises; ``problem`` says what went wrong.
+    It contains qmon's records from ``level`` up, other libraries' warnings, and errors that end a thread. ``path``:
+    ``None`` for the default path. ``level``: ``None`` for no log. Passwords are hidden, and everything that the
+    functions given to ``add_cover`` hide. Never raises. ``write_problem`` returns what went wrong.
     """
     if level is None:
         yield
@@ -228,12 +231,12 @@ def written(path: Path | None, level: int | None) -> Iterator[None]:
 
 
 def also_cover(cover: Cover) -> None:
-    """Cover more from now on, such as what the configuration says."""
+    """Apply another redaction function from now on, such as the one for the configured patterns."""
     _formatter().covers.append(cover)
 
 
 def place() -> str:
-    """Where the log is, for messages: empty where none is kept."""
+    """Return the path of the log, for messages, or why it cannot be written. Empty if there is no log."""
     handler = _handler()
     if handler is None:
         return ""
@@ -241,22 +244,22 @@ def place() -> str:
 
 
 def problem() -> str:
-    """Why the last line was not written; empty where it was, or where no log is kept."""
+    """Return why the last line was not written. Empty if it was written or there is no log."""
     handler = _handler()
     return handler.problem if handler is not None else ""
 
 
 def files() -> list[Path]:
-    """The files of the log that are there, the newest first."""
+    """Return the existing log files, newest first."""
     handler = _handler()
     path = handler.path if handler is not None else default_path()
     return [file for number in range(KEPT + 1) if (file := rotated(path, number)).is_file()]
 
 
 def report(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
-    """Log a defect of qmon with its traceback, the same one again without; returns the line for the operator.
+    """Log a defect of qmon, with its traceback the first time, and return the line for the operator.
 
-    ``once``: do not log the same defect again. Use it for what happens in every poll.
+    ``once``: do not log the same defect again. Use it for code that runs in every poll.
     """
     last = traceback.extract_tb(problem.__traceback__)[-1:]
     key = (type(problem).__qualname__, *((frame.filename, frame.lineno) for frame in last))
@@ -273,7 +276,7 @@ def report(problem: BaseException, logger: logging.Logger = _logger, *, once: bo
 
 
 def traceback_of(problem: BaseException) -> str:
-    """The traceback of an error as it is logged."""
+    """Return the traceback of an error as the log contains it."""
     return "\n".join(_formatter().traceback(problem))
 
 
@@ -283,14 +286,14 @@ def reported(problem: QmonError) -> None:
 
 
 class Changes:
-    """Logs what fails as it begins to fail, fails otherwise, or works again; not each time."""
+    """Logs a failure only when it starts, when its reason changes, and when it ends."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
         self._before: dict[str, str] = {}
 
     def see(self, failing: Mapping[str, str]) -> None:
-        """All that fails now, with the reasons; one that differs in its numbers alone is the same."""
+        """Take everything that fails now: the reason by name. Reasons that differ only in numbers count as equal."""
         now = {what: re.sub(r"\d+", "#", why) for what, why in failing.items()}
         for what, why in failing.items():
             if self._before.get(what) != now[what]:

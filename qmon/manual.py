@@ -1,4 +1,4 @@
-"""The manual: the pages of ``docs/``, their sections, and what is found in them. For the terminal and the screens."""
+"""The manual: pages of ``docs/``, their sections, and search. Used by the command line and the screens."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from qmon import carried
 from qmon.errors import BadInput, QmonError
 from qmon.model.config_reader import nearest
 
-# The page with a section for each verdict, and for each reason why a figure is unknown.
+# The page with a section for each verdict and for each reason why a figure is unknown.
 VERDICTS: Final = "verdicts"
+
 # The page with a section for each figure.
 FIGURES: Final = "figures"
 _HEADING: Final = re.compile(r"(#+) (.*)")
@@ -24,7 +25,7 @@ _LINK: Final = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with the text up to the next one. ``level``: 1 for the title of the page."""
+    """A heading with the text up to the next heading. ``level`` is 1 for the title of the page."""
 
     page: str
     heading: str
@@ -32,14 +33,14 @@ class Section:
     text: str
 
     def covers(self, words: str) -> bool:
-        """Whether the heading is these words. It may hold several, parted by `` · ``; ``…`` is any text."""
+        """Return whether these words match the heading. `` · `` separates alternatives, and ``…`` matches any text."""
         patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
         return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
 
 
 @cache
 def pages() -> tuple[str, ...]:
-    """The names of the pages, such as ``acting``, by the alphabet. Raises ``QmonError`` without a manual."""
+    """Return the names of the pages, such as ``acting``, sorted. Raises ``QmonError`` if the manual is missing."""
     folder = carried.folder("docs")
     names = [entry.name for entry in folder.iterdir()] if folder is not None else []
     if not names:
@@ -49,9 +50,9 @@ def pages() -> tuple[str, ...]:
 
 @cache
 def sections(page: str) -> tuple[Section, ...]:
-    """A page in sections, without pictures, and links to other pages as their words."""
+    """Return the sections of a page, without images, and with links to other pages replaced by their text."""
     folder = carried.folder("docs")
-    assert folder is not None  # noqa: S101 - there is such a page
+    assert folder is not None  # noqa: S101 - the caller has the name from pages()
     text = _LINK.sub(r"\1", _IMAGE.sub("", (folder / f"{page}.md").read_text(encoding="utf-8")))
     out: list[Section] = []
     heading, level, lines, code = "", 0, list[str](), False
@@ -68,12 +69,12 @@ def sections(page: str) -> tuple[Section, ...]:
 
 
 def about(page: str) -> str:
-    """What a page is about: its first paragraph, on one line."""
+    """Return the first paragraph of a page on one line."""
     return " ".join(sections(page)[0].text.partition("\n\n")[0].split())
 
 
 def topic(words: str) -> str:
-    """The page of that name or title, or else every section with that heading, as Markdown. Raises ``BadInput``."""
+    """Return the page with this name or title, or every section with this heading, as Markdown. Raises ``BadInput``."""
     wanted = " ".join(words.lower().replace("-", " ").split())
     for page in pages():
         if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
@@ -86,13 +87,16 @@ def topic(words: str) -> str:
 
 
 def paragraph(words: str) -> str:
-    """What the manual says of a verdict, a figure, or a reason why one is unknown, in plain words; empty if nothing."""
+    """Return what the manual says about a verdict, a figure or a reason, as plain text.
+
+    The result is empty if the manual has no such section.
+    """
     text = next((part.text for part in _explaining() if part.covers(words)), "")
     return " ".join(text.replace("`", "").replace("*", "").split())
 
 
 def search(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
-    """Every line of the manual, or of one page, that holds the text, in any case, with its section."""
+    """Yield every line that contains ``word``, ignoring case, with its section. ``page``: search only this page."""
     for name in pages() if page is None else (page,):
         for part in sections(name):
             for line in (part.heading, *part.text.splitlines()):
@@ -101,12 +105,12 @@ def search(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
 
 
 def _explaining() -> list[Section]:
-    """The sections that explain what is on the screens, one thing each."""
+    """Return the sections that each explain one thing on the screens."""
     return [part for page in (VERDICTS, FIGURES) for part in sections(page) if part.level == 3]
 
 
 def _below(page: str, words: str) -> Iterator[Section]:
-    """The sections with that heading, and those below them."""
+    """Yield the sections with this heading and their subsections."""
     level = 0
     for part in sections(page):
         if part.covers(words):

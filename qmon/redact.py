@@ -1,7 +1,7 @@
-"""Covers what must not be seen: passwords, values in messages of servers, and what the configuration says.
+"""Hide passwords, values quoted in server messages, and text that the configuration marks as private.
 
-``***`` stands for a password, ``•••`` for anything else. The one place for it, but for the payloads that a recording
-leaves out (``qmon.recording.format.redaction``).
+``***`` replaces a password, ``•••`` anything else. All redaction is done here, except for the payloads that a recording
+omits (``qmon.recording.format.redaction``).
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ COVER: Final = "•••"
 
 # ------------------------------------------------------------------------------------------------------- passwords
 
-# Every password that this process has met.
+# Every password that this process has used.
 _KNOWN: Final[set[str]] = set()
 _DISTINCTIVE: Final = 8
 _LONG: Final = 20
-# No word, name, number, path, time or setting in a message of ours has one of these in it.
+
+# None of qmon's own words, names, numbers, paths, times or settings contains one of these characters.
 _ODD: Final = re.compile(r"[^\w\s./:=,;()'\"-]")
 _ANY: Final = re.IGNORECASE | re.DOTALL
 _WORDS: Final = r"\b(password|identified\s+by|secret|pwd|pass)(\s*=\s*|\s+)"
 _KEYWORD: Final = r"\b((?:ssl)?password|passwd|pwd|pass)(\s*=\s*)"
-# Passwords within a literal, as literals, between dollars, in connection strings with and without braces, in URLs.
+
+# Passwords inside a literal, as literals, dollar-quoted, in connection strings with and without braces, and in URLs.
 _PASSWORDS: Final = (
     (re.compile(_KEYWORD + r"''[^']+(?:''|$)", _ANY), rf"\1\2''{HIDDEN}''"),
     (re.compile(_WORDS + r"((?:N|E|U&)?')(?!'\*\*\*'')(?:[^'\\]|''|\\.)*('|\\?$)", _ANY), rf"\1\2\3{HIDDEN}\4"),
@@ -53,29 +55,30 @@ _URL_ARGUMENT: Final = re.compile(r"(://[^/:]*:)(?!\d+(?:[/?#][^@]*)?$)(?:.*(@)|
 
 
 def remember(password: str) -> None:
-    """Let ``hide_secrets`` cover this password from now on."""
+    """Make ``hide_secrets`` hide this password from now on."""
     _KNOWN.add(password)
 
 
 def hide_passwords(text: str) -> str:
-    """A statement, a URL or a message, perhaps cut short, with what looks like a password covered."""
+    """Return a statement, URL or message, possibly truncated, with everything that looks like a password hidden."""
     for pattern, covered in _PASSWORDS:
         text = pattern.sub(covered, text)
     return text
 
 
 def hide_in_argument(text: str) -> str:
-    """One argument of a command line, with the password of a URL or connection string covered, also if it is malformed.
+    """Return a command-line argument with the password of a URL or connection string hidden, even if it is malformed.
 
-    Passwords that are typed in URLs often contain ``@``, ``/`` and blanks that should have been percent-encoded.
+    Passwords typed in URLs often contain ``@``, ``/`` and blanks that should have been percent-encoded.
     """
     return hide_passwords(_URL_ARGUMENT.sub(rf"\1{HIDDEN}\2", text))
 
 
 def hide_secrets(text: str) -> str:
-    """The text with whatever looks like a password covered, and every known one that no sentence of ours can contain.
+    """Return the text with everything that looks like a password hidden, and every known distinctive password.
 
-    This is a last resort. qmon's own texts contain no password, and ``qmon.engines.faults`` cleans those of drivers.
+    This is a last resort. qmon's own texts contain no passwords, and ``qmon.engines.faults`` cleans the texts of
+    drivers.
     """
     for word in sorted(filter(is_distinctive, _KNOWN), key=len, reverse=True):
         text = _without_word(text, word)
@@ -83,10 +86,10 @@ def hide_secrets(text: str) -> str:
 
 
 def hide_known_password(text: str, password: str) -> str:
-    """A driver's text with this password covered: in connection strings and URLs, and in quotes that hold no name.
+    """Return a driver's text with this password hidden in connection strings, URLs and quotes that contain no name.
 
-    A password that is an ordinary word, or short, stays where a sentence contains the same word. Covering it there
-    would tell a reader what the password is.
+    A password that is short or an ordinary word stays if a sentence contains the same word. Hiding it there would
+    reveal the password to the reader.
     """
     text = hide_passwords(text)
     if is_distinctive(password):
@@ -102,13 +105,13 @@ def _unless_name(found: re.Match[str]) -> str:
 
 
 def is_distinctive(word: str) -> bool:
-    """Whether a password is so unlike the words of messages that it can be covered wherever it appears."""
+    """Return whether a password is so unlike ordinary words that it can be hidden wherever it appears."""
     mixed = any(map(str.isalpha, word)) and any(map(str.isdigit, word))
     return len(word) >= _LONG or (len(word) >= _DISTINCTIVE and (mixed or _ODD.search(word) is not None))
 
 
 def _without_word(text: str, word: str) -> str:
-    """The text without the word, however URLs, braces and literals write it."""
+    """Hide the word in every form in which URLs, braces and literals write it."""
     written = (word, quote(word, safe=""), quote(word), repr(word)[1:-1], json.dumps(word)[1:-1])
     doubled = (word.replace("}", "}}"), word.replace("'", "''"))
     for form in sorted({*written, *doubled, " ".join(word.split())}, key=len, reverse=True):
@@ -118,15 +121,15 @@ def _without_word(text: str, word: str) -> str:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment for a program that qmon starts: without the variables that hold secrets of qmon or of a database.
+    """Return the environment for a program that qmon starts, without the secrets of qmon or of a database.
 
-    Other variables stay, because the program may need them: a proxy, or a token of its own.
+    Other variables stay, because the program may need them: a proxy, or its own token.
     """
     return {name: value for name, value in environment.items() if not _SECRET_NAMES.match(name) and not _tells(value)}
 
 
 def _tells(value: str) -> bool:
-    """Whether a variable holds a password that qmon knows, or the URL or connection string of a database with one."""
+    """Return whether a variable contains a known password, or a database URL or connection string with a password."""
     if any(word in value for word in _KNOWN if is_distinctive(word)):
         return True
     return _DATABASE.search(value) is not None and hide_in_argument(value) != value
@@ -140,17 +143,21 @@ _NAMES: Final = (
     "|sequence|trigger|object|objekt|server|parameter|extension|publication|slot|driver|policy|record|field|encoding"
     "|tablespace|language|collation|domain|cursor|savepoint|attribute"
 )
-# Parts of PostgreSQL's errors that repeat rows and statements.
+
+# Parts of PostgreSQL errors that repeat rows and statements.
 _PARTS: Final = re.compile(
     r"\b(DETAIL|DÉTAIL|DETALLE|DETALHES?|DETTAGLI|ПОДРОБНОСТИ|CONTEXT|CONTEXTE|CONTEXTO|CONTESTO|KONTEXT|КОНТЕКСТ"
     r"|STATEMENT|QUERY)\s?:.*"
 )
-# Quotes that also occur within words.
+
+# Quotes that also occur inside words.
 _APOSTROPHES: Final = "'‘"
 _BRACKETED: Final = re.compile(r"(\b(?:contains|value is|=)\s*\().*\)")
+
 # Values that are JSON or XML.
 _STRUCTURED: Final = re.compile(r"\{.*[}\]]|\{.*|<[A-Za-z?!/].*>")
-# What opens a quotation in one of the languages of servers, and what closes it.
+
+# Opening quotes in the languages of servers, with their closing quotes.
 _QUOTES: Final = {
     '"': '"',
     "'": "'",
@@ -163,7 +170,8 @@ _QUOTES: Final = {
     "「": "」",
 }
 _QUOTED_NAME: Final = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _QUOTES.items())
-# A name in quotes, or the beginning of a value in quotes.
+
+# A quoted name, or the beginning of a quoted value.
 _OPENINGS: Final = re.compile(
     rf"\b(?:{_NAMES})\s+(?:(?:with )?named?\s+)?(?:{_QUOTED_NAME})"
     rf"|(?P<value>(?:(?<!\w)(?:[NEBXbrufxe]|U&|rb|br))?[{''.join(set(_QUOTES) - set(_APOSTROPHES))}]"
@@ -174,9 +182,9 @@ _CLOSINGS: Final = re.compile(rf"[{''.join(set(_QUOTES.values()))}](?!\w)")
 
 
 def without_values(text: str) -> str:
-    """One line of an error with the values in it covered: quoted, in brackets, as JSON or XML, or as details.
+    """Return one line of an error with the values in it hidden: quoted, bracketed, JSON or XML, or in details.
 
-    The cover reaches from the first quoted value to the last quote, because no server escapes quotes within values.
+    Everything from the first quoted value to the last quote is hidden, because no server escapes quotes inside values.
     A quoted text after a word such as ``table`` is a name and stays.
     """
     text = _PARTS.sub(rf"\1: {COVER}", text)
@@ -189,12 +197,12 @@ def without_values(text: str) -> str:
 
 
 def quoted_value(text: str) -> re.Match[str] | None:
-    """Where the first quoted text begins that is not a name; ``None`` if there is none."""
+    """Return the match for the first opening quote that does not start a name, ``None`` if there is none."""
     return next((found for found in _OPENINGS.finditer(text) if found["value"]), None)
 
 
 def covered_from(text: str, found: re.Match[str]) -> str:
-    """The text up to this opening quote, and a cover in place of all that follows."""
+    """Return the text up to this opening quote, with everything after it hidden."""
     return f"{text[: found.end()]}{COVER}{_QUOTES[found[0][-1]]}"
 
 
@@ -202,9 +210,9 @@ def covered_from(text: str, found: re.Match[str]) -> str:
 
 
 def redactor(patterns: Sequence[str]) -> Callable[[str], str]:
-    """Covers whatever one of the patterns finds; where a pattern has groups, what the groups hold and no more.
+    """Return a function that hides everything the patterns match. If a pattern has groups, only the groups are hidden.
 
-    Raises ``BadInput`` for what is no regular expression.
+    Raises ``BadInput`` for an invalid regular expression.
     """
     compiled = [_compiled(pattern) for pattern in patterns]
 
@@ -224,7 +232,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _groups_covered(found: re.Match[str]) -> str:
-    """The match with its groups covered; without groups nothing of it is left."""
+    """Return the match with its groups hidden. A match without groups is hidden completely."""
     if not found.group():
         return ""
     out, at = "", found.start()

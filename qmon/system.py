@@ -1,4 +1,4 @@
-"""What differs between operating systems, with a twin for each: files, locks, signals, processes, shared memory."""
+"""Differences between operating systems: files, locks, signals, processes and shared memory."""
 
 from __future__ import annotations
 
@@ -21,26 +21,30 @@ from qmon.errors import BadInput
 _PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
 
-# For each file that is opened to be written: a link is not followed, and line ends stay as they are.
+# For every file opened for writing: do not follow links and do not translate line ends.
 OPEN_FLAGS: Final[int] = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-# Have what was written to an open file on the disk when this returns. Raises `OSError`.
+
+# Flush the data of an open file to the disk. Raises `OSError`.
 sync_data: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 
 if sys.platform == "win32":
     import msvcrt
 
-    # The terminal is closed.
+    # Sent when the terminal is closed.
     HANGUP: Final = signal.SIGBREAK
-    # Ends a process at whatever it is doing.
+    # Ends a process immediately.
     KILL: Final = signal.SIGTERM
-    # `creationflags` of a process that the terminal's signals do not reach; `start_new_session` elsewhere.
+    # `creationflags` for a process that does not get the terminal's signals. Elsewhere `start_new_session` does this.
     NEW_GROUP: Final = subprocess.CREATE_NEW_PROCESS_GROUP
-    # An open file can be neither renamed nor removed.
+    # True if an open file can be neither renamed nor removed.
     HELD_WHILE_OPEN: Final = True
-    _LOCKED_BYTE: Final = 2**40  # nobody else may read a locked byte: one that no file has
+    _LOCKED_BYTE: Final = 2**40  # other processes cannot read a locked byte, so lock one beyond the end of any file
 
     def lock(file: int, *, wait: bool = True) -> bool:
-        """Lock an open file until it is closed; whether it was locked, where that is not waited for."""
+        """Lock an open file until it is closed.
+
+        Returns ``False`` if ``wait`` is false and another process has the lock.
+        """
         at = os.lseek(file, 0, os.SEEK_CUR)
         os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
         try:
@@ -55,33 +59,36 @@ if sys.platform == "win32":
             os.lseek(file, at, os.SEEK_SET)
 
     def rename_new(path: Path, to: Path) -> None:
-        """Rename a closed file, unless the new name is taken. Raises ``OSError``."""
-        _patiently(lambda: path.rename(to))  # refuses a name that is taken
+        """Rename a closed file, unless the new name exists. Raises ``OSError``."""
+        _patiently(lambda: path.rename(to))  # fails if the name exists
 
     def sync_folder(path: Path) -> None:
-        """Nothing: names are as safe here as the files they belong to."""
+        """Do nothing: Windows stores names as safely as the files."""
 
     def kill_all(process: subprocess.Popen[bytes]) -> None:
-        """End a process and all that it has started."""
-        command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # from Windows' own folder
+        """Kill a process and its descendants."""
+        command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # found in Windows' system folder
         with suppress(OSError):
             subprocess.run(command, check=False, capture_output=True)
         process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
-        """Memory that processes share, new or by its number; it is gone with the last process that has it."""
+        """Return memory that processes share and its number: new memory, or the memory with this number.
+
+        ``size`` is in bytes. The memory is freed when the last process closes it.
+        """
         number = secrets.randbits(62) if number is None else number
         return number, mmap.mmap(-1, size, tagname=f"qmon-{number}")
 
     def release_memory(number: int) -> None:
-        """Nothing: it goes by itself."""
+        """Do nothing: Windows frees the memory itself."""
 
     def inherited(number: int) -> tuple[int, ...]:
-        """The descriptors that a process has to inherit for the memory of that number."""
+        """Return the file descriptors that a process must inherit to use the memory with this number."""
         return ()
 
     def open_files() -> int:
-        """The number of files and sockets that this process may open; Windows has no such limit for sockets."""
+        """Return how many files and sockets this process may open. Windows has no such limit for sockets."""
         return sys.maxsize
 
 else:
@@ -94,7 +101,10 @@ else:
     HELD_WHILE_OPEN: Final = False
 
     def lock(file: int, *, wait: bool = True) -> bool:
-        """Lock an open file until it is closed; whether it was locked, where that is not waited for."""
+        """Lock an open file until it is closed.
+
+        Returns ``False`` if ``wait`` is false and another process has the lock.
+        """
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
@@ -102,12 +112,12 @@ else:
         return True
 
     def rename_new(path: Path, to: Path) -> None:
-        """Rename a file, unless the new name is taken. Raises ``OSError``."""
+        """Rename a file, unless the new name exists. Raises ``OSError``."""
         os.link(path, to)
         path.unlink()
 
     def sync_folder(path: Path) -> None:
-        """Have the names in a folder on the disk when this returns. Raises ``OSError``."""
+        """Flush the names in a folder to the disk. Raises ``OSError``."""
         folder = os.open(path, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -115,14 +125,17 @@ else:
             os.close(folder)
 
     def kill_all(process: subprocess.Popen[bytes]) -> None:
-        """End a process that has a session of its own, and all of that session's processes."""
+        """Kill a process that leads its own session, and all processes of that session."""
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             process.kill()
 
     def shared_memory(size: int, number: int | None = None) -> tuple[int, mmap.mmap]:
-        """Memory that processes share, new or by its number: the descriptor of a file without a name."""
+        """Return memory that processes share and its number, which is the descriptor of an unnamed file.
+
+        ``size`` is in bytes. ``number``: use existing memory; ``None`` creates new memory.
+        """
         if number is None:
             with tempfile.TemporaryFile(prefix="qmon-counts-") as file:
                 file.truncate(size)
@@ -130,21 +143,21 @@ else:
         return number, mmap.mmap(number, size)
 
     def release_memory(number: int) -> None:
-        """Let go of what the number stands for, once the memory is closed."""
+        """Close the descriptor, after the memory itself was closed."""
         os.close(number)
 
     def inherited(number: int) -> tuple[int, ...]:
-        """The descriptors that a process has to inherit for the memory of that number."""
+        """Return the file descriptors that a process must inherit to use the memory with this number."""
         return (number,)
 
     def open_files() -> int:
-        """The number of files and sockets that this process may open."""
+        """Return how many files and sockets this process may open."""
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         return sys.maxsize if most == resource.RLIM_INFINITY else most
 
 
 def read_text(path: Path, most: int) -> str:
-    """The text of a UTF-8 file of ``most`` bytes at most, as a file of ours is.
+    """Return the text of a UTF-8 file of at most ``max_bytes`` bytes.
 
     Raises ``BadInput`` if it is larger, ``OSError`` and ``UnicodeError``.
     """
@@ -152,21 +165,21 @@ def read_text(path: Path, most: int) -> str:
         data = file.read(most + 1)
     if len(data) > most:
         raise BadInput(f"{path}: is larger than {most // 2**20} MB; was another file meant?")
-    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # with the line ends of any system
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # accepts the line ends of any system
 
 
 def rename(path: Path, to: Path) -> None:
-    """Rename a file, over one that is there. Raises ``OSError``."""
+    """Rename a file, replacing an existing one. Raises ``OSError``."""
     _patiently(lambda: path.replace(to))
 
 
 def remove(path: Path) -> None:
-    """Remove a file that may be gone already. Raises ``OSError``."""
+    """Remove a file if it exists. Raises ``OSError``."""
     _patiently(lambda: path.unlink(missing_ok=True))
 
 
 def _patiently(work: Callable[[], object]) -> None:
-    """Do something to a file; where others' open files are in the way, again for some seconds."""
+    """Run a file operation. If another process has the file open (Windows), retry for some seconds."""
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -179,12 +192,12 @@ def _patiently(work: Callable[[], object]) -> None:
 
 
 def here(*, linux: str, macos: str, windows: str) -> str:
-    """The one that is about this operating system."""
+    """Return the text for this operating system."""
     return {"win32": windows, "darwin": macos}.get(sys.platform, linux)
 
 
 def adding(extra: str) -> str:
-    """The command that adds what an extra needs to this environment, by pipx or uv where one of them made it."""
+    """Return the command that installs an extra into this environment, using pipx or uv if one of them created it."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:

@@ -84,6 +84,7 @@ _RETURNS: Final = {
     "replace": "nvarchar",
     "lower": "nvarchar",
     "left": "nvarchar",
+    "right": "nvarchar",
     "substring": "nvarchar",
     "power": "bigint",
 }

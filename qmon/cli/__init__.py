@@ -1,6 +1,6 @@
-"""The command line: assembles what the packages below offer, and decides nothing itself.
+"""The command line: connects the other packages, and has no logic of its own.
 
-Importing it loads neither the driver, nor the screens, nor Spark: each command imports what it needs when it runs.
+Importing it loads neither the driver, the screens nor Spark. Each command imports what it needs when it runs.
 """
 
 from __future__ import annotations

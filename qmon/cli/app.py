@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""Assembles the commands."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _MARKUP: Final = "rich" if _FANCY else None
 
 
 class Commands(Guarded):
-    """Imports the module of the command that is asked for; all of them for a list, or a name that none has."""
+    """Imports a command's module when the command is used. A list of commands, or an unknown name, imports all."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of the help."""
@@ -81,7 +81,6 @@ class Commands(Guarded):
         return list(_PANEL_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, if it is there."""
         if cmd_name not in self.commands:
             self._import(*([module for module, names in COMMANDS.items() if cmd_name in names] or COMMANDS))
         return super().get_command(ctx, cmd_name)
@@ -168,7 +167,10 @@ def _root(
 
 
 def main() -> None:
-    """The program ``qmon``. Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted."""
+    """Run the program ``qmon``.
+
+    Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted.
+    """
     gc.set_threshold(_GARBAGE)
     prepare()
     app()

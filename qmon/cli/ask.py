@@ -1,4 +1,4 @@
-"""What ``qmon init`` asks at a terminal of a table that it could not tell enough about."""
+"""The questions that ``qmon init`` asks at a terminal about tables it is unsure of."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAVE: Final = "-"
 
 @dataclass(slots=True)
 class Answers:
-    """What was said of a table. ``states``: by kind the values of the column ``state``, texts or whole numbers."""
+    """The answers about one table. ``states``: values of the column ``state`` by kind, as texts or whole numbers."""
 
     name: str
     table: str
@@ -38,7 +38,10 @@ class Answers:
     times: str = ""
 
     def toml(self) -> dict[str, object]:
-        """As ``qmon.toml`` has it: states as conditions where one value each does not say it."""
+        """Return the answers as entries of ``qmon.toml``.
+
+        States become conditions if one value per state is not enough.
+        """
         out: dict[str, object] = {"name": self.name, "table": self.table, "id": self.id}
         plain = all(len(values) == 1 for values in self.states.values())
         out |= {"queue": self.queue} if self.queue else {}
@@ -68,7 +71,7 @@ class Answers:
 
 
 def asked(at: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
-    """What was said of each table that may be a queue, or whose states could not be told; ``None``: it is no queue."""
+    """Ask about each table that may be a queue or has unclear states. ``None``: not a queue."""
     from qmon.monitor.catalog.catalog import Catalog
     from qmon.monitor.catalog.discovery.candidates import likely
     from qmon.monitor.catalog.state_values import known_values
@@ -97,7 +100,7 @@ def asked(at: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName,
 def ask(
     catalog: Catalog, finding: Candidate, details: TableDetails, values: Callable[[str], Sequence[str]]
 ) -> Answers | None:
-    """Ask about one table; ``None``: it is no queue. ``values``: those that a column takes, as far as is known."""
+    """Ask about one table. ``None``: not a queue. ``values``: returns the known values of a column."""
     from qmon.model.layout.io import table_to_text
     from qmon.model.layout.zones import COUNTED, NUMBER_TYPES, TIME_TYPES
     from qmon.monitor.catalog.column_names import WHOLE
@@ -129,7 +132,7 @@ def ask(
 
 
 def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
-    """Ask what times without a zone mean in the queues that qmon recognized; return the findings with the answers."""
+    """Ask what times without a zone mean in recognized queues. Returns the findings with the answers."""
     from qmon.monitor.catalog.discovery.candidates import likely
     from qmon.monitor.catalog.newest_times import unknown_columns
 
@@ -146,9 +149,9 @@ def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _times(columns: Sequence[str], evidence: Sequence[str]) -> str:
-    """What times without a zone mean, as ``times`` of the configuration has it; empty if that is to stay unknown.
+    """Ask what times without a zone mean. Returns a value for ``times`` in the configuration, or empty if unknown.
 
-    ``evidence``: what the newest rows show of it.
+    ``evidence``: what the newest rows show about it.
     """
     from qmon.model.layout.zones import named_zone
 
@@ -166,7 +169,7 @@ def _times(columns: Sequence[str], evidence: Sequence[str]) -> str:
 
 
 def _unknown(details: TableDetails, name: str) -> bool:
-    """Whether there is such a column, and nothing says what its times mean."""
+    """Return true if the column exists and the meaning of its times is unknown."""
     from qmon.model.layout.zones import ZONELESS_TYPES
     from qmon.monitor.catalog.zones import by_default
 
@@ -198,7 +201,7 @@ def _number(value: str) -> int:
 
 
 def _column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
-    """The name of a column; empty for none, which is typed as ``-``."""
+    """Ask for a column. Returns empty if the answer is ``-``, meaning none."""
     if not columns:
         return ""
     answer = _choice(question, [*columns, *(() if needed else (_LEAVE,))], guess or (None if needed else _LEAVE))

@@ -1,4 +1,4 @@
-"""Which target is meant, asked at a terminal: those that are known are listed, and how to write a URL is said."""
+"""Asks for a target at a terminal: lists the known ones and shows how to write a URL."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST: Final = 10
 
 
 def ask_target(path: Path | None) -> str:
-    """What somebody chose: a name that ``choose`` knows, or what it takes for a URL or a connection string.
+    """Ask for a target. Returns a name that ``choose`` accepts, a URL or a connection string.
 
-    Raises ``BadInput`` without a terminal, and where the configuration cannot be read.
+    Raises ``BadInput`` without a terminal, or if the configuration cannot be read.
     """
     from qmon.cli.served import is_served
     from qmon.config.file import read_config
@@ -51,7 +51,7 @@ def ask_target(path: Path | None) -> str:
 
 
 def _meant(typed: str, known: Sequence[KnownTarget]) -> str:
-    """The name at a number; anything else as it is."""
+    """Return the name for a number in the list; return anything else unchanged."""
     names = [each.name for each in known]
     if typed not in names and typed.isdecimal() and 0 < int(typed) <= len(names):
         return names[int(typed) - 1]
@@ -72,7 +72,7 @@ TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")
 
 
 def target_row(target: KnownTarget) -> tuple[str, ...]:
-    """A target's cells below ``TARGET_HEADERS``."""
+    """Return the cells of a target for ``TARGET_HEADERS``."""
     source = f"{target.dsn_of} DSN".lstrip() if target.dsn else "qmon.toml"
     words = (
         source,

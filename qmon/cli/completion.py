@@ -1,4 +1,4 @@
-"""What the shell completes: targets and their queues, as far as they are known without a connection."""
+"""Shell completion of targets and queues, as far as they are known without a connection."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from qmon.errors import QmonError
 if TYPE_CHECKING:
     from qmon.config.file import Config
 
-# Each with what some shells show beside it.
+# Each word with the description that some shells show.
 Words = list[tuple[str, str]]
 
 
 def targets(context: typer.Context, incomplete: str) -> Words:
-    """The targets of the configuration and the DSNs."""
+    """Return the targets of the configuration and the DSNs."""
     from qmon.config.known import known_targets
 
     config = _config(context)
@@ -26,8 +26,9 @@ def targets(context: typer.Context, incomplete: str) -> Words:
 
 
 def queues(context: typer.Context, incomplete: str) -> Words:
-    """The queues that the configuration names for the target before: others are not known without a connection. As the
-    value of an option it is not known which target that is, and those of all are named.
+    """Return the configured queues of the targets typed before; others are unknown without a connection.
+
+    For the value of an option the target is not known yet, so the queues of all targets are returned.
     """
     from qmon.model.groups.configured import name_of
 
@@ -42,7 +43,7 @@ def queues(context: typer.Context, incomplete: str) -> Words:
 
 
 def _config(context: typer.Context) -> Config | None:
-    """The configuration that the line names, else the usual one; ``None`` where it cannot be read."""
+    """Return the configuration named on the command line, or the default one; ``None`` if it cannot be read."""
     from qmon.config.file import read_config
 
     given: Any = context.params.get("config")

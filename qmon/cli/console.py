@@ -1,6 +1,6 @@
-"""The standard streams: consoles with few characters, streams that are closed or full, readers that have gone.
+"""The standard streams: consoles with few characters, closed or full streams, and readers that have gone.
 
-Signs that a console does not know become the nearest ASCII ones, other characters their numbers.
+Characters that a console cannot show become similar ASCII characters, or their numbers.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _ASCII: Final = {ord(sign): text for signs, text in _SIGNS.items() for sign in s
 _HANDLER: Final = "qmon-signs"
 
 
-# The exit code of a shell for a program that SIGPIPE ended.
+# The exit code that a shell reports for a program ended by SIGPIPE.
 _READER_GONE: Final = 128 + 13
 _FAILED: Final = 1
 
 
 class OutputLost(Exception):
-    """Standard output cannot be written to: its reader has gone, or its disk is full.
+    """Standard output cannot be written: its reader has gone, or its disk is full.
 
     Attributes:
-        exit_code: of the command: 141 if the reader has gone, as for other programs in a pipe, else 1.
+        exit_code: exit code of the command: 141 if the reader has gone, as for other programs in a pipe, otherwise 1.
     """
 
     def __init__(self, problem: OSError) -> None:
@@ -64,7 +64,7 @@ class OutputLost(Exception):
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output that raises ``OutputLost``: other code catches ``OSError`` for files of its own."""
+    """Standard output that raises ``OutputLost``, because other code catches ``OSError`` for its own files."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -80,7 +80,7 @@ class _Output(io.TextIOWrapper):
 
 
 class _Notes(io.TextIOWrapper):
-    """Standard error that loses what it cannot write: nothing is left to report that to."""
+    """Standard error that ignores write errors: there is nowhere left to report them."""
 
     def write(self, text: str, /) -> int:
         try:
@@ -94,7 +94,7 @@ class _Notes(io.TextIOWrapper):
 
 
 def discard(stream: IO[str]) -> None:
-    """Let what ``stream`` still holds, and what else is written to it, go nowhere."""
+    """Redirect ``stream``, including its buffered text, to the null device."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -103,8 +103,8 @@ def discard(stream: IO[str]) -> None:
 def prepare() -> None:
     """Set up the standard streams of the program.
 
-    Closed ones are opened as the null device. Otherwise the next file that is opened takes their number, and whatever
-    is printed goes into that file. Nothing that is printed fails for want of characters.
+    Closed ones are opened as the null device. Otherwise the next opened file gets their number, and printed text goes
+    into that file. Printing never fails because of characters that a console cannot show.
     """
     _open_closed()
     sys.stdout = _wrapped(_Output, sys.stdout)
@@ -124,7 +124,7 @@ def _open_closed() -> None:
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)
-            os.set_inheritable(number, True)  # as the programs that qmon starts expect of a standard stream
+            os.set_inheritable(number, True)  # child processes inherit the standard streams
         if getattr(sys, name) is None:
             stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
             setattr(sys, name, stream)
@@ -144,7 +144,7 @@ def _wrapped(kind: type[io.TextIOWrapper], stream: IO[str]) -> IO[str]:
 
 
 def says_all(encoding: str | None) -> bool:
-    """Whether a stream of this encoding takes every character."""
+    """Return true if a stream of this encoding can show every character."""
     return (encoding or "").lower().replace("-", "").replace("_", "").startswith("utf")
 
 

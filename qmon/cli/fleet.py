@@ -1,4 +1,4 @@
-"""The dashboard over several targets, each with a poller, a history and an operator of its own."""
+"""The dashboard over several targets, each with its own poller, history and operator."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def show_fleet(
     baselines: Path | None,
     preferences: Preferences,
 ) -> int:
-    """Show these targets until the user leaves; returns the exit code, 1 where a recording stopped.
+    """Show these targets until the user quits. Returns the exit code, 1 if a recording stopped.
 
-    Nobody is asked for a password: a target that has none is shown as lost, with how to give it one. Raises
-    ``BadInput`` where nothing can be recorded, before anything is shown.
+    Never prompts for a password. A target without one is shown as lost, with how to provide it. Raises ``BadInput``,
+    before anything is shown, if nothing can be recorded.
     """
     from qmon.cli.notices import on_a_fleet_screen
     from qmon.tui import need_terminal, run_fleet
@@ -64,14 +64,14 @@ def show_fleet(
 
 @dataclass(slots=True)
 class _Recording:
-    """The recording of one target; ``operations``: once it was reached."""
+    """The recording of one target. ``operations``: set once the target was reached."""
 
     target: str
     recorder: Recorder
     operations: OperationsWatch | None = None
 
     def close(self) -> bool:
-        """End it; returns whether it had stopped before."""
+        """Close the recording. Returns true if it had stopped before."""
         if self.operations is not None:
             self.operations.close()
         status = self.recorder.close()
@@ -97,7 +97,7 @@ def _fleet_target(
     from qmon.tui.fleet.member import FleetTarget
 
     def opened(target: Target) -> None:
-        """It was reached: who acts on it has its password, too."""
+        """Create the action runner and operations watch, which need the password that ``target`` now has."""
         context = replace(each, target=target).operator_context(read_only=read_only)
         made.runner = ActionRunner(context)
         if recording is not None and recording.operations is None:

@@ -1,4 +1,4 @@
-"""What becomes of errors: one line on standard error and an exit code, never a traceback with its secrets."""
+"""Turns errors into one line on standard error and an exit code, never into a traceback that may contain secrets."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _TARGET: Final = re.compile(r"\w+://|\s*[\w ]+=")
 
 
 class Guarded(TyperGroup):
-    """The group of all commands. Errors of qmon become a line and a code; so do Ctrl-C and an output that is lost."""
+    """The group of all commands. Turns qmon's errors, Ctrl-C and lost output into a line and an exit code."""
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
-        """Run the program. A reader that has gone ends it silently, an output that is full with a line."""
+        """Run the program. If the reader has gone, exit silently; if the output is full, print a line."""
         try:
             try:
                 return super().main(*arguments, **extra)
@@ -44,7 +44,7 @@ class Guarded(TyperGroup):
             sys.exit(problem.exit_code)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was chosen; ``qmon.code`` of the context says for the log how it ended."""
+        """Run the chosen command and store its exit code as ``qmon.code`` in the context, for the log."""
         ctx.meta[CODE] = FAILED
         try:
             result = self._guarded(ctx)
@@ -55,7 +55,7 @@ class Guarded(TyperGroup):
         return result
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options before the command. Usage errors show no password that was typed."""
+        """Parse the options before the command. Usage errors never show a typed password."""
         arguments = tuple(args)
         try:
             made = super().make_context(info_name, args, parent, **extra)
@@ -70,7 +70,7 @@ class Guarded(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except OutputLost:
-            raise  # to main
+            raise  # handled in main
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except QmonError as problem:
@@ -84,7 +84,7 @@ class Guarded(TyperGroup):
         except (typer.Exit, typer.Abort):
             raise
         except Exception as problem:
-            if _is_usage(problem):  # it knows how to show itself
+            if _is_usage(problem):  # usage errors print themselves
                 _cover(problem, ctx.meta[_ARGUMENTS])
                 raise
             from qmon import log
@@ -105,7 +105,7 @@ def _is_usage(problem: Exception) -> bool:
 
 
 def _cover(problem: Exception, arguments: Sequence[str]) -> None:
-    """Have an error show the arguments that it repeats without the passwords in them."""
+    """Cover passwords in arguments that an error message repeats."""
     told = getattr(problem, "format_message", None)
     if isinstance(problem, QmonError):
         problem.args = (_covered(str(problem), arguments),)
@@ -120,14 +120,14 @@ def _covered(message: str, arguments: Sequence[str]) -> str:
             covered = hide_in_argument(typed)
             pairs = enumerate(zip(typed, covered, strict=False))
             public = next((at for at, (one, other) in pairs if one != other), len(typed))
-            for length in range(len(typed), public, -1):  # messages may repeat the first part of an argument alone
+            for length in range(len(typed), public, -1):  # messages may repeat only the beginning of an argument
                 shown = covered if length == len(typed) else f"{typed[:public]}{HIDDEN}"
                 message = message.replace(typed[:length], shown).replace(repr(typed[:length])[1:-1], shown)
     return hide_passwords(message)
 
 
 def with_grant(problem: QmonError) -> str:
-    """The message, with the statement that would help where the server knows one."""
+    """Return the message, with the GRANT statement that would help, if known."""
     grant = problem.grant if isinstance(problem, PermissionMissing) else ""
     return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 
@@ -138,6 +138,6 @@ def _say(text: str) -> None:
 
 
 def _maybe_trace(problem: BaseException) -> None:
-    """The traceback without the values of variables, where ``QMON_DEBUG`` asks for it."""
+    """Print the traceback, without the values of variables, if ``QMON_DEBUG`` is set."""
     if os.environ.get("QMON_DEBUG", "") not in ("", "0"):
         print(hide_secrets("".join(traceback.format_exception(problem))), file=sys.stderr, end="")

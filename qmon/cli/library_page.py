@@ -20,7 +20,7 @@ _ACTIONS: Final = {
     "resume": "resume of poppers",
 }
 
-# What may be done to a table that is a queue.
+# Actions on a table used as a queue.
 _TABLE_ACTIONS: Final = (
     ("requeue", Kind.REQUEUE, None),
     ("purge", Kind.PURGE, None),
@@ -29,7 +29,7 @@ _TABLE_ACTIONS: Final = (
 
 
 def page(library: Library) -> Iterator[str]:
-    """All that is known of a library, line by line."""
+    """Yield the lines that describe a library."""
     from qmon.libraries.library import group_of, prefixed, queue_of
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import TableName

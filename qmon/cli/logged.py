@@ -1,4 +1,4 @@
-"""The log of a command: from its options to its first and last line."""
+"""The log of a command, from its options to its first and last line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from qmon.cli.guard import CODE
 from qmon.cli.output import note
 
 _LOG = logging.getLogger(__name__)
-# Commands that are run each minute: what they do every time would push out what matters.
+
+# Commands that run every minute. Their routine entries would push out what matters.
 _OFTEN = ("check",)
 
 
 def keep_log(context: typer.Context, file: Path | None, level: str | None) -> None:
-    """Keep a log until the command has ended. Raises ``BadInput`` for a level that there is not.
+    """Write a log until the command ends. Raises ``BadInput`` for an unknown level.
 
-    Where it cannot be written to a file that was asked for, standard error says so.
+    If the requested file cannot be written, a note on standard error says so.
     """
     command = context.invoked_subcommand or ""
     chosen = log.parse_level(level or ("warning" if command in _OFTEN else "info"))

@@ -1,4 +1,4 @@
-"""From the configuration to who is told of alerts: with a screen, without one, and in a trial."""
+"""Sets up alerting and its receivers from the configuration: with a screen, without one, and for a trial."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _PATIENCE_S: Final = 5.0
 
 
 def deliveries(receivers: Sequence[Receiver], missing: Callable[[str], object]) -> list[tuple[Receiver, Deliver]]:
-    """How notices get to each of these. ``missing``: told of one whose secret is kept nowhere, which is left out.
+    """Return the delivery function of each receiver. Receivers without a stored secret are left out.
 
-    Raises ``BadInput`` where what is secret of one cannot be used.
+    ``on_missing`` gets a message for each of these. Raises ``BadInput`` if a secret cannot be used.
     """
     from qmon.config.secrets import receiver_ways
     from qmon.monitor.notify.notifier import delivery_of
@@ -45,7 +45,7 @@ def _refuse(words: str) -> None:
 
 
 def alerting_for(target: str, config: Config, notifier: Notifier | None = None) -> Alerting | None:
-    """What watches over a target as the configuration says; ``None`` where no rule is about it."""
+    """Return the alerting of a target, or ``None`` if no rule applies to it."""
     from qmon.model.alerts.rules import applying
     from qmon.monitor.alerting import Alerting
     from qmon.redact import redactor
@@ -64,12 +64,12 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
 
 
 def on_a_screen(target: str, config: Config) -> Alerting | None:
-    """The alerts of a dashboard. A receiver whose secret is not here is told by another qmon, or not at all."""
+    """Return the alerting of a dashboard. Receivers without a secret here must be notified by another qmon."""
     return alerting_for(target, config, _notifier([target], config))
 
 
 def on_a_fleet_screen(targets: Sequence[str], config: Config) -> FleetAlerting | None:
-    """The same of several targets."""
+    """Return the alerting of a dashboard with several targets."""
     from qmon.monitor.alerting import FleetAlerting
 
     notifier = _notifier(targets, config)
@@ -78,7 +78,7 @@ def on_a_fleet_screen(targets: Sequence[str], config: Config) -> FleetAlerting |
 
 
 def _notifier(targets: Sequence[str], config: Config) -> Notifier | None:
-    """What tells the receivers of the alerts of these targets; ``None`` where there is nothing to tell, or nobody."""
+    """Return the notifier for the alerts of these targets, or ``None`` if there are no alerts or no receivers."""
     from qmon.model.alerts.rules import applying
 
     wanted = [receiver for receiver in config.receivers if any(map(receiver.of_target, targets))]
@@ -92,8 +92,9 @@ def _notifier(targets: Sequence[str], config: Config) -> Notifier | None:
 
 @contextlib.contextmanager
 def without_a_screen(known: Sequence[Chosen]) -> Iterator[Callable[[str, View | SourceState], None]]:
-    """Alerts of several targets: a function that takes what the source of each reports. At the end it says what was
-    not sent. Raises ``BadInput`` where what is secret of a receiver is missing.
+    """Run alerting for several targets. Yields a function that takes the target's name and each view or state.
+
+    Prints unsent notices at the end. Raises ``BadInput`` if a receiver's secret is missing.
     """
     from qmon.monitor.alerting import HeadlessAlerting
     from qmon.monitor.notify.notifier import Notifier

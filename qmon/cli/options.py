@@ -1,4 +1,4 @@
-"""The parameters that several commands share."""
+"""Parameters shared by several commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from qmon.errors import BadInput
 
 
 def seconds(text: str | float) -> float:
-    """Seconds of ``2s``, ``5m`` or ``500ms``, a default as it is; a usage error for anything else."""
+    """Parse a duration such as ``2s``, ``5m`` or ``500ms`` to seconds. Raises a usage error for anything else.
+
+    A float, which is an option's default, is returned unchanged.
+    """
     if isinstance(text, float):
         return text
     from qmon.model.text import parse_duration
@@ -30,14 +33,14 @@ def seconds(text: str | float) -> float:
 
 
 def number(value: float) -> float:
-    """The value; a usage error for NaN, which no range keeps out."""
+    """Return the value. Raises a usage error for NaN, which option ranges accept."""
     if math.isnan(value):
         raise typer.BadParameter("nan is no number")
     return value
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each field of those of its parameters that are dataclasses of options."""
+    """Return the command with its option dataclasses replaced by one option per field."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
     parameters = []
@@ -106,7 +109,7 @@ Subscribers = Annotated[
 
 @dataclass(frozen=True)
 class Given:
-    """How a plan is to be confirmed."""
+    """Options that confirm a plan."""
 
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
     sql: Annotated[bool, typer.Option("--sql", help="Print the statements with the plan.")] = False

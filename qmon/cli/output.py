@@ -1,4 +1,4 @@
-"""What commands print: a table for people on a terminal, plain aligned text in a pipe, JSON, CSV, or progress."""
+"""Output of commands: a table on a terminal, aligned plain text in a pipe, JSON, CSV, or progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from qmon.cli.console import says_all
 from qmon.model.text import spreadsheet_safe
 
 Format = Literal["table", "json", "csv"]
-# What the header of CSV adds to fields whose names do not say their unit; rates are of messages.
+
+# Suffixes that the CSV header adds to fields whose names lack a unit. Rates are in messages.
 _UNITS: Final = {
     **dict.fromkeys(("push_rate", "pop_rate", "complete_rate", "archive_rate"), "per_s"),
     **dict.fromkeys(("push_rate_before", "pop_rate_best_hour", "push_rate_growth_per_day"), "per_s"),
@@ -30,30 +31,30 @@ _UNITS: Final = {
 
 
 def clean(text: object) -> str:
-    """Text fit for a terminal: what is no printable character is shown as its number, so that no name can steer it."""
+    """Return text that is safe for a terminal: unprintable characters become their numbers."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(text))
 
 
 def width(text: str) -> int:
-    """How many cells of a terminal the text takes."""
+    """Return the number of terminal cells the text takes."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def note(text: str) -> None:
-    """A line beside the output, on standard error."""
+    """Print a line on standard error, next to the output."""
     print(clean(text), file=sys.stderr, flush=True)
 
 
 def say(text: str = "") -> None:
-    """Lines of output, fit for a terminal."""
+    """Print lines of output, made safe for a terminal."""
     print("\n".join(map(clean, text.split("\n"))))
 
 
 def report(form: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
-    """Print an object of the ``TypedDict`` ``kind`` as JSON; or as CSV its list ``rows``, else itself as one row.
+    """Print an object of the ``TypedDict`` ``kind`` as JSON, or as CSV: its list ``rows``, or itself as one row.
 
-    CSV has a header with units, an empty field for what is not known, a column for each field of a nested object
-    (``verdict_code``), and lists and maps as JSON in their field; without ``schema``.
+    CSV has a header with units and no ``schema``. Unknown values are empty. Nested objects have a column for each field
+    (``verdict_code``). Lists and maps are JSON in one field.
     """
     if form == "json":
         print(_json(_plain_of(found)))
@@ -64,7 +65,7 @@ def report(form: Format, found: Mapping[str, Any], kind: type, rows: str = "") -
 
 
 def report_each(form: Format, found: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
-    """Print the objects of several targets: as JSON a line each, as CSV their rows behind a column ``target``."""
+    """Print the objects of several targets: JSON as one line each, CSV as rows with a ``target`` column."""
     if form == "csv":
         _csv_of(found, kind, rows, ("target",))
         return
@@ -73,7 +74,7 @@ def report_each(form: Format, found: Sequence[Mapping[str, Any]], kind: type, ro
 
 
 def _csv_of(found: Sequence[Mapping[str, Any]], kind: type, rows: str, first: Sequence[str] = ()) -> None:
-    """The lists ``rows`` of objects one after the other, each row behind the fields ``first`` of its object."""
+    """Print the lists ``rows`` of all objects as CSV. Each row starts with the fields ``first`` of its object."""
     (row,) = get_args(get_type_hints(kind)[rows])
     plain = map(_plain_of, found)
     _csv(row, [{name: each[name] for name in first} | line for each in plain for line in each[rows]], first)
@@ -86,8 +87,7 @@ def _plain_of(found: Mapping[str, Any]) -> Any:
 
 
 def _json(value: object) -> str:
-    """One line. What is no printable character is escaped as JSON has it, on a terminal or not: it reads the same, and
-    steers nothing."""
+    """Return one line of JSON. Unprintable characters are escaped, so that the text cannot control a terminal."""
     text = json.dumps(value, ensure_ascii=not says_all(sys.stdout.encoding))
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
@@ -100,7 +100,7 @@ def _csv(kind: type, rows: Sequence[Mapping[str, Any]], first: Sequence[str] = (
 
 
 def header(*path: str) -> str:
-    """The column of a field, with its unit: ``pop_rate_per_s``."""
+    """Return the column name of a field, with its unit: ``pop_rate_per_s``."""
     return "_".join((*path, *filter(None, [_UNITS.get(path[-1])])))
 
 
@@ -109,7 +109,7 @@ def _inner(value: Any, name: str) -> Any:
 
 
 def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
-    """The path to each field of a record; those of nested records one by one."""
+    """Yield the path to each field of a record, including those of nested records."""
     for name, hint in get_type_hints(kind).items():
         nested = next(filter(_is_record, _parts(hint)), None)
         if nested is not None:
@@ -119,7 +119,7 @@ def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _parts(hint: Any) -> tuple[Any, ...]:
-    """The types that a value may be of; itself where it is one."""
+    """Return the types of a union, or the type itself."""
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType, NotRequired, Required) else (hint,)
 
 
@@ -134,12 +134,12 @@ def _field(value: object) -> object:
 
 
 def on_terminal() -> bool:
-    """Whether a person reads standard output."""
+    """Return true if standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, wrap: int | None = None) -> None:
-    """Print rows under headers. ``wrap``: the column that gives way on a narrow terminal."""
+    """Print rows under headers. ``wrap``: the column that is wrapped on a narrow terminal."""
     cells = [[clean(cell) for cell in row] for row in rows]
     if on_terminal() and not os.environ.get("NO_COLOR"):
         _rich(headers, cells, wrap)
@@ -169,14 +169,14 @@ def _plain(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
 
 
 class Meter:
-    """Progress on standard error: one line that changes on a terminal, a line now and then elsewhere.
+    """Shows progress on standard error: one changing line on a terminal, otherwise a line every few seconds.
 
     Args:
-        every_s: seconds between two lines where standard error is no terminal.
-        at_once: the first of these is not waited for.
+        every_s: seconds between two lines if standard error is not a terminal.
+        at_once: print the first of these lines immediately.
 
     Attributes:
-        live: it is a terminal.
+        is_on_terminal: true if standard error is a terminal.
     """
 
     def __init__(self, every_s: float, *, at_once: bool = False) -> None:
@@ -185,7 +185,7 @@ class Meter:
         self._shown_s = -every_s if at_once else 0.0
 
     def show(self, line: str, elapsed_s: float) -> None:
-        """Say how it stands, ``elapsed_s`` seconds after the beginning."""
+        """Show a progress line. ``elapsed_s``: seconds since the start."""
         if self.live:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
@@ -194,6 +194,6 @@ class Meter:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Remove the line that changed."""
+        """Remove the changing line."""
         if self.live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

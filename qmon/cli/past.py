@@ -1,4 +1,4 @@
-"""What the dashboard is given of the past: the recordings of its target, and what is usual at each hour of the week."""
+"""Gives the dashboard its past: the recordings of its target, and the baselines for each hour of the week."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BaselinesPath = Annotated[
 
 
 def of_target(target: str, config: Config, baselines: Path | None, recordings: Path | None) -> KnownPast:
-    """For a target of this name that is watched, and recorded below ``recordings`` where that is given.
+    """Return the past of a watched target. ``recordings``: the folder it is recorded to, if any.
 
-    The file of what is usual is the one that was named, else that of the configuration, else the one beside the
-    recordings. Raises ``BadInput`` where a file was named that cannot be read.
+    Baselines come from the given file, otherwise from the one in the configuration, otherwise from the one next to the
+    recordings. Raises ``BadInput`` if a given file cannot be read.
     """
     from qmon.recording.history.archive import live_archive
     from qmon.recording.times import local_zone
@@ -45,7 +45,7 @@ def of_target(target: str, config: Config, baselines: Path | None, recordings: P
 
 
 def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> KnownPast:
-    """For a replay. Raises ``BadInput`` where a file was named that cannot be read."""
+    """Return the past of a replay. Raises ``BadInput`` if the given baselines file cannot be read."""
     from qmon.recording.history.archive import recorded_archive
     from qmon.tui.past_reader import KnownPast
 
@@ -54,7 +54,7 @@ def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> Known
 
 
 def _usual(named: Path | None, recordings: Path | None) -> Callable[[], FoundBaselines]:
-    """What is usual, from now on: the file may be written anew, or for the first time, while the dashboard is open."""
+    """Return a function for the current baselines. The file may be written while the dashboard is open."""
     from qmon.recording.history.baselines import (
         FILE,
         FoundBaselines,

@@ -1,4 +1,4 @@
-"""The dashboard over a ``qmon serve`` in place of a database."""
+"""The dashboard over a ``qmon serve`` instead of a database."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def is_served(target: str) -> bool:
-    """Whether the user names a target of a ``qmon serve``."""
+    """Return true if the target is a URL of a ``qmon serve``."""
     return target.strip().lower().startswith(("http://", "https://"))
 
 
 def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, theme: str | None) -> int:
-    """Show what the ``qmon serve`` at a URL polls until the user leaves; returns the exit code.
+    """Show what the ``qmon serve`` at a URL polls, until the user quits. Returns the exit code.
 
-    Raises ``BadInput`` where it cannot be, ``PasswordNeeded``; a serve that cannot be reached now is tried again on the
-    screen.
+    Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
+    screen opens and retries.
     """
     from qmon import log
     from qmon.cli.notices import alerting_for
@@ -47,7 +47,7 @@ def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, t
             redacted(TargetHistory().add, redact),
             environment=source.environment,
             dark=(theme or config.settings.theme) != "light",
-            alerting=alerting_for(source.target, config),  # the serve tells the receivers
+            alerting=alerting_for(source.target, config),  # the server notifies the receivers
             known=of_target(source.target, config, baselines, None),
             served=address.place,
             preferences=remembered(use_theme=theme is None),
@@ -57,7 +57,7 @@ def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, t
 
 
 def _opened(address: ServeAddress) -> ServedSource:
-    """The source with its connection, or without one where the serve cannot be reached."""
+    """Return the source, connected unless the server is unreachable."""
     from qmon.config.secrets import from_environment, on_the_command_line, unlock
     from qmon.engines.base import Target
     from qmon.stream.reading import OpenStream

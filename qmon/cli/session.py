@@ -1,4 +1,4 @@
-"""From what the user typed to a connection, and to an operator."""
+"""From the target that the user typed to a connection and an operator."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 DEADLINE_S: Final = 15.0
 LOCK_WAIT_S: Final = 1.0
 READ_ONLY: Final = "qmon was started with --read-only"
+
 # Purposes that change nothing.
 _LISTS: Final = frozenset({"operations", "trash"})
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The target that the user means, the queues that the configuration names for it, and that configuration."""
+    """The target that the user means, its configured queues, and the configuration."""
 
     target: Target
     configured: tuple[ConfiguredQueue, ...]
     config: Config
 
     def operator_context(self, *, read_only: bool = False) -> OperatorContext:
-        """What an operator needs; ``read_only``: it was asked for on the command line."""
+        """Return the context for an operator. ``read_only``: requested on the command line."""
         from qmon.operate.open import open_context
         from qmon.redact import redactor
 
@@ -49,13 +50,13 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedTarget(Chosen):
-    """The same, connected."""
+    """A chosen target with its connection."""
 
     engine: Engine
     connection: Connection
 
     def installed(self, queue: str) -> Layout:
-        """The layout of a queue that qmon has installed. Raises ``BadInput`` where it has not."""
+        """Return the layout of a queue that qmon installed. Raises ``BadInput`` if there is none of that name."""
         from qmon.operate.install.install import registered
 
         known = registered(self.connection, self.engine)
@@ -64,8 +65,9 @@ class ConnectedTarget(Chosen):
         return known[queue]
 
     def archived(self, queue: str) -> Layout:
-        """The layout of a queue with an archive, from the configuration where that names its routine, else as
-        ``installed``. Raises ``BadInput``.
+        """Return the layout of a queue with an archive. Raises ``BadInput``.
+
+        Uses the configuration if it names the archive routine, otherwise the queue must be installed by qmon.
         """
         from qmon.errors import PermissionMissing
         from qmon.model.layout.layout import Layout
@@ -80,9 +82,9 @@ class ConnectedTarget(Chosen):
 
 
 def chosen_each(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[Chosen]:
-    """The targets that the user means, each once: named, of a fleet, or all of the configuration.
+    """Return the targets that the user means: named ones, fleets, or all of the configuration.
 
-    Raises as ``chosen`` does, and ``BadInput`` for a target that is named twice, or none.
+    Raises as ``choose_target`` does, and ``BadInput`` for a target that is named twice, or if there is none.
     """
     from qmon.config.file import read_config
     from qmon.config.targets import each_named
@@ -96,7 +98,7 @@ def chosen_each(texts: Sequence[str], path: Path | None, *, all_targets: bool = 
 
 
 def polled_each(texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False) -> list[Chosen]:
-    """As ``chosen_each``, to be polled every so many seconds; raises ``BadInput`` where that is too often or rare."""
+    """As ``choose_targets``, and check the poll interval. Raises ``BadInput`` if it is too short or too long."""
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
 
     if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
@@ -105,9 +107,9 @@ def polled_each(texts: Sequence[str], path: Path | None, every_s: float, *, all_
 
 
 def chosen(text: str, path: Path | None) -> Chosen:
-    """The target that the user means; warnings go to standard error.
+    """Return the target that the user means, without connecting. Warnings go to standard error.
 
-    Raises ``BadInput`` for what cannot be a target. Nothing is connected.
+    Raises ``BadInput`` if the text cannot be a target.
     """
     from qmon.config.file import read_config
 
@@ -127,11 +129,11 @@ def _chosen(text: str, config: Config) -> Chosen:
 
 
 def watched(found: Chosen, *, may_ask: bool = True) -> tuple[Chosen, Connection | None]:
-    """The target with the password it needs, and a connection for its poller.
+    """Return the target with its password, and a connection for its poller.
 
-    ``may_ask``: for a password, before a screen takes the terminal. ``None`` for a target that cannot be reached now:
-    whoever watches it says so and tries again. Raises ``BadInput``, ``MissingDriver``, ``WrongPassword`` where nobody
-    knows a better one, and without any ``PasswordNeeded``.
+    ``may_ask``: prompt for a password, before a screen takes the terminal. The connection is ``None`` if the target is
+    unreachable now; the poller reports that and retries. Raises ``BadInput`` and ``MissingDriver``. Raises
+    ``WrongPassword`` if no better password is available, and ``PasswordNeeded`` if there is none.
     """
     from qmon.config.secrets import log_in, sources
     from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
@@ -147,7 +149,7 @@ def watched(found: Chosen, *, may_ask: bool = True) -> tuple[Chosen, Connection 
 
 
 def refuse_read_only(target: Target) -> None:
-    """Raise ``BadInput`` where the configuration says that nothing may be changed on this target."""
+    """Raise ``BadInput`` if the target is configured read-only."""
     if target.read_only:
         raise BadInput(f"{target.name} is read-only: qmon.toml says read_only = true; nothing was changed")
 
@@ -156,11 +158,11 @@ def refuse_read_only(target: Target) -> None:
 def opened(
     text: str, path: Path | None, purpose: str, *, read_only: bool = True, writes: bool = False
 ) -> Iterator[ConnectedTarget]:
-    """Connect for one command; asks for a password where the server wants one. Closes at the end.
+    """Connect for one command and close at the end. Prompts for a password if the server needs one.
 
-    ``read_only``: nothing is changed here; what does is refused on a target that is configured read-only. ``writes``:
-    the command changes something, if not here: on a standby it is refused at once.
-    Raises what choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
+    ``read_only``: this connection changes nothing. Otherwise a target that is configured read-only is refused.
+    ``writes``: the command changes something, possibly elsewhere; a standby is refused at once. Raises what choosing
+    and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
     """
     with connected(chosen(text, path), purpose, read_only=read_only, writes=writes) as at:
         yield at
@@ -170,7 +172,7 @@ def opened(
 def connected(
     found: Chosen, purpose: str, *, read_only: bool = True, writes: bool = False, may_ask: bool = True
 ) -> Iterator[ConnectedTarget]:
-    """As ``opened``, for a target that is chosen. ``may_ask``: for a password."""
+    """As ``open_target``, for a target already chosen. ``may_ask``: prompt for a password."""
     from qmon.config.secrets import log_in, sources
     from qmon.engines.base import Session
     from qmon.engines.registry import engine_for
@@ -193,14 +195,17 @@ def connected(
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """What a command acts with: a connection that only reads, and then the operator."""
+    """What a command needs to act: first a connection that only reads, then the operator."""
 
     at: ConnectedTarget
     context: OperatorContext
 
     @property
     def operator(self) -> Operator:
-        """The operator, on its own connections: the one that reads is closed, as the server may have none to spare."""
+        """The operator, on its own connections.
+
+        Closes the reading one first, because the server may have none to spare.
+        """
         from qmon.operate.operator import Operator
 
         self.at.connection.close()
@@ -208,11 +213,11 @@ class Acting:
 
     @property
     def connections(self) -> Connections:
-        """Those of the operator, to cancel what runs on them."""
+        """The operator's connections, to cancel what runs on them."""
         return cast("Connections", self.context.connect)
 
     def queue(self, name: str | None) -> Layout:
-        """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
+        """Return the layout of a queue. Without a name, the target must have exactly one. Raises ``BadInput``."""
         from qmon.api import layout_of
 
         return layout_of(self.at.connection, self.at.engine, self.at.configured, name)
@@ -220,14 +225,14 @@ class Acting:
 
 @contextlib.contextmanager
 def acting(target: str, config: Path | None, purpose: str) -> Iterator[Acting]:
-    """Connect to a target to act on it; closed at the end. Raises what ``opened`` raises."""
+    """Connect to a target to act on it, and close at the end. Raises what ``open_target`` raises."""
     with acting_on(chosen(target, config), purpose) as at:
         yield at
 
 
 @contextlib.contextmanager
 def acting_on(found: Chosen, purpose: str, *, may_ask: bool = True) -> Iterator[Acting]:
-    """As ``acting``, for a target that is chosen. ``may_ask``: for a password."""
+    """As ``open_for_action``, for a target already chosen. ``may_ask``: prompt for a password."""
     with connected(found, purpose, writes=purpose not in _LISTS, may_ask=may_ask) as at:
         context = at.operator_context()
         if context.read_only is not None:

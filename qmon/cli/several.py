@@ -1,4 +1,4 @@
-"""One command on several targets: all are asked at once, and one that fails keeps no other from being shown."""
+"""Runs one command on several targets at once. A failing target does not affect the others."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from qmon.cli.session import Chosen
 
 T = TypeVar("T")
-# Asks one target; with `True` it may ask whoever is at the terminal for a password.
+
+# Asks one target. If the second argument is true, it may prompt for a password.
 Ask = Callable[["Chosen", bool], T]
 _AT_ONCE: Final = 32
 
 
 def ask_each(known: Sequence[Chosen], ask: Ask[T]) -> list[T]:
-    """What each target answers, in this order, without those that fail, of which it says why.
+    """Return the answers of the targets in order, without failed ones, whose errors are printed.
 
-    Raises ``typer.Exit`` where none answers, and of a single target what asking it raises. ``ask`` is called on other
-    threads, so that Ctrl-C ends the command while a server hangs.
+    Raises ``typer.Exit`` if none answers. For a single target, its error is raised. With several targets ``ask`` runs
+    on threads, so that Ctrl-C ends the command while a server hangs.
     """
     if len(known) == 1:
         return [ask(known[0], True)]
@@ -41,7 +42,10 @@ def ask_each(known: Sequence[Chosen], ask: Ask[T]) -> list[T]:
 
 
 def each_answer(known: Sequence[Chosen], ask: Ask[T]) -> list[T | Exception]:
-    """What each target answers, or why it does not, in this order. Passwords are asked for one by one, at the end."""
+    """Return each target's answer or error, in order.
+
+    Targets that need a password are asked again one by one at the end.
+    """
     answers: list[T | Exception] = [QmonError("not asked yet")] * len(known)
     free = threading.Semaphore(_AT_ONCE)
 
@@ -70,7 +74,7 @@ def _answer(each: Chosen, ask: Ask[T], *, may_ask: bool) -> T | Exception:
 
 
 def reason(problem: Exception) -> str:
-    """Why a target did not answer, in one line, which the log has, too."""
+    """Return why a target did not answer, in one line, and log it."""
     from qmon import log
 
     if not isinstance(problem, QmonError):
@@ -80,6 +84,6 @@ def reason(problem: Exception) -> str:
 
 
 def fail_unless_all(known: Sequence[Chosen], found: Sequence[object]) -> None:
-    """Raise ``typer.Exit`` where a target did not answer."""
+    """Raise ``typer.Exit`` if a target did not answer."""
     if len(found) < len(known):
         raise typer.Exit(FAILED)

@@ -1,4 +1,4 @@
-"""Signals that end a command in order."""
+"""Handles signals that end a command."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ASK_S: Final = 1.0
 
 @contextmanager
 def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
-    """Let these signals set an event and do nothing else; also gives the names of those that came.
+    """Let these signals set an event and do nothing else. Yields the event and the names of received signals.
 
-    A second Ctrl-C raises ``KeyboardInterrupt``: it does not wait for what is under way, such as a silent server.
+    A second Ctrl-C raises ``KeyboardInterrupt``, so that it does not wait for a silent server.
     """
     stop, came = threading.Event(), list[str]()
 
@@ -36,14 +36,17 @@ def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
 
 
 def wait_for(stop: threading.Event) -> None:
-    """Wait for an event that a signal sets; asked each second, as one that comes while a wait begins goes unseen."""
+    """Wait for an event that a signal sets.
+
+    Wakes every second, because a signal that arrives as a wait begins is missed.
+    """
     while not stop.wait(_ASK_S):
         pass
 
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Turn SIGTERM and a hangup into ``SystemExit``, so that everything is put away before we go."""
+    """Turn SIGTERM and a hangup into ``SystemExit``, so that everything is cleaned up first."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(_EXIT_BY_SIGNAL + number)

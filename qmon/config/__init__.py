@@ -1,1 +1,1 @@
-"""Configuration: targets, queues and settings from ``qmon.toml``, and passwords from anywhere but there."""
+"""Configuration: targets, queues and settings from ``qmon.toml``, and passwords from other sources."""

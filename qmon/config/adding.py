@@ -1,4 +1,4 @@
-"""Adds queues to ``qmon.toml``: what is in the file stays as it is, and the new lines come at its end."""
+"""Adds queues to ``qmon.toml``. Existing lines stay unchanged; new lines are appended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.errors import BadInput
 
 
 def free_name(wanted: str, config: Config) -> str:
-    """A name for a new target that none has yet: ``shop``, else ``shop-2`` …"""
+    """Return an unused name for a new target: ``shop``, else ``shop-2`` …"""
     name, number = wanted, 1
     while name in config.targets:
         number += 1
@@ -21,13 +21,13 @@ def free_name(wanted: str, config: Config) -> str:
 
 
 def add(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Config:
-    """Write blocks of a target at the end of the file, which need not be there; returns what the file says now.
+    """Append blocks of a target to the file, which need not exist. Return the new configuration.
 
-    ``connect``: of a target that is not in the file yet, without a password. Raises ``BadInput`` where the file cannot
-    be read with them, or cannot be written; then it is as it was.
+    ``connect``: connection of a new target, without a password; ``None`` if the target is in the file already.
+    Raises ``BadInput`` if the result would be invalid, or if the file cannot be written; the file is then unchanged.
     """
     try:
-        place = files.real_path(path)  # a link to the file stays one
+        place = files.real_path(path)  # a symbolic link stays a link
         before = place.read_text(encoding="utf-8") if place.exists() else ""
     except (OSError, UnicodeError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"

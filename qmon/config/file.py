@@ -1,4 +1,4 @@
-"""Reads ``qmon.toml``; every fault is one line with the file and the path of the key."""
+"""Reads ``qmon.toml``. Every error is one line with the file and the path of the key."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ _LARGEST: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How qmon behaves.
+    """The settings of qmon.
 
-    ``interval_s``: seconds between polls. ``budget_percent``: how much of one processor of the server qmon may use.
-    ``theme``: the name of a theme of the dashboard, empty for its own choice. ``redact``: regular expressions; what
-    they find in a payload is covered wherever payloads are shown. ``trash_days``: how long purged rows are kept.
+    - ``interval_s``: seconds between polls.
+    - ``budget_percent``: share of one processor of the server that qmon may use.
+    - ``theme``: theme of the dashboard, empty for the default.
+    - ``redact``: regular expressions. Matching parts of payloads are hidden wherever payloads are shown.
+    - ``trash_days``: days for which purged rows are kept.
     """
 
     interval_s: float = 2.0
@@ -51,8 +53,9 @@ class Settings:
 class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
-    ``written``: its queues by name, as the file has them. ``budget``: what watching it may cost, where it is not what
-    the settings say. ``baselines``: the file of what is usual at each hour of the week.
+    - ``written``: its queues by name, as written in the file.
+    - ``budget``: cost budget of this target, ``None`` for the one of the settings.
+    - ``baselines``: file with the usual values for each hour of the week.
     """
 
     name: str
@@ -68,7 +71,7 @@ class TargetConfig:
     baselines: Path | None = None
 
     def names_table(self, table: TableName) -> bool:
-        """Whether one of its queues is this table; a name without a schema is that table in any schema."""
+        """Return whether one of its queues is this table. A name without a schema matches any schema."""
         named = [each.table for each in self.queues if not isinstance(each, NamedLibrary)]
         return any(each.name == table.name and each.schema in ("", table.schema) for each in named)
 
@@ -78,7 +81,10 @@ _LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class AlertSettings:
-    """How alerts are reported: ``bell``: by the terminal's; ``group_wait_s``: seconds that a notice waits for more."""
+    """How alerts are reported.
+
+    ``bell``: ring the terminal's bell. ``group_wait_s``: seconds that a notice waits for others.
+    """
 
     bell: bool = True
     group_wait_s: float = 10.0
@@ -86,9 +92,9 @@ class AlertSettings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The whole file. ``path`` is where it was read, or would have been.
+    """The whole file. ``path`` is where it was read, or would be.
 
-    ``fleets``: names of several targets each, by what they are called together.
+    ``fleets``: names of the targets of each fleet.
     """
 
     path: Path
@@ -102,14 +108,14 @@ class Config:
 
 
 def default_path() -> Path:
-    """Where ``qmon.toml`` is when nobody says otherwise: the user's configuration folder of this platform."""
+    """Return the default path of ``qmon.toml``, in the user's configuration folder of this platform."""
     return platformdirs.user_config_path("qmon") / "qmon.toml"
 
 
 def read_config(path: Path | None = None) -> Config:
-    """Read the file; without ``path`` the one at its usual place, which need not be there.
+    """Read the file. Without ``path``, read the default file, which need not exist.
 
-    Raises ``BadInput`` naming file and key, and if others may change a file that names something to run.
+    Raises ``BadInput`` naming file and key, also if other users may change a file that names something to run.
     """
     place = path or default_path()
     try:
@@ -128,14 +134,14 @@ def read_config(path: Path | None = None) -> Config:
 
 
 def _executed(config: Config) -> str:
-    """What of the configuration qmon would run as the user: a command, or the library of a driver; empty if nothing."""
+    """Return what qmon would run as the user, a command or a driver's library; empty if nothing."""
     if any(each.command for each in config.receivers):
         return "a command to run"
     return "the file of a driver" if any(_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
 
 
 def parse_config(text: str, path: Path) -> Config:
-    """The configuration in the text of a file; raises ``BadInput`` naming file and key."""
+    """Return the configuration in the text of a file. Raises ``BadInput`` naming file and key."""
     try:
         raw = tomllib.loads(text)
     except RecursionError:
@@ -157,7 +163,7 @@ def parse_config(text: str, path: Path) -> Config:
 
 
 def _fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
-    """The targets of one fleet, each once, in the order of the file where a pattern fits several."""
+    """Return the targets of one fleet, each once; targets that match the same pattern are in the order of the file."""
     where, patterns = fleets.path(name), fleets.texts(name)
     if not name.strip() or name in targets:
         raise BadInput(f"{where}: " + ("a target has this name, too" if name in targets else "a fleet needs a name"))
@@ -196,7 +202,7 @@ def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
 
 
 def _file(keys: Keys, name: str, folder: Path) -> Path | None:
-    """A file; a relative path is taken from the folder of the configuration."""
+    """Return the path of a file. Relative paths start at the folder of the configuration."""
     text = keys.text(name)
     if text is None:
         return None

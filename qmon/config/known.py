@@ -1,4 +1,4 @@
-"""The targets that can be named: those of ``qmon.toml`` and the ODBC DSNs. Nothing is connected."""
+"""Lists the targets that can be named: those of ``qmon.toml`` and the ODBC DSNs. Does not connect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.engines.drivers import dsn_of
 from qmon.engines.registry import engine_by_words
 from qmon.errors import BadInput, MissingDriver
 
-# URLs, for somebody who has never written one.
+# Examples of URLs.
 HOW_TO_WRITE: Final = (
     "postgresql://user@host/database",
     "mssql://login@host/Database",
@@ -22,17 +22,17 @@ HOW_TO_WRITE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KnownTarget:
-    """A target by the name that ``choose`` takes.
+    """A target with the name that ``find_target`` takes.
 
     Attributes:
-        name: as it is typed.
-        engine: its engine; ``None`` where only the server can tell.
-        place: where it is, free of secrets: ``db1/shop``; of a DSN the driver's name.
-        dsn: it is a DSN that the configuration does not name; ``dsn_of``: whose, ``user`` or ``system``, where that is
-            known.
-        environment: as the configuration says; ``prod`` and ``read_only``, too.
-        queues: how many queues or tables of queues the configuration names.
-        problem: why it cannot be used; one line, empty where nothing is known against it.
+        name: the name to type.
+        engine: its engine; ``None`` if only the server can tell.
+        place: its address without secrets: ``db1/shop``; for a DSN the driver's name.
+        dsn: it is a DSN that the configuration does not name.
+        dsn_of: owner of the DSN, ``user`` or ``system``, if known.
+        environment, prod, read_only: as configured.
+        queues: number of queues or tables of queues in the configuration.
+        problem: why it cannot be used, in one line; empty if no problem is known.
     """
 
     name: str
@@ -48,7 +48,9 @@ class KnownTarget:
 
 
 def known_targets(config: Config) -> tuple[KnownTarget, ...]:
-    """Those of the configuration in its order, then the DSNs by name. Without a driver manager there are no DSNs."""
+    """Return the configured targets in their order, then the DSNs by name. Without a driver manager
+    there are no DSNs.
+    """
     from_file = [_configured(name, config) for name in config.targets]
     return (*from_file, *(each for each in _dsns() if each.name not in config.targets))
 

@@ -1,4 +1,4 @@
-"""Reads ``[[notify]]``: who is told of alerts, and how. What is secret of it is not in the file."""
+"""Reads ``[[notify]]``: who receives alerts, and how. Secrets are not in the file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ EVENTS_URL: Final = "https://events.pagerduty.com/v2/enqueue"
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """One ``[[notify]]``: ``shape`` is empty where a ``command`` is run.
+    """One ``[[notify]]``. ``shape`` is empty for a ``command``.
 
-    ``url``: where it is no secret, else empty. ``bearer``: a token goes with it. ``targets``: patterns of names;
-    ``severity``: the least that it is told of. ``timeout_s``: of one request, or of the command.
+    - ``url``: its URL unless that is a secret, else empty.
+    - ``bearer``: requests carry a token.
+    - ``targets``: patterns of target names.
+    - ``severity``: minimum severity of its alerts.
+    - ``timeout_s``: seconds for one request, or for the command.
     """
 
     name: str
@@ -51,16 +54,16 @@ class Receiver:
 
     @property
     def needs_secret(self) -> bool:
-        """Whether its URL or key is to be kept elsewhere."""
+        """Whether its URL or key is stored outside of the file."""
         return bool(self.shape) and (self.bearer or not self.url or self.shape == PAGERDUTY)
 
     def of_target(self, target: str) -> bool:
-        """Whether it is told of this target."""
+        """Return whether it receives alerts of this target."""
         return any(matches(pattern, target) for pattern in self.targets)
 
 
 def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Receiver, ...]:
-    """The receivers of the tables ``[[notify]]``; raises ``BadInput`` beginning with the key's path."""
+    """Read the receivers of the tables ``[[notify]]``. Raises ``BadInput`` beginning with the key's path."""
     out: dict[str, Receiver] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")
@@ -98,7 +101,7 @@ def _receiver(keys: Keys) -> Receiver:
 
 
 def _url(keys: Keys, shape: str) -> str:
-    """The URL in the file, that of PagerDuty unless it says otherwise; empty where it is kept as a secret."""
+    """Return the URL in the file, or PagerDuty's default; empty if it is stored as a secret."""
     text = keys.text("url")
     if text is None:
         return EVENTS_URL if shape == PAGERDUTY else ""
@@ -114,17 +117,17 @@ ELSEWHERE: Final = "leave the key out and keep it in the environment or the keyr
 
 
 def in_variables(name: str) -> str:
-    """A name as names of environment variables write it, perhaps empty."""
+    """Convert a name to the form used in environment variables. The result may be empty."""
     return re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
 
 
 def is_key(text: str) -> bool:
-    """Whether it can stand in a header."""
+    """Return whether a text may be used in a header."""
     return _PLAIN.fullmatch(text) is not None
 
 
 def address(url: str, where: str) -> SplitResult:
-    """The parts of an address for requests; raises ``BadInput``, which does not repeat it."""
+    """Split the URL of a request. Raises ``BadInput`` without repeating the URL."""
     try:
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and _PLAIN.fullmatch(url):
@@ -135,7 +138,7 @@ def address(url: str, where: str) -> SplitResult:
 
 
 def in_the_clear(parts: SplitResult) -> bool:
-    """Whether others on the way could read what is sent there."""
+    """Return whether requests to this URL could be read by others in the network."""
     host = parts.hostname or ""
     try:
         local = ip_address(host).is_loopback

@@ -1,7 +1,7 @@
-"""What the dashboard remembers for a user: theme, interval, columns, order and saved views, in a file of its own.
+"""Stores what the dashboard remembers for a user: theme, interval, columns, order and saved views.
 
-Several dashboards may write it at the same time: each change is read, made and written under a lock, and the file is
-replaced whole. What cannot be read counts as nothing. No password and nothing of a message is ever in it.
+Several dashboards may write the file at the same time: each change is read, made and written under a lock, and the
+file is replaced as a whole. Unreadable content is ignored. The file never contains passwords or parts of messages.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ _TRIES: Final = 20
 _RETRY_S: Final = 0.01
 
 
-# Under this name the choices for the queues of all targets are remembered: no target has it.
+# Key of the preferences for the queues of all targets. No target has this name.
 ALL_TARGETS: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A way to look at the queues. ``sort``: a column, and whether descending; ``columns``: none for the usual."""
+    """A saved view of the queues. ``sort``: a column, and whether it is descending. ``columns``: empty
+    for the default.
+    """
 
     filter: str = ""
     sort: tuple[str, bool] | None = None
@@ -42,10 +44,10 @@ class SavedView:
 
 @dataclass(frozen=True, slots=True)
 class OfTarget:
-    """What is remembered of a target.
+    """The preferences for one target.
 
-    ``interval_s``: seconds between polls, as last asked for. ``views``: by name. ``folded``: whether plots are hidden
-    beside tables.
+    ``interval_s``: last chosen seconds between polls. ``views``: saved views by name. ``folded``: plots next to
+    tables are hidden.
     """
 
     columns: tuple[str, ...] = ()
@@ -62,21 +64,21 @@ class _Stored:
 
 
 def default_path() -> Path:
-    """``screen.json`` in the user's folder for state (``~/.local/state/qmon`` on Linux)."""
+    """Return the path of ``screen.json`` in the user's state folder (``~/.local/state/qmon`` on Linux)."""
     return platformdirs.user_state_path("qmon") / "screen.json"
 
 
 def remembered(*, use_theme: bool = True) -> Preferences:
-    """What this user's dashboards remember. ``use_theme``: as of ``Preferences``."""
+    """Read this user's preferences. ``use_theme``: see ``Preferences``."""
     return Preferences(default_path(), use_theme=use_theme)
 
 
 class Preferences:
-    """Not thread-safe; used by the screen's thread.
+    """The preferences of one user. Not thread-safe; used by the screen's thread.
 
     Args:
-        path: the file; ``None`` remembers until the end of the program only.
-        use_theme: whether the remembered theme counts, rather than one of the command line.
+        path: the file; ``None`` keeps preferences only until the program ends.
+        use_theme: whether the remembered theme is used, and not the one of the command line.
     """
 
     def __init__(self, path: Path | None = None, *, use_theme: bool = True) -> None:
@@ -87,20 +89,19 @@ class Preferences:
 
     @property
     def theme(self) -> str:
-        """The theme's name, empty where none is remembered."""
+        """The theme's name, empty if none is stored."""
         return self._stored.theme if self._use_theme else ""
 
     def of(self, target: str) -> OfTarget:
-        """What is remembered of a target."""
+        """Return the preferences for a target."""
         return self._stored.targets.get(target, OfTarget())
 
     def set_theme(self, name: str) -> None:
-        """Remember the theme."""
         self._use_theme = True
         self._change(lambda stored: replace(stored, theme=name))
 
     def change(self, target: str, change: Callable[[OfTarget], OfTarget]) -> None:
-        """Remember something of a target; ``change`` makes it from what is remembered at that moment."""
+        """Change the preferences for a target. ``change`` gets the stored preferences and returns the new ones."""
 
         def changed(stored: _Stored) -> _Stored:
             made = change(stored.targets.get(target, OfTarget()))
@@ -119,12 +120,12 @@ class Preferences:
                 files.replace(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
         except OSError as problem:
             self._stored = change(self._stored)
-            if not self._failed:  # once: it will not be another one with the next key
+            if not self._failed:  # warn once, not with every key
                 self._failed = True
                 _logger.warning("%s cannot be written: %s", self._path, problem.strerror or problem)
 
     def _read(self) -> _Stored:
-        """What the file holds; what this version does not know is left out, and of what is damaged all."""
+        """Read the file. Unknown keys are ignored; a damaged file is ignored completely."""
         if self._path is None:
             return _Stored()
         try:
@@ -141,7 +142,7 @@ class Preferences:
 
 
 def _sound(stored: _Stored) -> _Stored:
-    """Without intervals that cannot be asked for."""
+    """Return the preferences without invalid intervals."""
     least, most = _INTERVALS_S
     bad = {
         name for name, of in stored.targets.items() if of.interval_s is not None and not least <= of.interval_s <= most
@@ -153,7 +154,7 @@ def _sound(stored: _Stored) -> _Stored:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Others hold it for a moment only. Raises ``OSError`` where one does not let go of it."""
+    """Hold the lock file. Other dashboards hold it only briefly; raises ``OSError`` if one does not release it."""
     file = files.open_private(path, os.O_WRONLY)
     try:
         tries = 1

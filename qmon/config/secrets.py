@@ -1,5 +1,8 @@
-"""Secrets: passwords from the environment at once, from keyring or a prompt only when the server asks for one; URLs and
-keys of receivers."""
+"""Provides passwords, and URLs and keys of receivers.
+
+Passwords in the environment are used at once. The keyring and a prompt are only used if the server asks for a
+password.
+"""
 
 from __future__ import annotations
 
@@ -22,24 +25,25 @@ from qmon.redact import remember
 
 T = TypeVar("T")
 
-# The service in the keyring; the user name there is the target's name, `notify NAME` for a receiver.
+# The service in the keyring. The user name is the target's name, or `notify NAME` for a receiver.
 SERVICE: Final = "qmon"
 _ALERTS: Final = "/api/v2/alerts"
-# Characters from which on the path or query of a secret URL is covered by itself, too.
+
+# Minimum length at which the path or query of a secret URL is also hidden by itself.
 _TELLING: Final = 12
 
 
 def variable(target: str) -> str | None:
-    """The environment variable for one target: ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``.
+    """Return the environment variable for one target: ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``.
 
-    ``None`` where the name has no letter or digit that such a variable can hold.
+    ``None`` if the name has no letter or digit that a variable name may contain.
     """
     name = in_variables(target)
     return f"QMON_PASSWORD_{name}" if name else None
 
 
 def from_environment(target: Target, environment: Mapping[str, str] | None = None) -> Secret | None:
-    """The password that the environment holds for this target, the most particular variable first."""
+    """Return the password in the environment for this target. The most specific variable wins."""
     known = os.environ if environment is None else environment
     names = (variable(target.name), "QMON_PASSWORD", "PGPASSWORD" if target.engine == "postgres" else None)
     return next(
@@ -48,12 +52,12 @@ def from_environment(target: Target, environment: Mapping[str, str] | None = Non
 
 
 def ways(target: str) -> str:
-    """How to give the password of a target, other than on a terminal."""
+    """Describe how to give the password of a target without a terminal."""
     return f"set {variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {SERVICE} {target}'"
 
 
 def on_the_command_line(target: str) -> str:
-    """What to say of a password that was typed there."""
+    """Return the warning about a password typed on the command line."""
     return (
         "a password on the command line stays in the shell's history and in the list of processes; "
         f"{variable(target) or 'QMON_PASSWORD'} or the keyring keeps it to itself"
@@ -61,12 +65,13 @@ def on_the_command_line(target: str) -> str:
 
 
 def from_keyring(target: Target) -> Secret | None:
-    """The password in the system's keyring; ``None`` where it has none, or there is no keyring that works."""
+    """Return the password in the system's keyring; ``None`` if there is none, or no working keyring."""
     return _kept(target.name)
 
 
 def _kept(user: str) -> Secret | None:
-    with contextlib.suppress(Exception):  # each back end fails in its own way, and none of them is our business
+    # every keyring backend fails in its own way, and none of these errors matters here
+    with contextlib.suppress(Exception):
         import keyring
 
         if found := keyring.get_password(SERVICE, user):
@@ -75,7 +80,7 @@ def _kept(user: str) -> Secret | None:
 
 
 def from_prompt(target: Target) -> Secret | None:
-    """The password the user types, unseen; ``None`` where no terminal is there to ask on, or nothing was typed."""
+    """Ask the user for the password. ``None`` without a terminal, or if nothing was typed."""
     if not _can_ask():
         return None
     try:
@@ -86,7 +91,7 @@ def from_prompt(target: Target) -> Secret | None:
 
 
 def _can_ask() -> bool:
-    """Whether somebody is at a terminal to be asked."""
+    """Return whether a user can be asked on a terminal."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -95,19 +100,16 @@ _SOURCES: Final[tuple[Source, ...]] = (from_keyring, from_prompt, from_prompt, f
 
 
 def sources(*, may_ask: bool) -> tuple[Source, ...]:
-    """Where a password that the server asks for is taken from: the keyring, and then whoever is at the terminal, who is
-    asked again, twice, after a wrong one.
-    """
+    """Return the sources of passwords: the keyring, then up to three prompts if the user may be asked."""
     return _SOURCES if may_ask else _SOURCES[:1]
 
 
 def unlock(target: Target, attempt: Callable[[Target], T], sources: tuple[Source, ...] = _SOURCES) -> tuple[Target, T]:
-    """Do ``attempt``, such as connecting; where the server asks for a password or refuses it, get another one and do
-    it again.
+    """Run ``attempt``, such as connecting, and retry it with a password if the server asks for one or refuses it.
 
-    Returns the target with the password that worked, for later connections that cannot ask, and what ``attempt``
-    returned. Call it before a screen takes the terminal. Raises what ``attempt`` raises: ``WrongPassword`` where no
-    source has another one; and ``PasswordNeeded`` with the ways to give a password where there is none.
+    Returns the target with the password that worked, for later connections that cannot ask, and the result of
+    ``attempt``. Call it before a screen takes the terminal. Raises what ``attempt`` raises: ``WrongPassword`` if no
+    source has another password, and ``PasswordNeeded`` with advice if there is none.
     """
     refused: PasswordNeeded | WrongPassword
     try:
@@ -130,7 +132,10 @@ def unlock(target: Target, attempt: Callable[[Target], T], sources: tuple[Source
 
 
 def log_in(target: Target, session: Session, sources: tuple[Source, ...] = _SOURCES) -> tuple[Target, Connection]:
-    """The target with the password that it needs, and a connection to it. Raises as ``unlock`` does."""
+    """Connect, asking for a password if needed. Return the target with its password, and the connection.
+
+    Raises as ``retry_with_password`` does.
+    """
     return unlock(target, lambda known: engine_for(known).connect(known, session), sources)
 
 
@@ -139,7 +144,7 @@ def log_in(target: Target, session: Session, sources: tuple[Source, ...] = _SOUR
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the requests of a receiver go. ``key``: PagerDuty's routing key; ``authorization``: the header."""
+    """The destination of a receiver's requests. ``key``: PagerDuty's routing key. ``authorization``: the header."""
 
     url: Secret
     key: Secret | None = None
@@ -147,9 +152,9 @@ class Endpoint:
 
 
 def endpoint(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Endpoint | None:
-    """Where the requests of a receiver go, with what is secret of it; ``None``: nobody has given that.
+    """Return the destination of a receiver's requests with its secret; ``None`` if the secret is missing.
 
-    Raises ``BadInput`` for what cannot be used, without repeating it.
+    Raises ``BadInput`` for an unusable value, without repeating it.
     """
     secret = receiver_secret(receiver, environment) if receiver.needs_secret else None
     if receiver.needs_secret and secret is None:
@@ -183,7 +188,7 @@ def endpoint(receiver: Receiver, environment: Mapping[str, str] | None = None) -
 
 
 def receiver_secret(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Secret | None:
-    """The URL or the key of a receiver, from the environment or the keyring."""
+    """Return the URL or the key of a receiver, from the environment or the keyring."""
     known, name = os.environ if environment is None else environment, receiver.variable
     if name and (found := known.get(name, "").strip()):
         return Secret(found, f"the environment variable {name}")
@@ -191,7 +196,7 @@ def receiver_secret(receiver: Receiver, environment: Mapping[str, str] | None = 
 
 
 def receiver_ways(receiver: Receiver) -> str:
-    """How to give what is secret of a receiver, for messages."""
+    """Describe how to give the missing secret of a receiver."""
     what = "key" if receiver.url else "URL"
     first = f"set {receiver.variable}, or " if receiver.variable else ""
     return f"its {what} is missing: {first}store it with 'keyring set {SERVICE} \"{_user(receiver)}\"'"

@@ -1,4 +1,4 @@
-"""Reads ``[[slo]]``: how much of the time a figure of a queue is to stay below a limit."""
+"""Reads ``[[slo]]``: the share of time that a figure of a queue must stay below a limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.model.alerts.io import limit, patterns
 from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, matches
 from qmon.model.config_reader import Keys, nearest
 
-# The figures of which the lake keeps how long each value lasted, by their names in the status report.
+# Figures for which the lake stores the duration of each value, by their names in the status report.
 KEPT: Final = ("ready", "oldest_seconds")
 _WINDOW_S: Final = 28 * 86_400.0
 _LEAST_WINDOW_S: Final = 86_400.0
@@ -19,9 +19,10 @@ _LEAST_WINDOW_S: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """One ``[[slo]]``: ``figure`` (one of ``KEPT``) stays under ``below``, in its unit, for ``share`` of the time.
+    """One ``[[slo]]``: ``figure`` (one of ``STORED_FIGURES``) stays under ``below``, in its unit, for ``share`` of the
+    time.
 
-    ``window_s``: over how long it is counted, seconds. It is about each queue whose target and name fit the patterns.
+    ``window_s``: length of the window in seconds. It applies to each queue whose target and name match the patterns.
     """
 
     name: str
@@ -34,16 +35,16 @@ class Objective:
 
     @property
     def label(self) -> str:
-        """The figure as screens call it: ``oldest``, ``depth``."""
+        """The figure's name on screens: ``oldest``, ``depth``."""
         return FIGURES[self.figure].label
 
     def of(self, target: str, queue: str) -> bool:
-        """Whether it is about this queue."""
+        """Return whether it applies to this queue."""
         return any(matches(each, target) for each in self.targets) and any(matches(each, queue) for each in self.queues)
 
 
 def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Objective, ...]:
-    """The objectives of the tables ``[[slo]]``; raises ``BadInput`` beginning with the key's path."""
+    """Read the objectives of the tables ``[[slo]]``. Raises ``BadInput`` beginning with the key's path."""
     out: dict[str, Objective] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")

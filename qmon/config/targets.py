@@ -1,4 +1,4 @@
-"""From what the user types to a target: a name of ``qmon.toml``, a URL, a connection string, or a DSN."""
+"""Finds the target that the user named: a name in ``qmon.toml``, a URL, a connection string, or a DSN."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMAND_LINE: Final = "the command line"
 
 @dataclass(frozen=True, slots=True)
 class ChosenTarget:
-    """The target, the queues that the configuration names for it, and what the user should know about it."""
+    """A target, its configured queues, and warnings for the user."""
 
     target: Target
     queues: tuple[ConfiguredQueue, ...] = ()
@@ -33,10 +33,10 @@ class ChosenTarget:
 
 
 def choose(text: str, config: Config, environment: Mapping[str, str] | None = None) -> ChosenTarget:
-    """The target that the user means; nothing is connected yet.
+    """Return the target that the user named. Does not connect.
 
-    Raises ``BadInput`` for what cannot be one, with the nearest name, and ``MissingDriver`` where a DSN is meant and
-    there is no driver manager. No message repeats a URL or connection string, which may hold a password.
+    Raises ``BadInput`` with the nearest name if it is not a target, and ``MissingDriver`` if it is a DSN and there
+    is no driver manager. No message repeats a URL or connection string, because it may contain a password.
     """
     environment = os.environ if environment is None else environment
     named = config.targets.get(text)
@@ -59,9 +59,9 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
 
 
 def each_named(texts: Sequence[str], config: Config, *, all_targets: bool = False) -> list[str]:
-    """What the user names, with the targets of a fleet in its place, each once; or all targets of the file.
+    """Return the named targets, each once, with fleets replaced by their targets; or all targets of the file.
 
-    Raises ``BadInput`` where nothing is named, or all and something beside it.
+    Raises ``BadInput`` if nothing is named, or if names are given together with ``all_targets``.
     """
     if all_targets and texts:
         raise BadInput("--all is every target of the configuration: leave out the names")
@@ -77,7 +77,7 @@ def each_named(texts: Sequence[str], config: Config, *, all_targets: bool = Fals
 
 
 def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) -> None:
-    """Raise ``BadInput`` where the variable with the target's password would be that of another target as well."""
+    """Raise ``BadInput`` if the target's password variable is also that of another target."""
     same = [other for other in _same(name, config, environment) if other != name]
     if same:
         raise BadInput(
@@ -87,13 +87,13 @@ def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) ->
 
 
 def _same(name: str, config: Config, environment: Mapping[str, str]) -> list[str]:
-    """The targets of the configuration whose variable is that of this name; none where it is not set."""
+    """Return the configured targets with the same password variable as this name; empty if the variable is not set."""
     mine = variable(name)
     return sorted(other for other in config.targets if variable(other) == mine) if environment.get(mine or "") else []
 
 
 def usual_budget(config: Config) -> Budget:
-    """What watching a target may cost that says nothing of its own: ``budget_percent`` of the settings."""
+    """Return the cost budget of targets without their own: ``budget_percent`` of the settings."""
     return Budget(config.settings.budget_percent / 100)
 
 
@@ -106,7 +106,7 @@ def _finished(
 
 
 def address_of(named: TargetConfig, config: Config) -> Target:
-    """The target of the configuration, still called by its address. Raises ``BadInput`` naming file and key."""
+    """Return the configured target, still named after its address. Raises ``BadInput`` naming file and key."""
     where = f"{config.path}: target.{named.name}.connect"
     try:
         target = _read(named.connect, where)
@@ -137,7 +137,7 @@ def _from_file(named: TargetConfig, config: Config) -> Target:
 
 
 def _read(text: str, origin: str) -> Target | None:
-    """The target of a URL or connection string; ``None``: it is neither."""
+    """Return the target of a URL or connection string; ``None`` if the text is neither."""
     if text.lower().startswith(("http://", "https://")):
         raise BadInput("only qmon connect reads from a qmon serve; name the database itself")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
@@ -162,7 +162,7 @@ def _read(text: str, origin: str) -> Target | None:
 
 
 def _url_for(text: str) -> str:
-    """Return the form of URL that replaces a JDBC URL or a connection string of .NET, without any part of that."""
+    """Return the URL form that replaces a JDBC URL or a .NET connection string, without any part of that."""
     if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
         return "postgresql://user@host:5432/database"
     return "mssql://user@host:1433/Database"
@@ -178,7 +178,7 @@ def _dsn(name: str, config: Config) -> Target:
         if name in config.fleets:
             raise BadInput(f"{name!r} is a fleet of {config.path}, and one target is wanted here")
         known = (*config.targets, *odbc.dsns())
-        if "@" in name:  # a URL without its beginning, and maybe with a password
+        if "@" in name:  # a URL without its beginning, perhaps with a password
             raise BadInput("this is no target; a URL begins with postgresql:// or mssql://")
         raise BadInput(f"{name!r} is neither a target of {config.path} nor a DSN{nearest(name, known)}")
     return Target(name, engine_by_words(driver), {"DSN": name})

@@ -1,4 +1,4 @@
-"""Writes targets and queues as ``qmon.toml`` has them, for people to read and change."""
+"""Writes targets and queues in the format of ``qmon.toml``."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from qmon.model.layout.layout import Layout
 
 
 def target_to_toml(name: str, connect: str) -> str:
-    """The lines of one target; ``connect`` holds no password."""
+    """Return the lines of one target. ``connect`` must not contain a password."""
     return f"[target.{_key(name)}]\nconnect = {_value(connect)}\n"
 
 
 def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
-    """The lines of the queues of a target, one table each, in the order given."""
+    """Return the lines of the queues of a target, one table each, in the given order."""
     return "\n".join(queue_to_toml(target, layout_to_dict(_learnt_again(layout))) for layout in layouts)
 
 
 def _learnt_again(layout: Layout) -> Layout:
-    """Without its state if no row has shown yet which value means in progress: each connect looks again."""
+    """Remove the state if no row has shown yet which value means in progress: each connect looks again."""
     state = layout.state
     unsure = state is not None and state.learnt and state.in_progress is None and layout.traits.completes
     return replace(layout, state=None) if unsure else layout
 
 
 def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:
-    """The lines of a queue, by its keys; a list of states has a line for each."""
+    """Return the lines of a queue with these keys. A list of states has one line for each."""
     lines = [f"{_key(name)} = {_rows(value) if name == 'state' else _value(value)}" for name, value in queue.items()]
     return "\n".join([f"[[target.{_key(target)}.queue]]", *lines]) + "\n"
 
 
 def comment(text: str) -> str:
-    """The lines of a comment; what is no printable character is shown as its number, so that it cannot end one."""
+    """Return the lines of a comment. Unprintable characters are escaped, so a line break cannot end the comment."""
     shown = "".join(c if _plain(c) else f"\\x{ord(c):02x}" for c in text)
     return "".join(f"# {line}\n" for line in textwrap.wrap(shown, 116, break_long_words=False, break_on_hyphens=False))
 
 
 def _rows(value: object) -> str:
-    """A list of states over several lines."""
+    """Format a list of states over several lines."""
     if not isinstance(value, list):
         return _value(value)
     return "[\n" + "".join(f"    {_value(each)},\n" for each in value) + "]"

@@ -1,1 +1,1 @@
-"""A PostgreSQL of its own, and the load that makes queues on it move."""
+"""The demo: a private PostgreSQL server, and load on the queues in it."""

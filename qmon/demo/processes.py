@@ -1,8 +1,8 @@
-"""The processes of a server, found by a mark on their command lines, and signals to them.
+"""Finds the processes of a server by a mark on their command lines, and sends signals to them.
 
-A server is started with a random ``cluster_name``. PostgreSQL puts that name on the command line of each of its
-processes, which every account may read; so they are found even when their parent is gone, and a process id that the
-system has given to somebody else is never mistaken for one of them. Standard library only: the guardian runs this.
+A server is started with a random ``cluster_name``, which PostgreSQL puts on the command line of each of its processes.
+Every account may read it. So processes are found even after their parent has ended, and a reused process id is never
+mistaken for one of them. Standard library only, because the guardian runs this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RUNS = ("R", "S", "D")
 
 
 def marked(mark: str) -> set[int]:
-    """The ids of all living processes that carry the mark on their command line, ours excepted."""
+    """Return the ids of all living processes with the mark on their command line, except our own."""
     found = _from_proc(mark) if (_PROC / "self" / "cmdline").exists() else _from_ps(mark)
     return found - {os.getpid()}
 
@@ -35,8 +35,8 @@ def _from_proc(mark: str) -> set[int]:
     for folder in _PROC.iterdir():
         if not folder.name.isdigit():
             continue
-        with contextlib.suppress(OSError):  # it ended while we looked
-            if wanted in (folder / "cmdline").read_bytes():  # empty for a process that ended and waits for its parent
+        with contextlib.suppress(OSError):  # it ended in the meantime
+            if wanted in (folder / "cmdline").read_bytes():  # empty for a zombie
                 found.add(int(folder.name))
     return found
 
@@ -55,14 +55,14 @@ def _from_ps(mark: str) -> set[int]:
 
 
 def send(pids: set[int], number: signal.Signals) -> None:
-    """Send a signal to each; those already gone are passed over."""
+    """Send a signal to each process. Skips those already gone."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
 def state(pid: int) -> str:
-    """The letter of a process's state: R, S, D, T (stopped), Z (ended, not waited for); empty where it is not known."""
+    """Return the letter of a process's state: R, S, D, T (stopped), Z (zombie); empty if unknown."""
     try:
         return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
@@ -70,9 +70,9 @@ def state(pid: int) -> str:
 
 
 def freeze(mark: str, seconds: float = 5.0) -> None:
-    """Stop every marked process (SIGSTOP), also those that were being started meanwhile, and see them stopped.
+    """Stop every marked process (SIGSTOP), including those being started, and wait until they are stopped.
 
-    One that the kernel does not let go (state D) is waited for no longer than that many seconds.
+    A process that the kernel does not release (state D) is waited for at most ``seconds``.
     """
     stopped: set[int] = set()
 
@@ -86,24 +86,24 @@ def freeze(mark: str, seconds: float = 5.0) -> None:
 
 
 def thaw(mark: str) -> None:
-    """Let every marked process run on (SIGCONT)."""
+    """Continue every marked process (SIGCONT)."""
     send(marked(mark), signal.SIGCONT)
 
 
 def kill(mark: str) -> None:
-    """Kill every marked process (SIGKILL); stopped first, so that none is started while the others die."""
+    """Kill every marked process (SIGKILL). They are stopped first, so that none starts while the others are killed."""
     freeze(mark)
     send(marked(mark), signal.SIGKILL)
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
-    """Send a signal to a process group; one already gone, or not ours, is passed over."""
+    """Send a signal to a process group. Skips a group that has ended or is not ours."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
 def in_group(group: int) -> set[int]:
-    """The ids of the group's living processes, as Linux tells; those that ended and wait for their parent are not."""
+    """Return the ids of the group's living processes on Linux, without zombies."""
     found = set()
     for stat in _PROC.glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -114,12 +114,12 @@ def in_group(group: int) -> set[int]:
 
 
 def wait_group_gone(group: int, seconds: float) -> bool:
-    """Wait until no process of the group lives; False where some do after that many seconds."""
+    """Wait until no process of the group lives. Returns false if some do after ``seconds``."""
     return _wait_not(lambda: in_group(group), seconds)
 
 
 def wait_gone(mark: str, seconds: float) -> bool:
-    """Wait until no marked process is left; False where some are after that many seconds."""
+    """Wait until no marked process is left. Returns false if some are after ``seconds``."""
     return _wait_not(lambda: marked(mark), seconds)
 
 

@@ -17,18 +17,19 @@ from qmon.redact import without_secrets
 class Programs:
     """An installation of PostgreSQL and the account that its server runs as.
 
-    What it starts has a session of its own, out of reach of the terminal's signals, and none of our open files.
+    Started programs have their own session, so that the terminal's signals do not reach them, and none of our open
+    files.
     """
 
     bin_dir: Path
     account: Account
 
     def initdb(self, data: Path, superuser: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start making a data folder; what initdb says comes on its standard output."""
+        """Start initdb for a data folder. Its messages are on its standard output."""
         return self._start("initdb", ["-D", str(data), "-U", superuser, *options], subprocess.PIPE)
 
     def postgres(self, data: Path, mark: str, log: Path) -> subprocess.Popen[bytes]:
-        """Start a server, whose processes all carry the mark on their command lines; what it says goes into the log."""
+        """Start a server whose processes all have the mark on their command lines. Its messages go to the log."""
         with log.open("ab") as file:
             return self._start("postgres", ["-D", str(data), "-c", f"cluster_name={mark}"], file.fileno())
 
@@ -46,7 +47,7 @@ class Programs:
         )
 
     def tool(self, program: str, arguments: Sequence[str]) -> None:
-        """Run a client program to its end, as ourselves. Raises ``BadInput`` with its words where it fails."""
+        """Run a client program as ourselves and wait for it. Raises ``BadInput`` with its message if it fails."""
         done = subprocess.run(
             [str(self.bin_dir / program), *arguments],
             stdin=subprocess.DEVNULL,
@@ -60,14 +61,14 @@ class Programs:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without libpq's variables, and without a locale that the machine may not have."""
+    """Return our environment without libpq's variables, and without a locale that the machine may not have."""
     known = without_secrets(os.environ)
     kept = {name: value for name, value in known.items() if not name.startswith(("PG", "LC_", "LANG"))}
     return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
 
 
 def append_settings(data: Path, settings: Mapping[str, str]) -> None:
-    """Write settings at the end of postgresql.conf, where they win over what stands above."""
+    """Append settings to postgresql.conf, where they override earlier ones."""
     with (data / "postgresql.conf").open("a", encoding="utf-8") as conf:
         for name, value in settings.items():
             quoted = value.replace("\\", "\\\\").replace("'", "''")
@@ -75,7 +76,7 @@ def append_settings(data: Path, settings: Mapping[str, str]) -> None:
 
 
 def takes_connections(data: Path, pid: int) -> bool:
-    """Whether the postmaster with this id has written, in ``postmaster.pid``, that it is ready."""
+    """Return true if the postmaster with this id has recorded in ``postmaster.pid`` that it is ready."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
     except OSError:
@@ -84,6 +85,6 @@ def takes_connections(data: Path, pid: int) -> bool:
 
 
 def last_words(output: bytes) -> str:
-    """The last three lines of what a program said, in one."""
+    """Return the last three lines of a program's output as one line."""
     lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     return " / ".join(lines[-3:]) or "it said nothing"

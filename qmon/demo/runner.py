@@ -1,7 +1,7 @@
-"""The demo: an embedded PostgreSQL, the scene's queues under load, and, without a screen, the figures.
+"""The demo: an embedded PostgreSQL with queues under load, and, without a screen, the figures.
 
-With a screen the command line puts the dashboard on top. However it ends, nothing stays: the server's guardian and the
-workers notice when this process goes.
+With a screen, the command line adds the dashboard. Nothing remains after it ends: the server's guardian and the workers
+notice the end of this process.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SETTINGS: Final = {
 
 
 class Scene(NamedTuple):
-    """The scene while it is on: the server as a target, the load, and what goes wrong."""
+    """A running scene: the server as a target, its load, and the story of faults."""
 
     target: Target
     load: Load
@@ -54,10 +54,10 @@ class Scene(NamedTuple):
 
 @contextlib.contextmanager
 def scene(*, tour: bool = False) -> Iterator[Scene]:
-    """The server with the scene's queues under load; everything is stopped and removed at the end.
+    """Run the server with the scene's queues under load. Everything is stopped and removed at the end.
 
-    ``tour``: one trouble at a time, each until it is answered. Raises ``BadInput`` where the server's programs are
-    missing, ``Unreachable`` where it does not come up.
+    ``tour``: one fault at a time, each until it is answered. Raises ``BadInput`` if the server's programs are missing,
+    and ``Unreachable`` if it does not start.
     """
     with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, tour=tour) as made:
         yield made
@@ -65,7 +65,7 @@ def scene(*, tour: bool = False) -> Iterator[Scene]:
 
 @contextlib.contextmanager
 def scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
-    """The scene's queues under load on a server that runs with ``SETTINGS``."""
+    """Run the scene's queues under load on a server that runs with ``SETTINGS``."""
     _tell("PostgreSQL is up; installing the queues", quiet)
     target = target_of(server.url())
     layouts = _install(target)
@@ -78,14 +78,16 @@ def scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False)
 
 
 def target_of(url: str) -> Target:
-    """The demo's server as a target."""
+    """Return the demo's server as a target."""
     found = read_url(url, NAME)
     return Target(NAME, found.engine, found.keywords, password=found.password, environment="demo")
 
 
 def headless(seconds: float) -> tuple[View, dict[str, Any]]:
-    """Run the scene for some seconds without a screen: what qmon saw, last, and as a report beside what the load
-    counted, by queue under ``workload``."""
+    """Run the scene for some seconds without a screen.
+
+    Returns qmon's last view, and the same as a report with the load's own counts by queue under ``workload``.
+    """
     with scene() as (target, load, _):
         views = _watch(target, seconds)
         view = views[-1]
@@ -154,7 +156,7 @@ def _watch(target: Target, seconds: float) -> list[View]:
 
 
 def _counted(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
-    """The load's own counts, over the window of qmon's rates and at the moment of its depth."""
+    """Return the load's own counts over the window of qmon's rates, and its depth at the moment of the view."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:
         return {"push_rate": None, "pop_rate": None, "depth": round(depth)}

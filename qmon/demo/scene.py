@@ -1,4 +1,4 @@
-"""The scene of the demo: a small shop whose queues show every installable design, and what goes wrong in it."""
+"""The scene of the demo: a small shop with a queue of every installable design, and the faults that occur in it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from qmon.model.view import View
 from qmon.workload.plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
-# What watching may cost here: enough for all to be read on a slow machine, since nobody else needs this server.
+
+# The cost budget of polling: enough to read everything on a slow machine, because nothing else uses this server.
 BUDGET: Final = Budget(0.03)
 
 
 @dataclass(frozen=True, slots=True)
 class ScenePart:
-    """One queue of the scene. ``backlog``: messages that are there before the load begins."""
+    """One queue of the scene. ``backlog``: messages in it before the load begins."""
 
     queue: str
     design: str
@@ -44,7 +45,8 @@ PARTS: Final = (
     ScenePart("uploads", "ring_pointer", ring_size=1000),
     ScenePart("webhooks", "flag"),
 )
-# Queues that just run, each of a design that the others do not show; they share their processes.
+
+# Healthy queues, each of a design that the others do not show. They share their processes.
 STEADY: Final = (
     "alerts",
     "cleanup",
@@ -60,7 +62,7 @@ STEADY: Final = (
 
 
 def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The healthy load: all queues keep up, but for the thumbnails and the ledger, whose backlogs drain slowly."""
+    """Return the healthy load. All queues keep up, except for thumbnails and ledger, whose backlogs drain slowly."""
     of_its_own: dict[str, dict[str, float]] = {"ledger": {"poppers": 3, "pop_rate": 7.0}, "uploads": {"pop_rate": 40.0}}
 
     def steady(queue: str) -> QueueLoad:
@@ -84,7 +86,7 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPause:
-    """Somebody pauses the pushers of a queue, as a key of qmon does. Times in seconds, as those of a fault."""
+    """A pause of a queue's producers, as by a key of qmon. Times in seconds, as for a fault."""
 
     queue: str
     reason: str
@@ -95,10 +97,10 @@ class PlannedPause:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One trouble of the story: what happens, what is said of it, and the verdict by which it is known.
+    """One fault of the story: what happens, its description, and the verdict that shows it.
 
-    ``queue``: which has the verdict, empty where several do. ``keys``: what answers it, from the overview with the
-    queue chosen; what they open is to be confirmed.
+    ``queue``: the queue with the verdict, empty if there are several. ``keys``: the keys that fix it, from the overview
+    with the queue selected; the dialog they open must be confirmed.
     """
 
     trouble: PlannedFault | PlannedPause
@@ -109,7 +111,7 @@ class Step:
     answer: str
 
     def seen_in(self, view: View) -> bool:
-        """Whether the verdict holds."""
+        """Return true if the verdict holds in a view."""
         return any(
             verdict.code == self.code
             for queue in view.queues
@@ -121,7 +123,7 @@ class Step:
 _LASTS_S: Final = 60.0
 _AGAIN_S: Final = 240.0
 
-# The first minute: stuck, paused, ring full, blocked, held back. A tour has them in this order, each by itself.
+# The first minute: stuck, paused, ring full, blocked, held back. A tour shows them in this order, one at a time.
 STORY: Final = (
     Step(
         PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S),
@@ -165,7 +167,7 @@ STORY: Final = (
     ),
 )
 
-# What goes wrong after that: rollbacks, a surge, a slow consumer, poppers that pause.
+# Later faults: rollbacks, a surge, a slow consumer, consumers that pause.
 LATER: Final = (
     PlannedFault("rollbacks", "events", at_s=45, for_s=12, amount=0.3, every_s=90),
     PlannedFault("rate", "orders", at_s=75, for_s=50, amount=280, every_s=_AGAIN_S),

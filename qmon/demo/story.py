@@ -1,4 +1,4 @@
-"""The story of the demo: what goes wrong in its first minute, by the clock or, on a tour, one trouble at a time."""
+"""The story of the demo: the faults of its first minute, by the clock or, on a tour, one at a time."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ from qmon.workload.load import Load
 from qmon.workload.plan import PlannedFault
 
 SEEN_S: Final = 60.0
-# Seconds after which a trouble that was not seen (`SEEN_S`), or then not answered, is passed over.
+
+# Seconds to wait for a fault to be seen (`SEEN_WITHIN_S`) and then to be answered, before the tour goes on.
 ANSWERED_S: Final = 60.0
-# How many times longer troubles last on a tour, so that there is time to read.
+
+# Faults last this many times longer on a tour, so that there is time to read.
 LONGER: Final = 3.0
 BETWEEN_S: Final = 4.0
-# Views in a row that must say that a trouble is there, or over.
+
+# Consecutive views that must show that a fault is there, or over.
 _TWICE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class TourStep:
-    """What a tour says now. ``title``: which step; ``broken``: what is being broken; ``answer``: what to press."""
+    """A step of the tour. ``title``: which one. ``broken``: what is being broken. ``answer``: what to press."""
 
     title: str
     broken: str
@@ -45,14 +48,14 @@ class TourStep:
 
 
 class Story:
-    """Lets the troubles of the scene happen while it is open, on a thread of its own.
+    """Runs the faults of the scene while it is open, on its own thread.
 
-    Without a ``tour`` by the clock, again and again; on a tour each follows when the one before is answered, or was
-    not for a minute.
+    Without ``tour`` faults occur by the clock, repeatedly. On a tour each one follows when the previous one was
+    answered, or was not answered for a minute.
     """
 
     def __init__(self, target: Target, layouts: dict[str, Layout], load: Load, audit: Path, *, tour: bool) -> None:
-        """``audit``: the local audit of what the story itself does to the queues."""
+        """``audit``: file for the local audit of the story's own operations."""
         self._layouts, self._load, self._tour = layouts, load, tour
         self._operator = Operator(replace(open_context(target), who="shift lead", audit=audit))
         self._news = threading.Condition()
@@ -74,11 +77,11 @@ class Story:
         self._thread.join()
 
     def told(self) -> TourStep:
-        """What a tour says now."""
+        """Return the current text of the tour."""
         return self._told
 
     def watching(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
-        """The same fold, whose views a tour goes by."""
+        """Return ``fold`` wrapped so that the tour sees its views."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
@@ -122,7 +125,7 @@ class Story:
         self._told = TourStep("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
 
     def _begin(self, trouble: PlannedFault | PlannedPause) -> None:
-        with contextlib.suppress(QmonError):  # the server may be going, or somebody has changed what this is about
+        with contextlib.suppress(QmonError):  # the server may be stopping, or the user has changed the queue
             if isinstance(trouble, PlannedFault):
                 self._load.inject(trouble)
             else:
@@ -137,7 +140,7 @@ class Story:
             return self._news.wait_for(lambda: self._over, max(0.0, seconds))
 
     def _sees(self, step: Step, there: bool, seconds: float) -> bool:
-        """Until two views in a row from now on say that the trouble is there, or is not; ``False`` where none do."""
+        """Wait until two consecutive new views agree that the fault is there, or not. Returns false on timeout."""
         end, before, agree = monotonic() + seconds, self._seen, 0
         with self._news:
             while not self._over and agree < _TWICE and (left := end - monotonic()) > 0:

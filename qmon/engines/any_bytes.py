@@ -1,7 +1,8 @@
-"""Texts of a database that does not check them (SQL_ASCII of PostgreSQL): they may hold any bytes.
+"""Texts of databases that do not check their encoding (SQL_ASCII of PostgreSQL): they may contain any bytes.
 
-A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. A text that holds these characters itself is
-written ``<3C>E9>``. Two different texts are never written the same, and each can be sent back as the same bytes.
+A byte that is not part of UTF-8 is written as its value: ``caf<E9>``. If the text itself contains such a sequence,
+its first character is written as ``<3C>``: ``<3C>E9>``. Different texts are never written the same, and each can be
+converted back to the same bytes.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ codecs.register_error(_HANDLER, _write_bytes)
 
 
 def text_from_bytes(raw: bytes) -> str:
-    """Return the text with each byte that is not part of UTF-8 as ``<E9>``."""
+    """Return the text, with each byte that is not part of UTF-8 as ``<E9>``."""
     return _WRITTEN.sub(rb"<3C>\1>", raw).decode("utf-8", _HANDLER)
 
 
 def bytes_from_text(text: str) -> bytes:
-    """Return the bytes of a text that ``text_from_bytes`` has written, or that a user has typed.
+    """Return the bytes of a text written by ``text_from_bytes``, or typed by a user.
 
-    Bytes that Python could not decode on the command line (lone surrogates) are these bytes again. Raises
+    Bytes that Python could not decode on the command line (lone surrogates) become these bytes again. Raises
     ``UnicodeEncodeError`` for other surrogates.
     """
     raw = text.encode("utf-8", "surrogateescape")

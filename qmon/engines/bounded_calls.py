@@ -14,16 +14,17 @@ from qmon.model.text import duration
 T = TypeVar("T")
 
 _SOON_S: Final = 0.3
-# Calls about one thing that hang and are left behind, at most; beyond that new ones are refused.
+
+# Maximum number of hanging calls about one subject. New calls are refused beyond that.
 MOST: Final = 3
 
 
 class CallTimeoutError(Exception):
-    """The call has not returned in time, or too many before it have not."""
+    """Raised when the call has not returned in time, or too many earlier calls are hanging."""
 
 
 class BoundedCalls:
-    """Runs calls of one kind, each in a thread of its own."""
+    """Run calls of one kind, each in its own thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,12 +38,12 @@ class BoundedCalls:
         of: str = "",
         hopeless: Callable[[], bool] = bool,
     ) -> T:
-        """What ``call`` returns or raises, if it does so in time; what comes later is given to ``discard``.
+        """Return or raise what ``call`` does if it ends in time. A late result is passed to ``discard``.
 
-        ``of``: what it is about, such as a target: that one hangs keeps no other from being called. ``hopeless``:
-        asked once, soon after the call began, whether waiting for it is of no use.
-        Raises ``CallTimeoutError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way or
-        the call is hopeless.
+        ``subject``: what the call is about, such as a target. A hanging call does not block calls about other
+        subjects. ``is_hopeless``: asked once, soon after the call began, whether waiting is useless. Raises
+        ``CallTimeoutError`` after ``seconds``, or at once if ``MAX_HANGING`` earlier calls are still running or the
+        call is hopeless.
         """
         with self._lock:
             left = self._left[of] = [thread for thread in self._left.get(of, ()) if thread.is_alive()]
@@ -65,7 +66,7 @@ class BoundedCalls:
                 with contextlib.suppress(Exception):
                     discard(result)
 
-        name = f"login of {threading.current_thread().name}"  # the log has it
+        name = f"login of {threading.current_thread().name}"  # shown in the log
         thread = threading.Thread(target=work, name=name, daemon=True)
         thread.start()
         try:
@@ -93,9 +94,9 @@ _LOGINS: Final = BoundedCalls()
 
 
 def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
-    """Return what ``call`` returns, which logs in and has a login timeout of its own.
+    """Return the result of ``call``, which logs in and has its own login timeout.
 
-    Drivers do not always keep to theirs, and some send queries of their own afterwards, without any deadline. Raises
+    Drivers do not always keep their timeout, and some send queries afterwards without any deadline. Raises
     ``Unreachable`` if there is no answer, and what ``call`` raises.
     """
     seconds = login_timeout_s + SILENCE_S

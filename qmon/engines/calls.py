@@ -19,10 +19,11 @@ T = TypeVar("T")
 
 # Seconds to wait for a cancel, and for a connection to close.
 _CANCEL_S: Final = 2.0
-# Seconds that a call has to end after a Ctrl-C, once the server was asked to cancel it.
+
+# Seconds for a call to end after Ctrl-C, once the server was asked to cancel it.
 _SETTLE_S: Final = 1.0
 
-# Turns a fault of a running statement, and the statement's name, into the error to raise.
+# Converts a fault of a running statement, with the statement's name, to the error to raise.
 ExplainStatement = Callable[[DriverFault, str], QmonError]
 
 
@@ -30,14 +31,14 @@ class Cursor(Protocol):
     """The part of a driver's cursor that cancels."""
 
     def cancel(self) -> object:
-        """Ask the server to end the statement under way on it."""
+        """Ask the server to cancel the running statement of this cursor."""
 
 
 class Calls:
-    """Makes the calls of one connection, and turns the driver's faults into errors. One thread calls ``run``."""
+    """Make the calls of one connection, and convert the driver's faults to errors. Only one thread calls ``run``."""
 
     def __init__(self, explain: ExplainStatement, fault: type[Exception], free: Callable[[bool], None]) -> None:
-        """``fault``: the driver's exception. ``free``: closes the connection; told whether it is idle."""
+        """``fault``: the driver's exception. ``free``: closes the connection; its argument is whether it is idle."""
         self._explain, self._fault, self._free = explain, fault, free
         self._guard = threading.Lock()
         self._running: Cursor | None = None
@@ -47,34 +48,35 @@ class Calls:
         self._statement_s: float | None = None
         self._closed = False
         self.raised_hidden = False
-        # A call has failed since this was last set to false.
+        # True if a call has failed since this was last set to false.
         self.failed = False
-        # Why there are no more calls; empty while there may be.
+        # Why no more calls are possible; empty while they are.
         self.lost = ""
 
     def expect(self, statement_s: float | None, silence_s: float | None) -> None:
-        """Wait this many seconds for an answer from now on: what a statement may take, and what it may be late.
+        """Set the deadline of answers from now on: the time of a statement plus the allowed delay, in seconds.
 
-        ``statement_s``: ``None``: a call has no deadline, but Ctrl-C ends the wait for it. ``silence_s``: ``None``:
-        calls are made on the caller's own thread, for as long as they take.
+        ``statement_s`` ``None``: calls have no deadline, but Ctrl-C ends the wait. ``silence_s`` ``None``: calls run
+        on the caller's thread for as long as they take.
         """
         self._statement_s, self._silence_s = statement_s, silence_s
         if silence_s is not None and self._thread is None:
             self._thread = DriverThread()
 
     def expect_statement(self, statement_s: float) -> None:
-        """Let a statement take this many seconds from now on."""
+        """Allow this many seconds for a statement from now on."""
         self._statement_s = statement_s
 
     def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
-        """Do ``work`` as the call that ``cancel`` would end. ``statements``: how many it runs, each with its own time.
+        """Run ``work`` as the call that ``cancel`` ends. ``statements``: how many it runs, each with its own time.
 
-        Raises ``ConnectionLost`` when the deadline has passed, after ``abandon``, or when the driver says so, and what
-        else the driver's fault means.
+        Raises ``ConnectionLost`` after the deadline, after ``abandon``, or if the driver reports it, and other
+        errors for the driver's faults.
         """
         if self.lost:
             raise ConnectionLost(self.lost)
-        # A cancel under way is for the statement before: it must have reached the server by now.
+        # A running cancel belongs to the previous statement. It must have reached the server before the next one
+        # starts.
         if not self._guard.acquire(timeout=-1 if self._silence_s is None else self._silence_s):
             self.abandon("no answer to a cancel; the connection was abandoned")
             raise ConnectionLost(self.lost)
@@ -94,7 +96,7 @@ class Calls:
             problem = QueryFailed(f"{name}: a value cannot be sent: {without_values(str(error))}", query=name)
         except QueryFailed as error:
             problem = error
-        except BaseException:  # Ctrl-C in the thread that waits, while the call goes on
+        except BaseException:  # Ctrl-C in the waiting thread, while the call continues
             self._interrupt()
             raise
         finally:
@@ -102,7 +104,7 @@ class Calls:
         self.failed = True
         if isinstance(problem, ConnectionLost):
             self._lose(str(problem))
-        elif self._cancelled:  # between two results the driver reports a cancel as some other error
+        elif self._cancelled:  # between two results the driver reports a cancel as another error
             problem = StatementCancelled(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
 
@@ -121,7 +123,7 @@ class Calls:
                 self.abandon("interrupted before the server answered; the connection was abandoned")
 
     def cancel(self) -> None:
-        """Ask the server to end the call under way; from any thread. Waits for two seconds at most."""
+        """Ask the server to cancel the running call. Safe from any thread; waits two seconds at most."""
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         running, sent = self._running, threading.Event()
@@ -130,7 +132,7 @@ class Calls:
             return
         self._cancelled = True
 
-        def send() -> None:  # by a connection of its own, to a server that may be silent
+        def send() -> None:  # over a separate connection, to a server that may be silent
             try:
                 with contextlib.suppress(self._fault):
                     running.cancel()
@@ -142,10 +144,10 @@ class Calls:
         sent.wait(_CANCEL_S)
 
     def abandon(self, why: str = "the connection was abandoned before the server answered") -> None:
-        """Never wait for this connection again: the call under way, if any, raises ``ConnectionLost`` at once.
+        """Stop waiting for this connection: the running call, if any, raises ``ConnectionLost`` at once.
 
-        From any thread; does not wait. The connection is closed if the driver ever returns. A call on the caller's
-        own thread is not ended.
+        Safe from any thread; does not wait. The connection is closed if the driver ever returns. A call on the
+        caller's own thread is not ended.
         """
         if self._closed:
             return
@@ -158,11 +160,11 @@ class Calls:
         self.lost = self.lost or why
 
     def close(self) -> None:
-        """Close the connection; never raises, and waits for a silent server for two seconds at most."""
+        """Close the connection. Never raises, and waits two seconds at most for a silent server."""
         idle = self._running is None and not self.lost
         self._lose("the connection is closed")
         if self._closed or (self._thread is None and self._running is not None):
-            return  # a call under way on another thread keeps its connection
+            return  # a call running on another thread keeps its connection
         self._closed = True
         put_away = partial(self._put_away, idle)
         if self._thread is None:
@@ -175,7 +177,7 @@ class Calls:
             put_away()
 
     def _put_away(self, idle: bool) -> None:
-        # The driver crashes when a connection is freed under a cancel. A cancel that never ends keeps its connection.
+        # The driver crashes if a connection is freed during a cancel. A cancel that never ends keeps its connection.
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         try:

@@ -18,10 +18,10 @@ class _Finding:
 
 
 def why_untrusted(connection: Connection, engine: Engine) -> str | None:
-    """Return why the schema ``qmon`` must not be used, and what to do, in one line.
+    """Return in one line why the schema ``qmon`` must not be used, and what to do.
 
-    Returns ``None`` if nothing speaks against it, or if there is no such schema. Reads the system catalog only.
-    Raises what ``Connection.fetch`` raises.
+    Returns ``None`` if it can be trusted, or if there is no such schema. Reads only the system catalog. Raises what
+    ``Connection.fetch`` raises.
     """
     query = queries.load(engine.name, "catalog/trust", connection.version)
     found = records(_Finding, connection.fetch(Bound(queries.render(query, {}, engine))))

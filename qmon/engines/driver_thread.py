@@ -1,4 +1,4 @@
-"""A thread for the calls that one connection makes into its driver, so that a call that never returns can be left."""
+"""A thread for the driver calls of one connection, so that a call that never returns can be abandoned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class NoAnswer(Exception):
-    """The call has not returned in time, or was left from another thread."""
+    """Raised when the call has not returned in time, or was abandoned from another thread."""
 
 
 class _Call(Generic[T]):
@@ -29,7 +29,7 @@ class _Call(Generic[T]):
                 self._result.append(work())
         except BaseException as problem:
             self._problem = problem
-        del work  # before the caller goes on: this thread must not be the last to hold the connection
+        del work  # before the caller continues: this thread must not be the last to hold the connection
         self.over.set()
 
     def result(self) -> T:
@@ -43,9 +43,10 @@ class _Call(Generic[T]):
 
 
 class DriverThread:
-    """Makes calls one after the other on a thread of its own, which starts with the first call.
+    """Run calls one after the other on a separate thread, which starts with the first call.
 
-    One thread uses it; ``settled`` and ``leave`` may come from any. The thread is a daemon: no exit waits for it.
+    One thread uses it; ``wait_settled`` and ``abandon_call`` are safe from any. The thread is a daemon: no exit
+    waits for it.
     """
 
     def __init__(self) -> None:
@@ -54,12 +55,12 @@ class DriverThread:
         self._under_way: _Call[None] | None = None
 
     def run(self, work: Callable[[], T], seconds: float | None) -> T:
-        """Return what ``work`` returns, or raise what it raises.
+        """Return the result of ``work``, or raise what it raises.
 
-        ``seconds``: how long to wait for it; ``None``: for ever. Raises ``NoAnswer`` after that time, and as soon as
-        the call is left.
+        ``seconds``: maximum wait; ``None``: no limit. Raises ``NoAnswer`` after that time, and as soon as the call
+        is abandoned.
         """
-        if self._thread is threading.current_thread():  # the garbage collector closes a connection here
+        if self._thread is threading.current_thread():  # the garbage collector closes a connection on this thread
             return work()
         if self._thread is None:
             self._thread = threading.Thread(target=_serve, args=(self._calls,), name="qmon-driver", daemon=True)
@@ -74,16 +75,16 @@ class DriverThread:
 
     @property
     def busy(self) -> bool:
-        """Whether a call is under way."""
+        """Whether a call is running."""
         return (call := self._under_way) is not None and not call.over.is_set()
 
     def settled(self, seconds: float) -> bool:
-        """Wait for the end of the call under way, at most this long; whether there is none any more."""
+        """Wait at most this many seconds for the running call to end. Return whether none is running."""
         call = self._under_way
         return call is None or (call.over.wait(seconds) and not call.left)
 
     def leave(self, last: Callable[[], None]) -> None:
-        """Raise ``NoAnswer`` in the thread that waits for the current call; run ``last`` if the call ever returns."""
+        """Raise ``NoAnswer`` in the thread that waits for the current call. Run ``last`` if the call ever returns."""
         self._calls.put(_Call(last))
         self._calls.put(None)
         if (call := self._under_way) is not None:
@@ -91,7 +92,7 @@ class DriverThread:
             call.over.set()
 
     def end(self) -> None:
-        """End the thread after the calls that were made."""
+        """End the thread after the calls made so far."""
         self._calls.put(None)
 
 

@@ -1,4 +1,4 @@
-"""ODBC drivers: how this operating system gets one, and what its driver manager knows of a DSN."""
+"""ODBC drivers: how to install one on this operating system, and what the driver manager knows about a DSN."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.system import adding, here
 
-# How to get the driver manager.
+# How to install the driver manager.
 MANAGER: Final = here(
     linux="apt install unixodbc", macos="brew install unixodbc", windows="it is a part of Windows; repair that"
 )
-# How to get the driver for PostgreSQL.
+
+# How to install the driver for PostgreSQL.
 POSTGRES: Final = here(
     linux="apt install odbc-postgresql",
     macos="brew install psqlodbc",
     windows="run the installer of psqlODBC (64 bit) from odbc.postgresql.org",
 )
-# What lists the DSNs.
+
+# How to list the DSNs.
 DSNS: Final = here(
     linux="odbcinst -q -s lists those there are",
     macos="odbcinst -q -s lists those there are",
@@ -32,7 +34,7 @@ _MICROSOFT: Final = "run the installer of Microsoft's ODBC Driver 18 for SQL Ser
 
 
 def sql_server() -> str:
-    """How to get a driver for SQL Server."""
+    """Return how to install a driver for SQL Server."""
     ours = adding("sqlserver")
     return here(
         linux=f"{ours}, or Microsoft's msodbcsql18, or apt install tdsodbc",
@@ -42,7 +44,7 @@ def sql_server() -> str:
 
 
 def sql_server_loads() -> str:
-    """What helps where the driver for SQL Server cannot be loaded."""
+    """Return what helps if the driver for SQL Server cannot be loaded."""
     ours = adding("sqlserver")
     return here(
         linux=f"{ours} brings one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
@@ -52,7 +54,7 @@ def sql_server_loads() -> str:
 
 
 def unknown(name: str, installed: Iterable[str]) -> BadInput | None:
-    """Return the error for a driver's ``name`` that is none of the ``installed``; ``None`` if it is, or is a path."""
+    """Return the error for a driver's ``name`` that is not ``installed``; ``None`` if it is, or is a path."""
     names = sorted(installed)
     if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
         return None
@@ -60,7 +62,7 @@ def unknown(name: str, installed: Iterable[str]) -> BadInput | None:
 
 
 def dsn_of(dsn: str) -> str:
-    """Whose DSN it is, ``user`` or ``system``; the user's comes first. Empty: the driver manager does not tell."""
+    """Return who defines a DSN, ``user`` or ``system``; the user's wins. Empty if the driver manager does not tell."""
     for mode, word in ((1, "user"), (2, "system")):
         with _only(mode) as known:
             if known and dsn_keyword(dsn, "Driver"):
@@ -70,7 +72,7 @@ def dsn_of(dsn: str) -> str:
 
 @contextlib.contextmanager
 def _only(mode: int) -> Iterator[bool]:
-    """Within the block only the user's (1) or the system's (2) odbc.ini is read; whether that can be had."""
+    """Read only the user's (1) or the system's (2) odbc.ini in the block. Yields whether that is possible."""
     library = _installer()
     if library is None or not library.SQLSetConfigMode(ctypes.c_ushort(mode)):
         yield False
@@ -89,7 +91,7 @@ def _installer() -> ctypes.CDLL | None:
 
 
 def dsn_keyword(dsn: str, keyword: str) -> str:
-    """What the section, the user's or the system's, says for a keyword; empty where it says nothing."""
+    """Return the value of a keyword of a DSN, of the user or the system; empty if it is not set."""
     library = _installer()
     if library is None:
         return ""
@@ -99,7 +101,7 @@ def dsn_keyword(dsn: str, keyword: str) -> str:
 
 
 def file_dsn_keyword(path: str, keyword: str) -> str:
-    """The value of a keyword in a file DSN, which the driver manager finds; empty if the file does not give one."""
+    """Return the value of a keyword in a file DSN, which the driver manager finds; empty if it is not set."""
     library = _installer()
     if library is None:
         return ""

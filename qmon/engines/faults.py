@@ -1,6 +1,6 @@
-"""Reads errors of drivers and servers: one line each, without passwords and without values of rows.
+"""Converts errors of drivers and servers to one line each, without passwords and without values of rows.
 
-Every text of a server goes through ``read_fault`` before qmon shows, logs or stores it.
+Every server text passes through this module before qmon shows, logs or stores it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ _NOISE: Final = re.compile(
     r"|\s*This probably means the server terminated abnormally\s*before or while processing the request\.\s*",
     re.I,
 )
+
 # SQLSTATEs, or their first characters, after which a connection is unusable.
 LOST_STATES: Final = ("08", "57P01", "57P02", "57P03", "57P05", "25P03")
 
 
 @dataclass(frozen=True, slots=True)
 class DriverFault:
-    """An error of the driver: SQLSTATE, the native numbers of its records, and its words on one line."""
+    """An error of the driver: SQLSTATE, the native numbers of its records, and its text on one line."""
 
     sqlstate: str
     numbers: tuple[int, ...]
@@ -35,32 +36,35 @@ class DriverFault:
 
     @property
     def lost(self) -> bool:
-        """Whether the connection is gone."""
+        """Whether the connection is lost."""
         return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
 
 
-# Turns a fault into the error that says what is wrong and what to do.
+# Converts a fault to the error that says what is wrong and what to do.
 Explain = Callable[[DriverFault], QmonError]
 
 
-# Values that no quotes mark: in brackets after a blank (SQL Server's duplicate keys, in every language), after
-# "value =" (SQL Server's overflows), and as bytes (PostgreSQL's encodings). "varchar(10)" and "f(integer)" stay.
+# Values without quotes: in parentheses after a blank (SQL Server's duplicate keys, in every language), after "value ="
+# (SQL Server's overflows), and as bytes (PostgreSQL's encodings). "varchar(10)" and "f(integer)" stay.
 _BRACKETED: Final = re.compile(r"(?<=[\s:=,;])[(（].*")
 _NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
 _BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
+
 # SQL Server: RAISERROR and THROW use numbers from here on for texts of applications.
 _RAISED: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
 _OBJECT: Final = rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
 _PART: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
+
 # Errors of the procedures that qmon installs. They contain names of tables and times.
 _OURS: Final = re.compile(
     rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_PART}(?:\.{_PART})? is full"
     rf"|(?:pushers|poppers) of {_PART}(?:\.{_PART})? are paused until [\d :.-]+ UTC)"
     r"(?:; (?:nothing was done|the transaction is rolled back), try again later)?(?:; The [A-Za-z ,.]+)*"
 )
-# PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so that only
-# the text can tell. A text that does not match, for example a translated message, counts as a text of an application.
+
+# PostgreSQL's own messages about rows, rights and objects. Triggers can raise any SQLSTATE with any text, so only the
+# text can tell. A text that does not match, for example a translated message, counts as a text of an application.
 _BUILT_IN: Final = re.compile(
     r"(?:ERROR|FATAL|PANIC):\s+(?:"
     rf"duplicate key value violates unique constraint {_NAME}"
@@ -94,9 +98,9 @@ class _Records:
 
 
 def read_fault(arguments: tuple[object, ...], password: Secret | None = None) -> DriverFault:
-    """The fault in the arguments of a driver's exception while connecting: SQLSTATE and text, or a text alone.
+    """Return the fault in the arguments of a driver's exception while connecting: SQLSTATE and text, or only a text.
 
-    ``password``: covered where the text repeats it.
+    ``password``: hidden if the text repeats it.
     """
     found = _records(arguments, first_line=False)
     text = "; ".join(found.texts)
@@ -106,13 +110,13 @@ def read_fault(arguments: tuple[object, ...], password: Secret | None = None) ->
 
 
 def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool = False) -> DriverFault:
-    """The fault of a statement, without the values of rows that servers repeat.
+    """Return the fault of a statement, without the values of rows that servers repeat.
 
-    Only the first line is kept, because DETAIL, HINT and CONTEXT follow on lines of their own in every language. In
-    that line the first quoted text is covered with all that follows, because values may contain quotes. A quoted text
-    after a word such as ``table`` is a name and stays.
+    Only the first line is kept, because DETAIL, HINT and CONTEXT follow on separate lines in every language. In that
+    line, everything from the first quoted text on is hidden, because values may contain quotes. A quoted text after
+    a word such as ``table`` is a name and stays.
 
-    ``raised_hidden``: leave out texts that triggers and functions raise, which may hold any part of a payload.
+    ``raised_hidden``: leave out texts raised by triggers and functions, which may contain any part of a payload.
     """
     found = _records(arguments, first_line=True)
     text = "; ".join(found.texts)
@@ -134,7 +138,7 @@ def _without_values(text: str) -> str:
 
 
 def _is_raised(found: _Records, text: str) -> bool:
-    """Whether the text may come from a trigger or function of an application."""
+    """Return whether the text may come from a trigger or function of an application."""
     if found.sqlstate.startswith(LOST_STATES):
         return False
     if any(number >= _RAISED for number in found.numbers):

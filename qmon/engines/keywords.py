@@ -1,4 +1,4 @@
-"""ODBC connection strings as keywords, and back."""
+"""Converts ODBC connection strings to keywords, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONNINFO: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?
 
 
 def parse_connection_string(text: str) -> dict[str, str]:
-    """The keywords of ``Driver={…};Server=…``, as written; of a repeated one the first counts, as ODBC has it.
+    """Return the keywords of ``Driver={…};Server=…``, as written. The first of a repeated keyword counts, as in ODBC.
 
     Raises ``BadInput`` that never repeats a value.
     """
@@ -37,14 +37,15 @@ def parse_connection_string(text: str) -> dict[str, str]:
 
 
 def format_connection_string(keywords: Mapping[str, str]) -> str:
-    """The connection string of the keywords, values in braces where they need them."""
+    """Return the connection string of the keywords, with values in braces if needed."""
     return ";".join(f"{name}={_braced(name, value)}" for name, value in keywords.items()) + ";"
 
 
 def format_for_manager(keywords: Mapping[str, str]) -> str:
-    """The connection string as the driver manager finds the driver by it.
+    """Return the connection string in the form in which the driver manager finds the driver.
 
-    unixODBC on Linux makes bytes of a library's path by ISO 8859-1, whatever the locale: each goes as one character.
+    unixODBC on Linux converts a library's path to bytes as ISO 8859-1 in every locale, so each byte becomes one
+    character.
     """
     known = dict(keywords)
     for name, value in keywords.items():
@@ -54,10 +55,10 @@ def format_for_manager(keywords: Mapping[str, str]) -> str:
 
 
 def respelled(keywords: Mapping[str, str], number: int) -> dict[str, str]:
-    """The same keywords, their letters in capitals or not by the bits of ``number``: no keyword minds.
+    """Return the same keywords with upper and lower case set by the bits of ``number``. Keywords ignore case.
 
-    unixODBC gives a closed session to the next connection with the same text if ``Pooling`` is on in its
-    odbcinst.ini, whatever the program asks for.
+    If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same
+    text, whatever the program asks for.
     """
     out: dict[str, str] = {}
     for name, value in keywords.items():
@@ -70,28 +71,28 @@ def respelled(keywords: Mapping[str, str], number: int) -> dict[str, str]:
 
 
 def _braced(name: str, value: str) -> str:
-    # psqlODBC decodes + and % in a bare password, and takes the braces of UID and Database for part of the name.
+    # psqlODBC decodes + and % in a bare password, and treats the braces of UID and Database as part of the name.
     if name.lower() in (*_PASSWORDS, "pqopt") or re.search(r"[;{}]|^\s|\s$", value):
         return "{" + value.replace("}", "}}") + "}"
     return value
 
 
 def lookup(keywords: Mapping[str, str], *names: str) -> str | None:
-    """The value of the first of these keywords that is there; case does not matter."""
+    """Return the value of the first of these keywords that is set, ignoring case."""
     lowered = {name.lower(): value for name, value in keywords.items()}
     return next((lowered[name.lower()] for name in names if name.lower() in lowered), None)
 
 
 def without(keywords: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """The keywords but these; case does not matter."""
+    """Return the keywords except these, ignoring case."""
     dropped = {name.lower() for name in names}
     return {name: value for name, value in keywords.items() if name.lower() not in dropped}
 
 
 def split_password(keywords: Mapping[str, str], origin: str) -> tuple[dict[str, str], Secret | None]:
-    """The keywords without the password, and the password.
+    """Return the keywords without the password, and the password.
 
-    Raises ``BadInput`` where one hides in a place from which it could leak.
+    Raises ``BadInput`` if a password is in a place from which it could leak.
     """
     if "password" in parse_conninfo(lookup(keywords, "pqopt") or ""):
         raise BadInput("a password inside pqopt is not taken; give it as PWD")
@@ -100,13 +101,13 @@ def split_password(keywords: Mapping[str, str], origin: str) -> tuple[dict[str, 
 
 
 def format_conninfo(settings: Mapping[str, str]) -> str:
-    """Settings as libpq reads them: ``name='value' …``."""
+    """Format settings for libpq: ``name='value' …``."""
     quoted = {name: value.replace("\\", "\\\\").replace("'", "\\'") for name, value in settings.items()}
     return " ".join(f"{name}='{value}'" for name, value in quoted.items())
 
 
 def parse_conninfo(text: str) -> dict[str, str]:
-    """What ``format_conninfo`` writes, and what people write; raises ``BadInput`` that repeats no value."""
+    """Parse settings for libpq. Raises ``BadInput`` without repeating a value."""
     out: dict[str, str] = {}
     at = 0
     while at < len(text):

@@ -1,4 +1,4 @@
-"""The only module that uses the driver: connects, runs statements, cancels, and turns its faults into errors."""
+"""The only module that uses the driver: connects, runs statements, cancels, and converts its faults to errors."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ except ImportError as _problem:
         raise
     raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER}") from None
 
-pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
-# Numbers of connections: unixODBC pools although pooling is off here, so each gets another spelling.
+pyodbc.pooling = False  # a pooled connection would keep our session settings, or those of another purpose
+
+# unixODBC pools connections even with pooling off here, so each connection string gets a different spelling.
 _NUMBERS: Final = itertools.count()
 
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger(__name__)
 
-# The type, length and digits as which texts and NULL are sent; the statements cast them to what they need.
+# The type, length and digits with which texts and NULL are sent. The statements cast them as needed.
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
 
-# The same of a text that is sent as bytes: without it, psqlODBC sends them in the binary form of their type.
+# The same for a text that is sent as bytes. Without it, psqlODBC sends them in the binary form of their type.
 _BYTES_OF_TEXT: Final = (pyodbc.SQL_LONGVARCHAR, 0, 0)
 
 _TEXT_TYPES: Final = (
@@ -52,16 +53,16 @@ _TEXT_TYPES: Final = (
     pyodbc.SQL_WLONGVARCHAR,
 )
 
-# The columns of a statement that says itself how many rows it changed: the first count may be that of a trigger.
+# The columns of a statement that reports its changed rows itself. The driver's first count may be that of a trigger.
 COUNT: Final = ("done",)
 
 
 def connect(
     keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float | None, explain: Explain
 ) -> pyodbc.Connection:
-    """A driver's connection that commits each statement; raises what ``explain`` makes of the driver's fault.
+    """Open a driver connection in autocommit mode. Raises the error that ``explain`` makes of the driver's fault.
 
-    ``login_timeout_s``: seconds, rounded up to whole ones; ``None``: those of the driver or the DSN.
+    ``login_timeout_s``: seconds, rounded up to whole ones; ``None``: the timeout of the driver or the DSN.
 
     The password is in no variable that a traceback could show.
     """
@@ -84,10 +85,11 @@ def connect(
 
 
 def _keep_from_logging(made: pyodbc.Connection, keywords: Mapping[str, str]) -> None:
-    """Keep psqlODBC from writing ``/tmp/psqlodbc_….log`` as its last connection closes.
+    """Keep psqlODBC from writing ``/tmp/psqlodbc_….log`` when its last connection closes.
 
-    It does where odbcinst.ini has ``CommLog=1``, as Debian's has. ``CommLog=0`` of a connection counts as long as that
-    one is open; one that fails is never closed, so that a refused one, which gets no further than its settings, lasts.
+    It does so if odbcinst.ini has ``CommLog=1``, as on Debian. ``CommLog=0`` of a connection counts while that
+    connection is open. A connection that fails is never closed. So a refused connection, which only reads its
+    settings, keeps the log off.
     """
     if "psqlodbc" not in driver_name(made).lower():
         return
@@ -97,33 +99,33 @@ def _keep_from_logging(made: pyodbc.Connection, keywords: Mapping[str, str]) -> 
 
 
 def installed_drivers() -> tuple[str, ...]:
-    """The drivers that the driver manager knows by name."""
+    """Return the drivers that the driver manager knows by name."""
     return tuple(pyodbc.drivers())
 
 
 def dsns() -> Mapping[str, str]:
-    """The DSNs that the driver manager knows, each with the name of its driver."""
+    """Return the DSNs that the driver manager knows, each with the name of its driver."""
     return dict(pyodbc.dataSources())
 
 
 def dsn_driver(dsn: str) -> str | None:
-    """The driver of a DSN, as its section of odbc.ini names it; ``None``: there is no such DSN."""
+    """Return the driver of a DSN, as named in its section of odbc.ini; ``None`` if there is no such DSN."""
     known = {name.lower(): driver for name, driver in dsns().items()}
     return known.get(dsn.lower())
 
 
 def server_kind(raw: pyodbc.Connection) -> str:
-    """What the server calls itself: ``PostgreSQL``, ``Microsoft SQL Server``."""
+    """Return the server's product name: ``PostgreSQL``, ``Microsoft SQL Server``."""
     return str(raw.getinfo(pyodbc.SQL_DBMS_NAME))
 
 
 def server_version(raw: pyodbc.Connection) -> str:
-    """The server's version as its driver writes it, such as ``18.0.6`` or ``16.00.4135``."""
+    """Return the server's version as its driver writes it, such as ``18.0.6`` or ``16.00.4135``."""
     return str(raw.getinfo(pyodbc.SQL_DBMS_VER))
 
 
 def driver_name(raw: pyodbc.Connection) -> str:
-    """The file name of the driver's library, such as ``psqlodbcw.so``."""
+    """Return the file name of the driver's library, such as ``psqlodbcw.so``."""
     return str(raw.getinfo(pyodbc.SQL_DRIVER_NAME))
 
 
@@ -137,7 +139,7 @@ def _decoded(raw: bytes | None) -> str | None:
 
 
 def _encoded(value: Value) -> Value:
-    """A text as bytes if it holds some that are not UTF-8, else as it is in the database."""
+    """Return a text as bytes if it contains some that are not UTF-8, else as it is in the database."""
     if not isinstance(value, str):
         return value
     raw = bytes_from_text(value)
@@ -148,10 +150,10 @@ def _encoded(value: Value) -> Value:
 
 
 class OdbcConnection:
-    """A connection over ODBC; see ``qmon.engines.base.Connection`` for what each method promises.
+    """A connection over ODBC; see ``qmon.engines.base.Connection`` for the contract of each method.
 
-    One thread uses it; ``cancel`` may come from any. One cursor serves every statement, so that a statement repeated
-    poll after poll is prepared once.
+    One thread uses it; ``cancel`` is safe from any. All statements share one cursor, so that a statement repeated in
+    each poll is prepared once.
     """
 
     def __init__(
@@ -165,15 +167,16 @@ class OdbcConnection:
         most_values: int | None = None,
         list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
-        """``login``: the session that is being set up; until it is, an answer may take as long as its login. Without it
-        calls have no deadline.
+        """``login``: the session that is being set up. Until it is, answers may take as long as its login timeout.
+        ``None``: calls have no deadline.
 
         ``query_timeout_s``: the driver itself ends statements after this many seconds, rounded up to whole ones.
 
-        ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
-        texts and NULL have a type of one length: each length would be a plan of its own, and of NULL the driver would
-        ask the server for the type, a round trip a time. ``list_of``: the text of a list of statements whose first
-        value says which of them are asked for, where the server plans by text.
+        ``most_values``: maximum number of values in a batch, if the server has a limit; larger batches are sent in
+        parts. On such servers, texts and NULL are sent with a type of one length. Each length would need its own
+        plan, and for NULL the driver would ask the server for the type, in a round trip each time. ``list_of``:
+        returns the text of a list of statements whose first value selects the statements to run, for servers that
+        cache plans by text.
         """
         self._raw = raw
         self._calls = Calls(explain, pyodbc.Error, self._free)
@@ -189,18 +192,18 @@ class OdbcConnection:
         self._pooled = False
         self._any_bytes = False
         self._settings: dict[str, Bound] = {}
-        # The text of the last statement that was sent: its errors are explained by it.
+        # The text of the last statement sent. It is used to explain errors.
         self.sent = ""
         self.commits = 0
-        # Where batches are repeated: what the server has read already.
+        # The prepared statements, if batches are repeated.
         self.prepared: PreparedStatements | None = None
-        # Where the server itself ends statements: what tells it after how many seconds.
+        # Returns the statement that sets the server's statement timeout, if the server has one.
         self.limits: Callable[[float], Bound] | None = None
         self._cursor = self._cursor_within(query_timeout_s)
 
     def _cursor_within(self, seconds: float | None) -> pyodbc.Cursor:
         if seconds is not None:
-            self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc hands it to the cursors that are made later
+            self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc applies it to cursors created later
         return self._raw.cursor()
 
     def hide_raised(self, hidden: bool) -> None:
@@ -208,17 +211,17 @@ class OdbcConnection:
         self._calls.raised_hidden = hidden
 
     def introduce(self, version: tuple[int, int], session_id: int) -> None:
-        """Say which server and session this is, once that is known."""
+        """Store the server's version and the session id when they are known."""
         self._version, self._session_id = version, session_id
 
     def take_any_bytes(self) -> None:
-        """Read texts as bytes from now on, and send them so; see ``qmon.engines.any_bytes``."""
+        """Read and send texts as bytes from now on; see ``qmon.engines.any_bytes``."""
         self._any_bytes = True
         for kind in _TEXT_TYPES:
             self._raw.add_output_converter(kind, _decoded)
 
     def share(self) -> None:
-        """A pooler gives this session to others after us: from now on settings last for a transaction."""
+        """Limit settings to a transaction from now on, because a pooler gives this session to others after us."""
         self._pooled = True
 
     @property
@@ -247,7 +250,7 @@ class OdbcConnection:
             self._read(bound.statement.name, bound.statement.text, (bound,))
 
     def expect(self, session: Session) -> None:
-        """Wait for answers as this session says from now on, once it is set up."""
+        """Use the timeouts of this session from now on, after it is set up."""
         self._calls.expect(session.statement_timeout_s, session.silence_s)
 
     def limit(self, statement_s: float) -> None:
@@ -263,7 +266,7 @@ class OdbcConnection:
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         prepared = self.prepared
-        if prepared is None or len(bounds) < 2:  # a single statement the driver itself would prepare, and by its values
+        if prepared is None or len(bounds) < 2:  # the driver itself would prepare a single statement, and by its values
             with self._each():
                 return self._read_batch(bounds)
         try:
@@ -276,7 +279,7 @@ class OdbcConnection:
             raise
 
     def _prepare(self, prepared: PreparedStatements, bounds: Sequence[Bound]) -> None:
-        """Prepare statements that are repeated. A name is used only after the server has confirmed it."""
+        """Prepare repeated statements. A name is used only after the server has confirmed it."""
         if prepared.uncertain:
             (known,) = self._read(KNOWN.name, KNOWN.text, (Bound(KNOWN),))
             self._run_all(list(prepared.unused(str(name) for (name,) in known.rows)))
@@ -309,7 +312,7 @@ class OdbcConnection:
             while True:
                 if counted and self._cursor.description:
                     count = int(self._cursor.fetchall()[0][0])
-                if not self._cursor.nextset():  # an error may hide behind the first result
+                if not self._cursor.nextset():  # an error may follow the first result
                     return count
 
         with self._each():
@@ -337,7 +340,7 @@ class OdbcConnection:
                 raise QueryFailed("nothing was committed, since a statement of the transaction had failed")
             self._commit()
         except BaseException:
-            # What failed says more than a rollback that fails too: the server rolls back by itself.
+            # The original error says more than a failing rollback. The server rolls back by itself.
             with contextlib.suppress(QmonError):
                 self._guarded("rollback", self._raw.rollback)
             raise
@@ -356,7 +359,7 @@ class OdbcConnection:
         self.commits += 1
 
     def _each(self) -> contextlib.AbstractContextManager[None]:
-        """What a statement by itself runs in: where settings last for a transaction, in one."""
+        """Return the context for a single statement: a transaction if settings last for a transaction, else nothing."""
         return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
 
     def cancel(self) -> None:
@@ -371,13 +374,15 @@ class OdbcConnection:
     def _free(self, idle: bool) -> None:
         if self._pooled and idle:
             with contextlib.suppress(pyodbc.Error):
-                self._cursor.close()  # and what the driver has prepared for it: the session lives on
+                self._cursor.close()  # also frees what the driver has prepared for it, because the session lives on
         with contextlib.suppress(pyodbc.Error):
             self._raw.close()
 
     def __del__(self) -> None:
-        """Close what nobody closed: where a driver does not free the cursor of a session that has ended (psqlODBC 17),
-        pyodbc raises that wherever Python is by then.
+        """Close the connection if the caller did not.
+
+        If a driver does not free the cursor of a session that has ended (psqlODBC 17), pyodbc raises an error at an
+        arbitrary place in the program.
         """
         self.close()
 
@@ -405,7 +410,9 @@ class OdbcConnection:
     def _read_list(
         self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], asked: Sequence[bool]
     ) -> list[Rows | None]:
-        """Those that are asked for; not sent where none is. The text stays prepared: it is sent once."""
+        """Run the statements that are asked for; send nothing if there are none. The text stays prepared, so it is sent
+        once.
+        """
         wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
         if not wanted:
             return [None] * len(bounds)
@@ -417,7 +424,7 @@ class OdbcConnection:
         try:
             found = iter(self._results("list", text, values, wanted, cursor))
         except QmonError:
-            self._drop(cursor)  # results that it still has would be in the way of other statements
+            self._drop(cursor)  # its remaining results would block other statements
             raise
         self._drop(self._lists.keep(text, cursor))
         return [next(found) if want else None for want in asked]
@@ -428,14 +435,14 @@ class OdbcConnection:
                 self._guarded("close", cursor.close)
 
     def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
-        """Run the text of these statements in one round trip; one result, of the declared columns, from each."""
+        """Run the text of these statements in one round trip. Return one result with the declared columns for each."""
         values = [value for bound in bounds for value in self._values(bound)]
         return self._results(name, text, values, bounds, self._cursor)
 
     def _results(
         self, name: str, text: str, values: Sequence[Value], bounds: Sequence[Bound], cursor: pyodbc.Cursor
     ) -> list[Rows]:
-        """Run a text; one result, of the declared columns, from each of these."""
+        """Run a text. Return one result with the declared columns for each statement."""
 
         def work() -> list[Rows]:
             self._start(text, values, cursor)

@@ -1,4 +1,4 @@
-"""The engines by name, and which of them a target needs. Nothing here loads the driver before it must."""
+"""The engines by name, and the engine of a target. The driver is loaded only when needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOGIN_S: Final = 5.0
 
 @cache
 def engine(name: EngineName) -> Engine:
-    """The engine of this name."""
+    """Return the engine with this name."""
     if name == "postgres":
         from qmon.engines.postgres.engine import Postgres
 
@@ -35,10 +35,9 @@ def engine(name: EngineName) -> Engine:
 
 
 def engine_for(target: Target) -> Engine:
-    """The engine of a target: as its URL says, or its driver's name, or else what the server says it is.
+    """Return the engine of a target, from its URL, its driver's name, or the server itself.
 
-    Only the last connects. Raises ``BadInput`` for a server qmon does not know or a DSN there is none of, and what
-    connecting raises.
+    Only the last case connects. Raises ``BadInput`` for an unknown server or DSN, and what connecting raises.
     """
     if target.engine is not None:
         return engine(target.engine)
@@ -52,18 +51,18 @@ def engine_for(target: Target) -> Engine:
 
 
 def engine_by_words(words: str) -> EngineName | None:
-    """The engine of a driver or server that is called so; ``None`` where the words do not tell."""
+    """Return the engine of a driver or server with this name; ``None`` if the name does not tell."""
     lowered = words.lower()
     return next((name for mark, name in _MARKS if mark in lowered), None)
 
 
 def _ask(target: Target) -> EngineName:
-    """Connect and let the server say what it is."""
+    """Connect and ask the server for its product name."""
     from qmon.engines import odbc
     from qmon.engines.postgres import errors
 
     def ask() -> str:
-        # No timeout of ours: psqlODBC refuses one beside a connect_timeout in the DSN.
+        # No timeout here: psqlODBC refuses one if the DSN has a connect_timeout.
         raw = odbc.connect(
             dict(target.parameters), target.password, None, lambda fault: errors.connecting(fault, target)
         )

@@ -1,4 +1,4 @@
-"""Rows of a result set as records, strict both ways: every column a field, every field a column, every type right."""
+"""Converts rows of a result set to records. Strict: columns and fields must match, and so must their types."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Cast = Callable[[Any], object]
 
 
 class _NotThatError(Exception):
-    """A value that is not what the field holds."""
+    """Raised for a value that does not fit the field."""
 
 
 def results(cursor: Any) -> list[Rows]:
-    """All result sets of the statements that a driver's cursor has run."""
+    """Return all result sets of the statements that a driver's cursor has run."""
     out: list[Rows] = []
     while True:
-        if description := cursor.description:  # else a count of rows, which nobody asked for
+        if description := cursor.description:  # otherwise it is a row count, which is not needed
             columns = tuple(column[0].lower() for column in description)
             out.append(Rows(columns, tuple(map(tuple, cursor.fetchall()))))
         if not cursor.nextset():
@@ -34,18 +34,18 @@ def results(cursor: Any) -> list[Rows]:
 
 
 def check_columns(rows: Rows, statement: Statement) -> None:
-    """Raise ``QueryFailed`` unless the columns are those the statement declares, where it declares some."""
+    """Raise ``QueryFailed`` if the statement declares columns and the result has others."""
     if statement.columns and rows.columns != statement.columns:
         given, declared = ", ".join(rows.columns), ", ".join(statement.columns)
         raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)
 
 
 def records(kind: type[Record], rows: Rows) -> list[Record]:
-    """One ``kind``, a dataclass, for each row.
+    """Return a record of the dataclass ``record_type`` for each row.
 
-    A whole number becomes a float where the field is one, and a decimal a float or, where it is whole, an integer;
-    nothing else is converted, except that a float that is infinite or no number becomes NULL. Raises ``QueryFailed``
-    naming the column that is missing, superfluous or of another type than its field.
+    A whole number becomes a float if the field is one. A decimal becomes a float or, if it is whole, an integer.
+    Floats that are infinite or NaN become NULL. Nothing else is converted. Raises ``QueryFailed`` naming a column
+    that is missing, superfluous or of another type than its field.
     """
     key: Any = kind
     plan = _plan(key, rows.columns)
@@ -66,7 +66,7 @@ def records(kind: type[Record], rows: Rows) -> list[Record]:
 
 
 class _Plan:
-    """How the rows of one statement become records; ``known`` remembers what each combination of types needs."""
+    """How the rows of one statement become records. ``known`` stores the conversions of each combination of types."""
 
     def __init__(self, kind: type[Any], columns: tuple[str, ...]) -> None:
         self.kind = kind.__name__
@@ -89,7 +89,7 @@ class _Plan:
             self.arrange = pick
 
     def casts(self, signature: tuple[type, ...], values: tuple[object, ...]) -> tuple[Cast | None, ...] | None:
-        """What to do with each value of a row of these types; ``None``: nothing at all."""
+        """Return the conversion of each value in a row of these types; ``None`` if nothing needs converting."""
         found: list[Cast | None] = []
         for name, allowed, given, value in zip(self.names, self.types, signature, values, strict=True):
             if given in allowed:
@@ -103,16 +103,16 @@ class _Plan:
 
     @staticmethod
     def floats(signature: tuple[type, ...]) -> tuple[int, ...]:
-        """The places of the floats in such a row."""
+        """Return the positions of the floats in such a row."""
         return tuple(place for place, given in enumerate(signature) if given is float)
 
     @staticmethod
     def finite(values: tuple[object, ...]) -> tuple[object, ...]:
-        """The row with NULL in place of floats that are infinite or no numbers: no figure can be made of them."""
+        """Return the row with NULL in place of infinite floats and NaN, which cannot be shown or computed with."""
         return tuple(None if isinstance(value, float) and not isfinite(value) else value for value in values)
 
     def converted(self, casts: tuple[Cast | None, ...], values: tuple[object, ...]) -> list[object]:
-        """The values of one row as the fields want them."""
+        """Return the values of one row converted to the types of the fields."""
         out: list[object] = []
         for index, (cast, value) in enumerate(zip(casts, values, strict=True)):
             try:
@@ -133,7 +133,7 @@ def _plan(kind: type[Any], columns: tuple[str, ...]) -> _Plan:
 
 
 def _types(hint: Any) -> tuple[type, ...]:
-    """The types a field takes, from its annotation: ``int`` or ``float | None``."""
+    """Return the types that a field takes, from its annotation: ``int`` or ``float | None``."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 

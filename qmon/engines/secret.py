@@ -6,7 +6,7 @@ from qmon.redact import HIDDEN, remember
 
 
 class Secret:
-    """A password and where it came from. Printing, formatting and comparing it tell nothing."""
+    """A password and its origin. Printing, formatting and comparing it reveal nothing."""
 
     __slots__ = ("_text", "origin")
 
@@ -17,7 +17,7 @@ class Secret:
         self.origin = origin
 
     def reveal(self) -> str:
-        """The password itself, for the driver alone."""
+        """Return the password itself. Only for the driver."""
         return self._text
 
     def __repr__(self) -> str:

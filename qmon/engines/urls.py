@@ -1,4 +1,4 @@
-"""``postgresql://`` and ``mssql://`` URLs as ODBC keywords."""
+"""Converts ``postgresql://`` and ``mssql://`` URLs to ODBC keywords."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.model.config_reader import nearest
 
 SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
 
-# Settings of libpq that psqlODBC hands on through its keyword pqopt.
+# Settings of libpq that psqlODBC passes on through its keyword pqopt.
 _LIBPQ: Final = [
     "application_name",
     "channel_binding",
@@ -42,7 +42,7 @@ _LIBPQ: Final = [
     "tcp_user_timeout",
 ]
 
-# What may follow the ? of an mssql:// URL, and the ODBC keyword it is.
+# Options of an mssql:// URL, and their ODBC keywords.
 _MSSQL: Final = {
     "driver": "DRIVER",
     "trust": "TrustServerCertificate",
@@ -69,7 +69,7 @@ _MSSQL: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a URL says. ``place`` is host and database, fit for a screen."""
+    """The content of a URL. ``place`` is host and database, without secrets."""
 
     engine: EngineName
     keywords: dict[str, str]
@@ -88,9 +88,9 @@ class _Parts:
 
 
 def read_url(text: str, origin: str) -> Address:
-    """What a URL says; ``origin`` says where a password in it came from.
+    """Parse a URL. ``origin`` describes where a password in it came from.
 
-    Raises ``BadInput`` that never repeats the URL, since it may hold a password.
+    Raises ``BadInput`` that never repeats the URL, because it may contain a password.
     """
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
@@ -119,7 +119,7 @@ def _split(text: str, scheme: str) -> _Parts:
 
 
 def _hosts(text: str, scheme: str) -> tuple[str, str]:
-    """Hosts and ports, each joined by commas: libpq tries several one after the other."""
+    """Return hosts and ports, each joined by commas: libpq tries several one after the other."""
     hosts: list[str] = []
     ports: list[str] = []
     for one in text.split(","):

@@ -1,1 +1,1 @@
-"""The queue libraries that qmon knows: a file each, and how their tables are recognised."""
+"""The queue libraries that qmon supports, one file each, and how their tables are recognized."""

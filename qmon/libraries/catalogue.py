@@ -1,4 +1,4 @@
-"""The catalogue of libraries: the files that come with qmon, and those of the user's configuration folder."""
+"""The catalog of libraries: the files that come with qmon, and those in the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from qmon.libraries.library import Library, library_from_dict
 
 
 def own_folder() -> Path:
-    """Where a user puts files of libraries, which win over those of the same name that come with qmon."""
+    """Return the folder for a user's own library files. They override files of the same name that come with qmon."""
     return platformdirs.user_config_path("qmon") / "libraries"
 
 
 def libraries(folder: Path | None = None) -> tuple[Library, ...]:
-    """All libraries, by name and engine. ``folder``: the user's. Raises ``BadInput`` where a file of it is wrong."""
+    """Return all libraries, by name and engine. ``folder``: the user's. Raises ``BadInput`` for an
+    invalid file in it.
+    """
     found = {(library.name, library.engine): library for library in built_in()}
     own = own_folder() if folder is None else folder
     for path in sorted(own.glob("*.toml")):
@@ -31,7 +33,7 @@ def libraries(folder: Path | None = None) -> tuple[Library, ...]:
 
 @cache
 def built_in() -> tuple[Library, ...]:
-    """Those that come with qmon."""
+    """Return the libraries that come with qmon."""
     files = importlib.resources.files("qmon.libraries").iterdir()
     return tuple(_read(file, f"libraries/{file.name}") for file in files if file.name.endswith(".toml"))
 

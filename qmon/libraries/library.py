@@ -1,4 +1,4 @@
-"""A library that keeps queues in a database: how its tables are recognised, and how they are read."""
+"""A library that keeps queues in a database: how its tables are recognized and read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 
-# Begins the name of a table that begins with one of the library's `prefixes`.
+# Prefix of the name of a table that begins with one of the library's `prefixes`.
 PREFIX = "~"
-# In the name of a group's table: whatever a queue is called that has a table of its own.
+
+# Stands in the name of a group's table for the name of a queue with its own table.
 ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class TableQueue:
-    """Tables of any name, each of them a queue.
+    """Tables with any name, each of them a queue.
 
-    ``columns``: those by which such a table is known, each with the types that it may have; ``written``: the queue as
-    ``qmon.toml`` would have it, but for its name and table; ``no_gate``: why its tables can have no trigger.
+    - ``columns``: the columns that identify such a table, each with the types that it may have.
+    - ``written``: the queue in the format of ``qmon.toml``, without its name and table.
+    - ``no_gate``: why its tables cannot have a trigger.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -34,7 +36,7 @@ class TableQueue:
     no_gate: str = ""
 
     def fits(self, there: Mapping[str, str]) -> bool:
-        """Whether a table has these columns; ``there``: what it has, each with its type."""
+        """Return whether a table has these columns. ``column_types``: the table's columns, each with its type."""
         return all(there.get(column) in types for column, types in self.columns.items())
 
 
@@ -43,17 +45,17 @@ class Library:
     """A library.
 
     Attributes:
-        name: as its users write it.
+        name: its name as its users write it.
         engine: the engine that it is for.
         docs: the address of its documentation.
-        tested: with which versions, and how.
-        tables: by which it is known, each with columns that it has; all in one schema.
-        others: further tables of it, none of them a queue.
-        prefixes: what names that begin with ``~`` may begin with; one without is the empty one.
+        tested: the tested versions, and how they were tested.
+        tables: tables that identify it, each with some of its columns; all in one schema.
+        others: further tables of it that are not queues.
+        prefixes: possible prefixes of names that begin with ``~``; the empty one means no prefix.
         groups: its queues, as they are written.
-        queues: its queues that are tables of any name; of a table that is two of them it is the first.
+        queues: its queues that are tables with any name; if a table matches two of them, the first one counts.
         where: the file, for messages.
-        own: the user has written it.
+        own: written by the user.
     """
 
     name: str
@@ -70,7 +72,7 @@ class Library:
 
 
 def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = False) -> Library:
-    """Read a library; raises ``BadInput`` that begins with ``where`` and the path of the key."""
+    """Read a library. Raises ``BadInput`` that begins with ``where`` and the path of the key."""
     keys = Keys(raw, f"{where}: ")
     tables = keys.inner("tables") or Keys({}, where)
     queues = tuple(_table_queue(Keys(one, f"{where}: queue[{n}]")) for n, one in enumerate(keys.tables("queue"), 1))
@@ -101,7 +103,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
 
 
 def group_of(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
-    """One of its groups (from 1), of this table and by this name. Raises ``BadInput``."""
+    """Return one of its groups (counted from 1) with this table and name. Raises ``BadInput``."""
     raw = cast("Mapping[str, object]", _prefixed(library.groups[number - 1], prefix))
     given = {"name": name, "library": library.name, **raw}
     where = f"{library.where}: group[{number}]"
@@ -110,7 +112,7 @@ def group_of(library: Library, number: int, prefix: str, table: TableName, name:
 
 
 def queue_of(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
-    """The queue that such a table is (from 1), by this name. Raises ``BadInput``."""
+    """Return the queue (counted from 1) for this table, with this name. Raises ``BadInput``."""
     where = f"{library.where}: queue[{number}]"
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
     queue = queue_from_dict(raw, where=where, libraries=())
@@ -131,7 +133,7 @@ def _table_queue(keys: Keys) -> TableQueue:
 
 
 def prefixed(name: str, prefix: str) -> str:
-    """The name of a table, with the prefix where it has one."""
+    """Return the name of a table with the prefix in place of ``~``, if it has one."""
     return prefix + name.removeprefix(PREFIX) if name.startswith(PREFIX) else name
 
 

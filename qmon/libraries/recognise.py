@@ -1,4 +1,4 @@
-"""Which libraries have tables in a database: by the names of tables and columns, and by the types of times."""
+"""Finds the libraries with tables in a database: by the names of tables and columns, and the types of times."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from qmon.model.groups.conditions import tables_of
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 
-# The columns of a table, each with its type as the server calls it, without length.
+# The columns of a table, each with its type as the server names it, without length.
 Columns = Mapping[str, str]
-# Schema → table → its columns.
+
+# The columns of each table, by schema and table.
 Tables = Mapping[str, Mapping[str, Columns]]
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A library whose tables are in a schema. ``groups``: its queues; ``tables``: all of its tables that are there."""
+    """A library with tables in a schema. ``groups``: its queues. ``tables``: all of its tables that exist."""
 
     library: Library
     schema: str
@@ -28,7 +29,7 @@ class Recognised:
 
 
 def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Recognised, ...]:
-    """The libraries that are there, by schema and name. Raises ``BadInput`` where a library's file is wrong."""
+    """Return the libraries found, by schema and name. Raises ``BadInput`` if a library's file is invalid."""
     libraries = [library for library in known if library.engine == engine and library.tables]
     places = [
         (library, schema, prefix)
@@ -45,7 +46,7 @@ def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Re
 
 
 def table_queues(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Layout | Group, ...]:
-    """The queues that are tables of any name, known by their columns; by schema and table."""
+    """Return the queues that are tables with any name, identified by their columns; sorted by schema and table."""
     libraries = [library for library in known if library.engine == engine and library.queues]
     found = [
         (library, number, TableName(schema, name))
@@ -64,16 +65,16 @@ def table_queues(known: Iterable[Library], engine: str, tables: Tables) -> tuple
 
 
 def _first(libraries: Iterable[Library], columns: Columns) -> tuple[Library, int] | None:
-    """The library and the number of its queue, from 1, that a table with these columns is."""
+    """Return the library and the number of its queue, from 1, that matches a table with these columns."""
     return next(
         ((each, n) for each in libraries for n, queue in enumerate(each.queues, 1) if queue.fits(columns)), None
     )
 
 
 def group_of_queue(known: Iterable[Library], layout: Layout) -> tuple[Group, str] | None:
-    """The group that a queue is of, and what the names of its library's tables begin with.
+    """Return the group of a queue, and the prefix of its library's table names.
 
-    ``known``: where to look for the library; ``None`` where it is not among them.
+    ``candidates``: the libraries to search; ``None`` if the library is not among them.
     """
     part = layout.part
     if part is None:
@@ -88,7 +89,7 @@ def group_of_queue(known: Iterable[Library], layout: Layout) -> tuple[Group, str
 
 
 def may_belong(table: str, known: Iterable[Library]) -> bool:
-    """Whether a table of this name may be one of a library."""
+    """Return whether a table with this name may belong to a library."""
     return any(
         _fits(table, prefixed(name, prefix))
         for library in known
@@ -98,7 +99,7 @@ def may_belong(table: str, known: Iterable[Library]) -> bool:
 
 
 def explained(known: Iterable[Library], engine: str, tables: Tables) -> tuple[str, ...]:
-    """A line for each library of which at least one table is there: that it was recognised, or what is missing."""
+    """Return a line for each library with at least one existing table: it was recognized, or what is missing."""
     lines: list[str] = []
     for library in (library for library in known if library.engine == engine):
         for prefix in library.prefixes:
@@ -112,7 +113,7 @@ def explained(known: Iterable[Library], engine: str, tables: Tables) -> tuple[st
 
 
 def _missing(library: Library, prefix: str, there: Mapping[str, Columns]) -> Iterator[str]:
-    """What its tables in a schema lack, and which columns of times are of another type."""
+    """Yield what its tables in a schema lack, and which time columns have another type."""
     for name, columns in library.tables.items():
         table = prefixed(name, prefix)
         if table not in there:
@@ -128,7 +129,10 @@ def _missing(library: Library, prefix: str, there: Mapping[str, Columns]) -> Ite
 
 
 def _recognised(library: Library, schema: str, prefix: str, tables: Iterable[str], *, several: bool) -> Recognised:
-    """``several``: it is there more than once, and its queues are called after their schema, too."""
+    """Return the library in one schema.
+
+    ``several``: it is there more than once, so the names of its queues include the schema.
+    """
     groups = tuple(_groups(library, schema, prefix, tables, f"{schema}.{library.name}" if several else library.name))
     names = [prefixed(name, prefix) for name in (*library.tables, *library.others)]
     own = {name for name in tables if any(_fits(name, each) for each in names)}
@@ -151,5 +155,5 @@ def _groups(library: Library, schema: str, prefix: str, tables: Iterable[str], n
 
 
 def _fits(table: str, wanted: str) -> bool:
-    """Whether a table has this name; ``*`` at its end stands for anything."""
+    """Return whether a table has this name. ``*`` at the end stands for anything."""
     return table.startswith(wanted.removesuffix(ANY)) if wanted.endswith(ANY) else table == wanted

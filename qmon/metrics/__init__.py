@@ -1,1 +1,1 @@
-"""Metrics: what Prometheus gets of each target. One list says which there are."""
+"""Metrics of each target for Prometheus, OpenTelemetry and node_exporter, from one list of metrics."""

@@ -1,4 +1,4 @@
-"""Who may read the metrics: TLS, and names with passwords from a file as ``htpasswd -B`` writes it."""
+"""Access to the metrics server: TLS, and names and passwords from a file written by ``htpasswd -B``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ import bcrypt
 
 from qmon.errors import BadInput
 
-# Wrong passwords that are checked for one address in a minute.
+# Wrong passwords checked per address and minute.
 WRONG_PER_MINUTE: Final = 20
-# Passwords that wait to be checked, of all addresses.
+
+# Passwords waiting to be checked, for all addresses together.
 MOST_WAITING: Final = 32
 _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
 _LEAST_COST: Final = 4
-# A check takes 4 s with this cost, and twice as long with each further one.
+
+# A check takes 4 s at this cost, and twice as long at each higher one.
 _MOST_COST: Final = 16
 
 # A name and a password.
@@ -36,12 +38,12 @@ Credentials = tuple[bytes, bytes]
 
 
 class Users:
-    """Names with the bcrypt hashes of their passwords. May be asked from any thread.
+    """Names with the bcrypt hashes of their passwords. Thread-safe.
 
-    Each check takes as long as one of the most expensive hash, so that a client cannot find out names by the time.
+    Each check takes as long as one of the most expensive hash, so that response times do not reveal which names exist.
 
     Args:
-        hashes: by name. Each is a valid bcrypt hash.
+        hashes: valid bcrypt hashes by name.
     """
 
     def __init__(self, hashes: Mapping[str, bytes]) -> None:
@@ -49,16 +51,16 @@ class Users:
         self._cost = max(map(_cost, self._hashes.values()))
         self._salt = bcrypt.gensalt(_LEAST_COST)[len("$2b$04") :]
         self._key = secrets.token_bytes(32)
-        # Digests of verified credentials: bcrypt is slow on purpose, and scrapes come every few seconds.
+        # Digests of verified credentials, because bcrypt is slow on purpose and scrapes come every few seconds.
         self._known = frozenset[bytes]()
 
     def knows(self, credentials: Credentials) -> bool:
-        """Whether these were verified before; takes microseconds."""
+        """Return true if these were verified before. Takes microseconds."""
         digest = self._digest(credentials)
         return any([hmac.compare_digest(digest, each) for each in self._known])
 
     def verify(self, credentials: Credentials) -> bool:
-        """Whether the password is right, by bcrypt: takes as long for every name."""
+        """Return true if the password is right. Uses bcrypt and takes equally long for every name."""
         name, password = credentials
         stored = self._hashes.get(name.decode("utf-8", "replace"))
         try:
@@ -87,7 +89,7 @@ def _cost(hashed: bytes) -> int:
 
 
 class Gate:
-    """Checks passwords one at a time, and only a few wrong ones of each address. For the thread of one event loop.
+    """Checks passwords one at a time, and only a few wrong ones per address. Use it on one event loop's thread.
 
     Args:
         users: who may pass.
@@ -97,15 +99,16 @@ class Gate:
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic) -> None:
         self._users = users
         self._clock = clock
-        self._one = ThreadPoolExecutor(1, "qmon-passwords")  # a flood of passwords takes one processor at most
+        self._one = ThreadPoolExecutor(1, "qmon-passwords")  # limits a flood of passwords to one processor
         self._waiting = Counter[str]()
         self._wrong = Counter[str]()
         self._until = 0.0
 
     async def status_for(self, client: str, authorization: str) -> int:
-        """The status for a header ``Authorization`` (RFC 7617): 200, 401, 429 (too many wrong ones) or 503 (busy).
+        """Return the status for a header ``Authorization`` (RFC 7617).
 
-        ``client``: the address that counts as one.
+        200, 401 (missing or wrong), 429 (too many wrong ones) or 503 (busy). ``client``: the address that wrong
+        passwords are counted for.
         """
         credentials = credentials_from(authorization)
         if credentials is None:
@@ -129,12 +132,12 @@ class Gate:
         return 200 if right else 401
 
     def close(self) -> None:
-        """End the thread after the check under way."""
+        """Stop the thread after the current check."""
         self._one.shutdown(wait=False, cancel_futures=True)
 
 
 def credentials_from(authorization: str) -> Credentials | None:
-    """Name and password of a header ``Authorization``; ``None`` if it is another kind, or malformed."""
+    """Return name and password of a header ``Authorization``, or ``None`` for another scheme or a malformed one."""
     kind, _, encoded = authorization.partition(" ")
     try:
         name, colon, password = base64.b64decode(encoded, validate=True).partition(b":")
@@ -144,7 +147,7 @@ def credentials_from(authorization: str) -> Credentials | None:
 
 
 def users_of(path: Path) -> Users:
-    """Read the file. Raises ``BadInput``, which names a wrong line by its number only."""
+    """Read a users file. Raises ``BadInput``, which names a wrong line by number only."""
     hashes: dict[str, bytes] = {}
     for number, line in enumerate(_text(path, "--users").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -166,7 +169,7 @@ def users_of(path: Path) -> Users:
 
 
 def _is_hash(text: str) -> bool:
-    """Whether bcrypt can compare a password with this; found out with its salt at the least cost."""
+    """Return true if bcrypt can check a password against this hash. Tests it with its salt at the lowest cost."""
     found = _HASH.fullmatch(text)
     if found is None or int(found[1]) < _LEAST_COST:
         return False
@@ -178,7 +181,7 @@ def _is_hash(text: str) -> bool:
 
 
 def tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
-    """A context with a certificate and its key, both PEM. Raises ``BadInput`` if they cannot be used."""
+    """Return a TLS context for a certificate and its key, both PEM. Raises ``BadInput`` if they cannot be used."""
     _text(certificate, "--certificate")
     _text(key, "--key")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""Accepts connections within limits. A slow client cannot keep another one from being served."""
+"""Accepts connections within limits, so that slow clients do not keep others from being served."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from typing import Final
 from qmon import log, system
 
 BACKLOG: Final = 1024
-# Seconds for the TLS handshake, the request line, the headers and the check of the password together.
+
+# Seconds for TLS handshake, request line, headers and password check together.
 REQUEST_S: Final = 10.0
-# Connections at most; fewer if the process may open few files.
+
+# Maximum connections. Fewer if the process may open only few files.
 MOST: Final = 512
 MOST_PER_ADDRESS: Final = 128
 _CLOSING_S: Final = 2.0
@@ -28,19 +30,19 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class Client:
-    """One client from the moment when it was accepted.
+    """One accepted client connection.
 
     Args:
-        accepted: its socket. Raises ``OSError`` if the client has left already.
-        due: when its request must be complete, on the clock of the event loop.
+        accepted: its socket. Raises ``OSError`` if the client has already left.
+        deadline: for the complete request, on the event loop's clock.
 
     Attributes:
-        client: its address without the port. An IPv6 network of 64 bits counts as one address.
+        address: its address without the port. An IPv6 network of 64 bits counts as one address.
         local: our address that the client connected to.
-        reader: what the client sends; only after the TLS handshake.
-        writer: what the client receives; only after the TLS handshake.
-        task: serves this client.
-        kept: never dropped to make room, because the client passed every check and reads a stream.
+        reader: data from the client; only after the TLS handshake.
+        writer: data to the client; only after the TLS handshake.
+        task: the task that serves this client.
+        is_kept: true if the connection is never dropped to make room, because it passed every check and reads a stream.
     """
 
     reader: asyncio.StreamReader
@@ -63,15 +65,15 @@ class Client:
 
 
 class BoundedListener:
-    """Serves every connection of a listening socket. When it is full, the oldest unfinished connection makes room.
+    """Serves every connection of a listening socket. When it is full, the oldest unfinished connection is dropped.
 
-    An address with too many connections loses its own oldest one. Otherwise the address with the most connections
-    loses one, so one client with many connections does not displace another client with one.
+    An address with too many connections loses its own oldest one. Otherwise the address with the most connections loses
+    one. So a client with many connections does not displace one with a single connection.
 
     Args:
-        listening: the socket; it is closed at the end.
-        tls: encrypts, unless it is ``None``.
-        serve: answers one connection; errors of the network that it raises only end that connection.
+        listening: the socket. Closed at the end.
+        tls: encrypts connections, unless it is ``None``.
+        serve: answers one connection. Network errors that it raises end only that connection.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class BoundedListener:
         self._open: dict[str, dict[Client, None]] = {}
 
     async def run(self) -> None:
-        """Serve until this task is cancelled; then no connection is left."""
+        """Serve until this task is cancelled, then close all connections."""
         try:
             while True:
                 await self._accept()
@@ -102,13 +104,13 @@ class BoundedListener:
         try:
             accepted, _ = await loop.sock_accept(self._listening)
         except OSError as problem:
-            if problem.errno in _OUT_OF_FILES:  # else the client has left already
+            if problem.errno in _OUT_OF_FILES:  # otherwise the client has already left
                 self._drop_oldest(self._most_crowded())
                 await asyncio.sleep(_OUT_OF_FILES_S)
             return
         try:
             connection = Client(accepted, loop.time() + REQUEST_S)
-        except OSError:  # it has left
+        except OSError:  # the client has left
             accepted.close()
             return
         if self._droppable(connection.client) >= MOST_PER_ADDRESS:
@@ -117,7 +119,7 @@ class BoundedListener:
             self._drop_oldest(self._most_crowded())
         self._open.setdefault(connection.client, {})[connection] = None
         connection.task = loop.create_task(self._converse(connection))
-        # Not at the end of the task's own code: a task that is cancelled before it begins runs none of it.
+        # Not at the end of the task's own code, because a task cancelled before it starts runs none of it.
         connection.task.add_done_callback(lambda _: self._end(connection))
 
     def _droppable(self, client: str) -> int:
@@ -159,21 +161,25 @@ class BoundedListener:
                     ssl_shutdown_timeout=_CLOSING_S if self._tls else None,
                 )
             connection.transport = transport
-            # A write is over when the system has all of it. Not 0: with TLS, asyncio would wait although all is sent.
+            # A write is complete when the system has all of it. Not 0: with TLS, asyncio would wait although all is
+            # sent.
             transport.set_write_buffer_limits(high=1, low=0)
             connection.reader = reader
             connection.writer = asyncio.StreamWriter(transport, protocol, reader, loop)
             await self._serve(connection)
             connection.writer.close()
             await connection.writer.wait_closed()
-        except (OSError, EOFError) as problem:  # it has left, is too slow, or speaks no TLS
+        except (OSError, EOFError) as problem:  # the client left, is too slow, or does not speak TLS
             _LOG.debug("%s: %s", connection.client, problem)
-        except Exception as problem:  # a defect of ours must not end the others
+        except Exception as problem:  # a bug in qmon must not end the other connections
             log.report(problem)
 
 
 def _site(address: str) -> str:
-    """What counts as one address: of IPv6, a network, since one machine usually has all of its addresses."""
+    """Return what counts as one address.
+
+    For IPv6 that is a network, because one machine usually has all of its addresses.
+    """
     found = ip_address(address.partition("%")[0])
     if not isinstance(found, IPv6Address):
         return str(found)

@@ -1,4 +1,4 @@
-"""A dashboard for Grafana, from the list of metrics, as the text of a file."""
+"""Builds a Grafana dashboard from the list of metrics, as the text of a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from qmon.metrics.metrics import COUNTERS, GAUGES, QUEUE, UP, VERDICT, Metric
 
-# Units of Grafana, by ours.
+# Grafana's units by ours.
 _UNITS: Final = {"messages": "short", "seconds": "s", "ratio": "percentunit", "bytes": "bytes", "sessions": "short"}
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
 _WIDTH: Final = 24
@@ -15,7 +15,7 @@ _HEIGHT: Final = 8
 
 
 def expression(metric: Metric) -> str:
-    """What is drawn of a metric, in PromQL with the dashboard's variables: of a counter its rate."""
+    """Return the PromQL of a metric with the dashboard's variables. Counters are shown as rates."""
     chosen = ", ".join(f'{label}=~"${label}"' for label in metric.labels if label in QUEUE)
     if metric.type == "counter":
         return f"rate({metric.name}_total{{{chosen}}}[$__rate_interval])"
@@ -23,7 +23,7 @@ def expression(metric: Metric) -> str:
 
 
 def dashboard_file() -> str:
-    """The file that Grafana imports: targets, verdicts, and a graph of each figure and each counter of queues."""
+    """Return the file to import into Grafana: targets, verdicts, and a graph for each figure and counter of queues."""
     panels = [
         _panel(0, UP, "state-timeline", "{{target}}", 0, 0, _WIDTH // 2),
         _panel(1, VERDICT, "state-timeline", "{{queue}}: {{code}}", _WIDTH // 2, 0, _WIDTH // 2),
@@ -61,7 +61,7 @@ def _panel(number: int, metric: Metric, kind: str, legend: str, x: int, y: int, 
 
 
 def _variables() -> list[dict[str, Any]]:
-    """What is chosen at the top: the Prometheus, targets, and queues of those."""
+    """Return the selectors at the top: Prometheus data source, targets and queues."""
     queues = f'label_values({VERDICT.name}{{target=~"$target"}}, queue)'
     return [
         {"name": "source", "label": "Prometheus", "type": "datasource", "query": "prometheus"},

@@ -1,4 +1,4 @@
-"""The list of metrics: what each is called, its type, unit and labels, and which figure or flow it is."""
+"""The list of metrics: name, type, unit, labels, and the figure or flow each is read from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ FIGURE: Final = ("target", "queue", "figure")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. ``name`` is without ``_total``; ``unit`` is the end of the name, or empty.
+    """One metric. ``name``: without ``_total``. ``unit``: the last part of the name, or empty.
 
-    ``source``: for a gauge of a queue the field of ``QueueView``, for a counter that of ``Flow``; else empty.
+    ``source``: field of ``QueueView`` for gauges of a queue, field of ``Flow`` for counters, otherwise empty.
     """
 
     name: str
@@ -69,5 +69,6 @@ COUNTERS: Final = (
     Metric("qmon_queue_popped_messages", "counter", "messages", "Popped while watched.", source="popped"),
     Metric("qmon_queue_completed_messages", "counter", "messages", "Completed while watched.", source="completed"),
 )
+
 # All metrics, in the order in which they are served.
 METRICS: Final = (UP, POLL_AGE, VERDICT, *GAUGES, AGE, AT_LEAST, *COUNTERS)

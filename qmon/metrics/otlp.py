@@ -1,6 +1,6 @@
-"""Metrics sent to OpenTelemetry by OTLP over HTTP: the same list, values and absences as what is served.
+"""Sends metrics to OpenTelemetry by OTLP over HTTP: the same metrics and values as served, with the same omissions.
 
-The form is that of OTLP 1.x, https://opentelemetry.io/docs/specs/otlp/: cumulative sums with their start, and gauges.
+The format is OTLP 1.x, https://opentelemetry.io/docs/specs/otlp/: cumulative sums with their start, and gauges.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from qmon.metrics.readings import TargetReadings
 from qmon.monitor.notify.web import post
 
 _LOG: Final = logging.getLogger(__name__)
+
 # The environment variable with headers to send, as `name=value,name=value`, values percent-encoded.
 HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 _PATH: Final = "/v1/metrics"
 _TIMEOUT_S: Final = 10.0
 _LONGEST_WAIT_S: Final = 300.0
 _CLOSE_S: Final = 2.0
-# Units of the list as UCUM, which OpenTelemetry asks for.
+
+# Units as UCUM, which OpenTelemetry requires.
 _UNITS: Final = {"": "1", "ratio": "1", "seconds": "s", "bytes": "By", "messages": "{message}", "sessions": "{session}"}
 
 Series = tuple[str, tuple[str, ...]]
 
 
 def endpoint(url: str, headers: Mapping[str, str]) -> str:
-    """Where to post; a collector's address alone is completed. Raises ``BadInput`` for what cannot be posted to."""
+    """Return the URL to post to, adding the path if it is missing. Raises ``BadInput`` for an unusable URL."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
@@ -56,7 +58,7 @@ def endpoint(url: str, headers: Mapping[str, str]) -> str:
 
 
 def headers_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The headers that the environment asks for. Raises ``BadInput`` for what is none, without showing it."""
+    """Return the headers set in the environment. Raises ``BadInput`` for an invalid one, without showing it."""
     found: dict[str, str] = {}
     for pair in filter(None, (each.strip() for each in environment.get(HEADERS, "").split(","))):
         name, is_there, value = pair.partition("=")
@@ -77,7 +79,7 @@ def _is_here(host: str) -> bool:
 
 
 class Requests:
-    """Makes what is posted of what is known. ``wall``: seconds since the epoch."""
+    """Builds export requests from current readings. ``wall``: seconds since the epoch."""
 
     def __init__(self, targets: Sequence[TargetReadings], wall: Callable[[], float] = time.time) -> None:
         self._targets, self._wall = tuple(targets), wall
@@ -85,7 +87,7 @@ class Requests:
         self._made_ns = int(wall() * 1e9)
 
     def make(self) -> ExportMetricsServiceRequest:
-        """One request with all that is known now."""
+        """Return one request with all current readings."""
         now_ns = int(self._wall() * 1e9)
         metrics = {each.name: _empty(each) for each in METRICS}
         for target in self._targets:
@@ -115,7 +117,7 @@ class Requests:
         return request
 
     def _start(self, series: Series, value: float, now_ns: int) -> int:
-        """Since when a total counts: since we began, or since it was seen to begin anew."""
+        """Return the start of a total in nanoseconds: the start of qmon, or when the total was last seen to restart."""
         since, before = self._totals.get(series, (self._made_ns, value))
         if value < before:
             since = now_ns
@@ -132,16 +134,16 @@ def _empty(listed: Listed) -> Metric:
 
 
 def _valid(text: str) -> str:
-    """As UTF-8 has it: names of queues may hold halves of surrogate pairs."""
+    """Return the text as valid UTF-8. Names of queues may contain lone surrogates."""
     return text.encode("utf-8", "replace").decode()
 
 
 class OtlpSender:
-    """Posts every ``every_s`` seconds until closed, on a thread of its own.
+    """Posts every ``every_s`` seconds on its own thread, until closed.
 
-    What a collector does not take is not kept: the next request has all that is known by then, and totals go on. One
-    that fails or hangs costs a line in the log when that begins and when it ends. Raises ``BadInput`` for a URL that
-    cannot be posted to.
+    Rejected requests are not stored: the next one has all readings of its time, and totals continue. A failing or
+    hanging collector causes one log line when this begins and one when it ends. Raises ``BadInput`` for an unusable
+    URL.
     """
 
     def __init__(
@@ -161,7 +163,7 @@ class OtlpSender:
         self._thread.start()
 
     def close(self) -> None:
-        """End; a request under way is given two seconds."""
+        """Stop. Waits at most two seconds for a running request."""
         self._closing.set()
         self._thread.join(_CLOSE_S)
 

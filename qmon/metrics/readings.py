@@ -1,4 +1,4 @@
-"""What is known of one target now, for scrapes: its last view, and totals of what moved."""
+"""The current readings of one target, for scrapes: its last view, and totals of moved messages."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from qmon.monitor.state.target import TargetHistory
 _FRESH_POLLS: Final = 3.0
 _FRESH_S: Final = 10.0
 _RATE_OF: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
-# A metric, its labels' values, and its value.
+
+# A metric, the values of its labels, and its value.
 Reading = tuple[Metric, tuple[str, ...], float]
 
 
 @dataclass(slots=True)
 class _Total:
-    """What has moved so far. ``shown`` never falls: what later polls take back is made up for first.
+    """Messages moved so far.
 
-    ``known``: whether it goes on, so that what does not rise has not moved.
+    ``shown`` never falls: if a later poll corrects ``exact`` downwards, ``shown`` stays until ``exact`` has caught up.
+    ``known``: true if the total continues, so that an unchanged value means that nothing moved.
     """
 
     exact: float = 0.0
@@ -38,7 +40,7 @@ class _Total:
 
 
 def _moved(queue: QueueView, source: str) -> float | None:
-    """What moved since the poll before; 0 where counting begins with this one, ``None``: not known in this poll."""
+    """Return the messages moved since the previous poll: 0 if counting starts now, ``None`` if unknown."""
     if queue.flow is not None:
         moved: float | None = getattr(queue.flow, source)
         return moved
@@ -46,12 +48,12 @@ def _moved(queue: QueueView, source: str) -> float | None:
 
 
 class TargetReadings:
-    """Takes the events of one source, and answers scrapes from what it knows. Thread-safe.
+    """Takes the events of one source and answers scrapes from them. Thread-safe.
 
     Args:
-        target: its name, free of secrets.
+        target: the target's name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
-        told: takes each view and each change of phase, too, and returns at once.
+        on_view: also gets each view and each phase change. Must return at once.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class TargetReadings:
         self._totals: dict[tuple[str, str], _Total] = {}
 
     def take(self, event: Event | View) -> None:
-        """Take in one poll, as it was read or as somebody has made a view of it already, or a change of phase."""
+        """Record a poll, as snapshot or as view, or a phase change."""
         if isinstance(event, SourceState):
             with self._lock:
                 self._live = event.phase in (Phase.LIVE, Phase.LATE)
@@ -81,10 +83,10 @@ class TargetReadings:
         self._told(view)
 
     def seen(self, view: View) -> None:
-        """Take in the figures of a poll."""
+        """Record the figures of a poll."""
         with self._lock:
             self._live, self._view = True, view
-            counted = () if view.server.standby is not None else view.queues  # a standby does not count
+            counted = () if view.server.standby is not None else view.queues  # a standby does not count moved messages
             before, self._totals = self._totals, {}
             for queue in counted:
                 for metric in COUNTERS:
@@ -97,7 +99,7 @@ class TargetReadings:
 
     @property
     def live(self) -> bool:
-        """Whether the target is polled now, and its last poll is fresh."""
+        """True if the target is being polled and its last poll is fresh."""
         with self._lock:
             return self._fresh() is not None
 
@@ -108,7 +110,7 @@ class TargetReadings:
         return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
 
     def now(self) -> list[Reading]:
-        """All that is known now. Of a target that is lost only that it is, and the age of its last poll."""
+        """Return all current readings. For a lost target: only that it is down, and the age of its last poll."""
         with self._lock:
             view, fresh = self._view, self._fresh()
             totals = {} if fresh is None else {key: total.shown for key, total in self._totals.items() if total.known}
@@ -125,7 +127,7 @@ class TargetReadings:
         return found
 
     def _verdicts(self, view: View) -> Iterator[Reading]:
-        """Each verdict once, with those of Service Broker's queues."""
+        """Yield each verdict once, including those of Service Broker's queues."""
         broker = view.server.broker
         by_name = [
             *((queue.name, queue.verdicts) for queue in view.queues),
@@ -141,7 +143,7 @@ class TargetReadings:
             figure = getattr(queue, metric.source).evidence
             if figure.value is None:
                 continue
-            if figure.partial and figure.value == 0:  # our role may see no row at all
+            if figure.partial and figure.value == 0:  # our role may be allowed to see no rows at all
                 continue
             yield metric, labels, figure.value
             yield AGE, (*labels, metric.source), figure.age_s + behind_s

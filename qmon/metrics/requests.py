@@ -1,4 +1,4 @@
-"""Reads one HTTP request, and decides whether its Host and Origin belong to this server."""
+"""Reads one HTTP request and checks that its Host and Origin belong to this server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ONCE: Final = frozenset({"host", "origin", "authorization"})
 
 
 class Refused(Exception):
-    """The request is answered with this status and this line, and nothing else is done for it."""
+    """Ends a request with this status and message."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client asks for. ``headers``: by their names in lower case."""
+    """A client's request. ``headers``: by lower-case name."""
 
     method: str
     path: str
@@ -67,10 +67,10 @@ def _headers(lines: list[str]) -> dict[str, str]:
 
 
 def check_origin(request: Request, local: str, allowed: Collection[str]) -> None:
-    """Refuse a browser that was sent here by another site, also under a name that resolves to us (DNS rebinding).
+    """Refuse browsers sent here by another site, including under a name that resolves to us (DNS rebinding).
 
     Args:
-        request: what was asked.
+        request: the request.
         local: our address that the client connected to.
         allowed: further host names and addresses, in lower case.
 

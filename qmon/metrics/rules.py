@@ -1,4 +1,4 @@
-"""Alerting rules for Prometheus, from the list of metrics, as the text of a file."""
+"""Builds alerting rules for Prometheus from the list of metrics, as the text of a file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ groups:
 
 @dataclass(frozen=True, slots=True)
 class AlertingRule:
-    """One alerting rule. ``expression``: in PromQL; ``hold``: for how long it must be true, such as ``5m``; ``keep``:
-    how long it still fires then: what is not known has no series, and is not over.
+    """One alerting rule. ``expression``: PromQL. ``hold``: how long it must be true, such as ``5m``.
+
+    ``keep``: how long it keeps firing afterwards, because an unknown value has no series, which does not mean it is
+    over.
     """
 
     name: str
@@ -30,7 +32,7 @@ class AlertingRule:
     keep: str = ""
 
     def lines(self) -> Iterator[str]:
-        """The rule in YAML; texts are in single quotes, and have none themselves."""
+        """Yield the lines of the rule in YAML. Texts are in single quotes and must not contain any."""
         yield f"- alert: {self.name}"
         yield f"  expr: '{self.expression}'"
         yield f"  for: {self.hold}"
@@ -42,10 +44,12 @@ class AlertingRule:
 
 _QUEUE: Final = "{{ $labels.queue }} of {{ $labels.target }}"
 _VERDICT: Final = f"{_QUEUE}: {{{{ $labels.code }}}}"
-# By node_exporter, of a file whose name has qmon in it.
+
+# Metric of node_exporter, for files with qmon in their names.
 _WRITTEN: Final = 'node_textfile_mtime_seconds{file=~".*qmon[^/]*[.]prom"}'
 _KEEP: Final = "5m"
-# All rules. Those of verdicts have what qmon finds wrong with a queue; the others have limits.
+
+# All rules. Rules for verdicts report what qmon finds wrong with a queue; the others have limits.
 RULES: Final = (
     AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "qmon serve is not scraped"),
     AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),
@@ -87,5 +91,5 @@ RULES: Final = (
 
 
 def rules_file() -> str:
-    """The file that ``rule_files`` of Prometheus names."""
+    """Return the file for ``rule_files`` of Prometheus."""
     return _HEAD + "\n".join(f"      {line}" for rule in RULES for line in rule.lines()) + "\n"

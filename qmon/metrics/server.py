@@ -1,4 +1,4 @@
-"""The HTTP server that Prometheus scrapes and dashboards read. Requests cost the databases nothing."""
+"""The HTTP server for Prometheus and dashboards. Requests cause no database queries."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ from qmon.metrics.requests import Refused, Request, check_origin, read_request
 from qmon.stream.sending import CLOCK, PATH, Stream, stream_of
 
 _LOG: Final = logging.getLogger(__name__)
-# Seconds within which a client takes an answer, or one line of a stream.
+
+# Seconds for a client to take an answer, or one line of a stream.
 WRITE_S: Final = 10.0
 _ENDING_S: Final = 5.0
 _TEXT: Final = "text/plain; charset=utf-8"
-# So many clients read streams at most.
+
+# Maximum clients that read streams.
 MOST_STREAMS: Final = 32
 _REFUSALS: Final = {
     401: "a name and a password are needed",
@@ -42,13 +44,13 @@ _REFUSALS: Final = {
 
 
 class Readings(Collector):
-    """Hands what is known of all targets to ``prometheus_client``."""
+    """Passes the readings of all targets to ``prometheus_client``."""
 
     def __init__(self, targets: Sequence[TargetReadings]) -> None:
         self._targets = tuple(targets)
 
     def collect(self) -> Iterator[Family]:
-        """All metrics of which something is known."""
+        """Yield all metrics with a known value."""
         families = {each.name: Family(each.name, each.help, each.type, each.unit) for each in METRICS}
         for target in self._targets:
             for metric, values, value in target.now():
@@ -58,16 +60,16 @@ class Readings(Collector):
 
 
 def registry_of(targets: Sequence[TargetReadings]) -> CollectorRegistry:
-    """What ``prometheus_client`` writes of these."""
+    """Return a ``prometheus_client`` registry for these targets."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Readings(targets))
     return registry
 
 
 def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
-    """Host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` where it is none.
+    """Return host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` if it is invalid.
 
-    ``guarded``: who reads needs a password, which is encrypted; else only this machine's own addresses are taken.
+    ``is_guarded``: readers need an encrypted password. Otherwise only this machine's loopback addresses are accepted.
     """
     place, _, port = listen.rpartition(":")
     host = place.removeprefix("[").removesuffix("]")
@@ -92,10 +94,10 @@ class MetricsServer:
     One thread serves all clients. Raises ``BadInput`` if the port is taken.
 
     Args:
-        listen: address and port; other than this machine's own only with ``users`` and ``tls``.
-        targets: what is served.
-        users: who may read metrics and targets' names; without them everybody.
-        tls: encrypts, unless it is ``None``.
+        listen: address and port. Other than loopback addresses only with ``users`` and ``tls``.
+        targets: the targets to serve.
+        users: who may read metrics and target names. ``None``: everyone.
+        tls: encrypts connections, unless it is ``None``.
         streams: the polls of the targets, for dashboards.
         hosts: names and addresses by which clients may reach this server, in addition to those it listens on.
     """
@@ -139,7 +141,7 @@ class MetricsServer:
 
 
 class _Answers:
-    """Answers each request. For the thread of the event loop."""
+    """Answers each request. Runs on the event loop's thread."""
 
     def __init__(
         self, targets: Sequence[TargetReadings], users: Users | None, streams: Sequence[Stream], hosts: frozenset[str]
@@ -172,7 +174,7 @@ class _Answers:
         await client.send(answer.bytes_for(request), WRITE_S)
 
     async def _check(self, request: Request, client: Client) -> None:
-        """Raise ``Refused`` unless this client may have what it asks for."""
+        """Raise ``Refused`` if this client may not have what it requests."""
         check_origin(request, client.local, self._hosts)
         if self._gate is None or request.path == "/healthz":
             return
@@ -193,7 +195,7 @@ class _Answers:
         return _Answer(404, b"/metrics, /stream, /healthz, /readyz\n")
 
     async def _stream(self, request: Request, client: Client) -> None:
-        """Send the lines of a stream until it or the client ends. Drops a client that does not keep up."""
+        """Send the lines of a stream until it ends or the client leaves. Drops a client that does not keep up."""
         try:
             stream = stream_of(self._streams, request.query)
         except BadInput as problem:
@@ -219,9 +221,9 @@ class _Answers:
 
 
 class _Answer:
-    """An answer; ``body`` is ``None`` if it follows until the connection is closed.
+    """An answer. ``body``: ``None`` if it follows until the connection is closed.
 
-    ``clock``: with the time of the clock that polls are timed by.
+    ``clock``: include the clock by which polls are timed.
     """
 
     def __init__(self, status: int, body: bytes | None, content_type: str = _TEXT, *, clock: bool = False) -> None:
@@ -245,6 +247,6 @@ class _Answer:
         self._head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
 
     def bytes_for(self, request: Request | None) -> bytes:
-        """What is sent; a request with HEAD gets no body."""
+        """Return the bytes to send. A HEAD request gets no body."""
         bare = self._body is None or (request is not None and request.method == "HEAD")
         return self._head if bare else self._head + (self._body or b"")

@@ -1,4 +1,4 @@
-"""Metrics as a file that the textfile collector of node_exporter reads."""
+"""Writes metrics to a file for node_exporter's textfile collector."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 class TextFile:
-    """Replaces a file as a whole every ``every_s`` seconds until closed; then there is none, as nothing is known.
+    """Replaces a file atomically every ``every_s`` seconds until closed.
 
-    A write that fails is logged and tried again. Raises ``BadInput`` where the first cannot be made.
+    The file is then deleted, because nothing is known any more. A failed write is logged and retried. Raises
+    ``BadInput`` if the first one fails.
     """
 
     def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:
@@ -37,7 +38,7 @@ class TextFile:
         self._thread.start()
 
     def close(self) -> None:
-        """End, and remove the file."""
+        """Stop and delete the file."""
         self._closing.set()
         self._thread.join()
         with contextlib.suppress(OSError):

@@ -1,1 +1,1 @@
-"""Frozen records and pure functions; nothing here knows a database, a screen or a clock."""
+"""Frozen records and pure functions, independent of databases, screens and clocks."""

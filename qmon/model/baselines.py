@@ -1,4 +1,4 @@
-"""Baselines: the median of a figure at an hour of the week, how far it usually strays, and what lies outside."""
+"""Baselines: the usual range of a figure for each hour of the week, and which figures are outside it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from zoneinfo import ZoneInfo
 from qmon.model.rates.series import Point
 from qmon.model.text import number
 
-# Weeks that an hour of the week must have been watched before it says what is usual.
+# An hour of the week needs this many watched weeks before it has a baseline.
 WEEKS: Final = 4
 HOURS: Final = 168
-# The figures of a queue that may have a band, by their names in `Point`.
+
+# Figures of a queue that may have a band, by their names in `Point`.
 FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
 _SIGMAS: Final = 3.0
-# Of a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median Absolute Deviation").
+
+# Ratio of standard deviation to MAD for a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median
+# Absolute Deviation").
 _SIGMA_OF_MAD: Final = 1.4826
 _LEAST_SHARE: Final = 0.25
 _LEAST: Final[Mapping[str, float]] = {
@@ -33,7 +36,10 @@ _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """One figure at one hour of the week: median and median absolute deviation of ``weeks`` hourly means."""
+    """The baseline of one figure at one hour of the week.
+
+    ``median`` and ``mad`` (median absolute deviation) are taken over ``weeks`` hourly means.
+    """
 
     median: float
     mad: float
@@ -42,7 +48,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Between ``low`` and ``high`` a figure is as usual. ``hour`` is in words: ``Tue 14:00``."""
+    """The usual range of a figure, from ``low`` to ``high``. ``hour`` is text such as ``Tue 14:00``."""
 
     low: float
     high: float
@@ -53,10 +59,12 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """What is usual of many queues. ``hours``: by target, queue and figure what is known of each hour of the week.
+    """The baselines of many queues.
 
-    ``zone``: on the clock of which zone the hours are, where ``zones`` says nothing of the target. Hour 0 is Monday
-    00:00, 167 is Sunday 23:00.
+    Attributes:
+        hours: baselines by target, queue, figure and hour of the week. Hour 0 is Monday 00:00, 167 is Sunday 23:00.
+        zone: time zone of the hours for targets that ``zones`` does not list.
+        zones: time zone of the hours by target.
     """
 
     hours: Mapping[str, Mapping[str, Mapping[str, Mapping[int, Baseline]]]] = field(default_factory=dict)
@@ -64,10 +72,11 @@ class Baselines:
     zones: Mapping[str, str] = field(default_factory=dict)
 
     def band(self, target: str, queue: str, figure: str, at: float) -> Band | None:
-        """The band at a moment (seconds since the epoch); ``None`` where too few such hours were watched.
+        """Return the band at ``at`` (seconds since the epoch), ``None`` if too few such hours were watched.
 
-        Three standard deviations to both sides, as the MAD gives them; of few weeks the MAD may be nothing, so at
-        least a quarter of the median, and at least ten messages, one message per second, or five seconds.
+        The band extends three standard deviations, estimated from the MAD, to both sides of the median. With few weeks
+        the MAD may be 0, so the band extends at least a quarter of the median, and at least ten messages, one message
+        per second, or five seconds.
         """
         then = datetime.fromtimestamp(at, ZoneInfo(self.zones.get(target, self.zone)))
         hour = then.weekday() * 24 + then.hour
@@ -82,7 +91,7 @@ class Baselines:
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """A figure that lies outside its band. ``value``: its mean over the last minutes; ``above``: else below."""
+    """A figure outside its band. ``value`` is its mean over the last minutes."""
 
     figure: str
     value: float
@@ -90,18 +99,21 @@ class Anomaly:
 
     @property
     def above(self) -> bool:
-        """Whether it is more than usual."""
+        """True if the figure is higher than usual, false if it is lower."""
         return self.value > self.band.high
 
     @property
     def ratio(self) -> float | None:
-        """How many times the usual; ``None`` where that says nothing: against next to nothing, or of nothing."""
+        """The figure as a multiple of the median.
+
+        ``None`` if the multiple has no meaning: the median is 0, or the multiple is below 0.05 or at least 1,000.
+        """
         times = self.value / self.band.median if self.band.median > 0 else None
         return times if times is not None and 0.05 <= times < 1000 else None
 
     @property
     def words(self) -> str:
-        """``3.1× the usual Tue 14:00``, or where no ratio says it ``usual Tue 14:00: 0``."""
+        """``3.1× the usual Tue 14:00``, or without a ratio ``usual Tue 14:00: 0``."""
         times, hour = self.ratio, self.band.hour
         if times is None:
             return f"usual {hour}: {number(self.band.median)}"
@@ -109,7 +121,7 @@ class Anomaly:
 
     @property
     def brief(self) -> str:
-        """``3.1×``, or in words that it is more or less than usual."""
+        """``3.1×``, or without a ratio whether the figure is higher or lower than usual."""
         times = self.ratio
         return f"{number(times)}×" if times is not None else "unusually much" if self.above else "unusually little"
 
@@ -119,9 +131,9 @@ LEAST_S: Final = 60.0
 
 
 def recent(history: Sequence[Point], figure: str) -> float | None:
-    """The mean of a figure over the last five minutes of a history, weighted by time; ``None`` below one minute.
+    """Return the time-weighted mean of a figure over the last five minutes, ``None`` if less than one minute is known.
 
-    What is usual was made of hours: a single poll of a queue that works in bursts is compared with nothing.
+    Baselines are made of hourly means, so a single poll of a bursty queue must not be compared with them.
     """
     total = seconds = 0.0
     for place in range(len(history) - 1, 0, -1):
@@ -136,7 +148,7 @@ def recent(history: Sequence[Point], figure: str) -> float | None:
 
 
 def unusual(baselines: Baselines, target: str, queue: str, history: Sequence[Point]) -> tuple[Anomaly, ...]:
-    """The figures of a queue that are outside their band, now and over the last minutes; the farthest out first."""
+    """Return the figures outside their band both now and over the last minutes, the farthest outside first."""
     if not history or queue not in baselines.hours.get(target, {}):
         return ()
     newest, found = history[-1], []
@@ -151,6 +163,6 @@ def unusual(baselines: Baselines, target: str, queue: str, history: Sequence[Poi
 
 
 def _distance(each: Anomaly) -> float:
-    """How many times its reach a figure is away from its median."""
+    """Return the distance of a figure from its median, as a multiple of the half width of its band."""
     reach = each.band.high - each.band.median
     return abs(each.value - each.band.median) / reach if reach > 0 else 0.0

@@ -1,7 +1,7 @@
-"""The state of Service Broker's queues, and what is wrong with them. Pure.
+"""The state of Service Broker's queues and their problems.
 
-A queue that is off, one whose procedure nobody starts, and messages that are sent and not delivered: the three ways in
-which Service Broker stands still (documentation of ``sys.service_queues``, ``sys.dm_broker_queue_monitors`` and
+Service Broker can stop in three ways: a queue is off, its activation procedure is not started, or messages are sent and
+not delivered (documentation of ``sys.service_queues``, ``sys.dm_broker_queue_monitors`` and
 ``sys.transmission_queue``).
 """
 
@@ -26,17 +26,22 @@ NOT_SENT: Final = "not sent"
 LEAK: Final = "conversations leak"
 DROPPED: Final = "DROPPED"
 NOTIFIED: Final = "NOTIFIED"
-# Seconds that a started procedure may take before it receives.
+
+# Seconds that a started procedure may take until its first RECEIVE.
 _STARTING_S: Final = 10.0
-# A monitor comes and goes a moment after the queue was changed: two samples must agree.
+
+# Monitors appear and disappear shortly after a queue is changed, so two samples must agree.
 _SETTLING_S: Final = 15.0
 _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 CANNOT_TELL: Final = "cannot tell"
-# The name that the queue of undelivered messages goes by, beside the others.
+
+# Listed among the queues under this name: the queue of undelivered messages.
 TRANSMISSION: Final = "sys.transmission_queue"
-# The same of conversations.
+
+# Listed among the queues under this name: the conversations.
 CONVERSATIONS: Final = "sys.conversation_endpoints"
-# So many are read: more than that nobody has who ends them.
+
+# At most this many conversations are read. More than this means that conversations are not ended.
 MOST_CONVERSATIONS: Final = 5_000
 _MANY_LEFT: Final = 1_000
 _OFF: Final = "Service Broker is off"
@@ -45,7 +50,7 @@ _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What may be wrong; raised once it has lasted ``hold_s`` seconds. ``cause``: see ``Verdict``."""
+    """A possible problem. It is raised after it has lasted ``hold_s`` seconds. ``cause``: see ``Verdict``."""
 
     code: str
     severity: Severity
@@ -56,7 +61,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class BrokerQueue:
-    """One queue of Service Broker. ``depth``: messages in it; ``monitor``: ``None`` where it has, or we see, none."""
+    """One queue of Service Broker.
+
+    ``depth``: messages in the queue. ``monitor``: ``None`` if the queue has no monitor or monitors are not visible.
+    """
 
     sample: BrokerQueueSample
     monitor: BrokerMonitorSample | None
@@ -65,16 +73,24 @@ class BrokerQueue:
 
     @property
     def name(self) -> str:
-        """Schema and name."""
+        """Schema and name, joined by a dot."""
         return f"{self.sample.queue_schema}.{self.sample.queue}"
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerView:
-    """The queues of Service Broker, the worst first; ``age_s``: seconds since they were read.
+    """The queues of Service Broker.
 
-    ``sending``: messages sent and not delivered, ``growth`` of them a second; ``verdict``: what is wrong with that.
-    ``monitored``: monitors could be read. ``conversations``, and ``leak``: what is wrong with these.
+    Attributes:
+        queues: the queues, worst first.
+        sending: messages sent and not delivered.
+        growth: change of ``sending`` in messages per second.
+        transmission: the sample behind ``sending``.
+        verdict: the problem with undelivered messages, if any.
+        monitored: whether queue monitors could be read.
+        age_s: seconds since all of this was read.
+        conversations: the sample of the conversations.
+        leak: the problem with the conversations, if any.
     """
 
     queues: tuple[BrokerQueue, ...]
@@ -89,7 +105,10 @@ class BrokerView:
 
     @property
     def verdicts(self) -> Mapping[str, tuple[Verdict, ...]]:
-        """What is wrong with each queue and with the transmission queue, by name: nothing, or ``cannot tell``."""
+        """The problem of each queue, of the transmission queue and of the conversations, by name.
+
+        The tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
+        """
         found = {queue.name: self._of_queue(queue) for queue in self.queues}
         sent = self.transmission
         if self.verdict is not None:
@@ -103,7 +122,7 @@ class BrokerView:
 
     @property
     def of_database(self) -> tuple[tuple[str, Verdict], ...]:
-        """What is wrong beside the queues, by name."""
+        """Problems outside the queues, each with its name."""
         both = ((TRANSMISSION, self.verdict), (CONVERSATIONS, self.leak))
         return tuple((name, verdict) for name, verdict in both if verdict is not None)
 
@@ -116,7 +135,7 @@ class BrokerView:
 
 
 def state(queue: BrokerQueue, *, monitored: bool) -> str:
-    """The state of a queue, in one word."""
+    """Return the state of a queue in one or two words."""
     sample, monitor = queue.sample, queue.monitor
     if not (sample.receives and sample.enqueues):
         return "off" if not (sample.receives or sample.enqueues) else "half off"
@@ -132,7 +151,7 @@ def state(queue: BrokerQueue, *, monitored: bool) -> str:
 def queue_finding(
     sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, *, monitored: bool, enabled: bool
 ) -> Finding | None:
-    """What is wrong with one queue, if anything. ``enabled``: Service Broker is on in the database."""
+    """Return the problem of one queue, if any. ``enabled``: Service Broker is on in the database."""
     depth = f"; {sample.depth:,} messages in it" if sample.depth else ""
     if not (sample.receives and sample.enqueues):
         off = [word for word, on in (("receive", sample.receives), ("enqueue", sample.enqueues)) if not on]
@@ -158,7 +177,10 @@ def queue_finding(
 
 
 def conversations_finding(found: ConversationsSample) -> Finding | None:
-    """What is wrong with conversations: those that nobody ends stay for ever, and make SEND and RECEIVE slower."""
+    """Return the problem with the conversations, if any.
+
+    Conversations that are never ended stay forever and slow down SEND and RECEIVE.
+    """
     more = found.counted >= MOST_CONVERSATIONS
     if found.left < _MANY_LEFT and not more:
         return None
@@ -173,7 +195,7 @@ def conversations_finding(found: ConversationsSample) -> Finding | None:
 
 
 def sending_finding(found: TransmissionSample, growth: float | None) -> Finding | None:
-    """What is wrong with messages sent and not delivered. ``growth``: messages more a second, lately."""
+    """Return the problem with undelivered messages, if any. ``growth``: their recent change in messages per second."""
     waiting = found.counted if found.messages is None else found.messages
     if not waiting:
         return None

@@ -1,7 +1,8 @@
-"""What watching may cost the server, and what is read less often to stay below that: decisions from measured costs.
+"""The cost budget of polling, and which probes are throttled to stay within it, based on measured costs.
 
-A probe is known by its queue and its name. Of what matters least the dearest is read less often first. What decides a
-verdict goes last, and is read every ten seconds at least: where that is too much for the budget, it is exceeded.
+A probe is identified by its queue and its name. The least important probes are throttled first, and the most expensive
+among them first. Probes that verdicts need are throttled last and are read at least every ten seconds. If that alone
+exceeds the budget, the budget is exceeded.
 """
 
 from __future__ import annotations
@@ -17,30 +18,32 @@ from typing import Final
 
 from qmon.model.text import milliseconds, number
 
-# Queue (empty: the target as a whole) and probe.
+# Queue name (empty for the target as a whole) and probe name.
 Key = tuple[str, str]
 
 
 class Rank(IntEnum):
-    """What a probe is worth: the lowest is read less often first."""
+    """The importance of a probe. The lowest rank is throttled first."""
 
-    # Sizes, lists, statistics: what explains a verdict.
+    # Sizes, lists and statistics: they only explain a verdict.
     DETAIL = 0
-    # What a verdict is made of.
+    # Evidence of a verdict.
     DECIDES = 1
-    # The same of a queue that is looked at by itself, or has a verdict.
+    # Evidence of a verdict, for a queue that is shown on a screen of its own or has a verdict.
     WATCHED = 2
-    # What verdicts of all queues are made of: waits, blocking, horizon, sessions.
+    # Evidence of verdicts of all queues: waits, blocking, horizon, sessions.
     TARGET = 3
-    # Part of each poll.
+    # Read in every poll.
     ALWAYS = 4
 
 
-# Seconds between readings, at most: nothing is read less often because of what it costs.
+# Longest interval between readings in seconds. Throttling never exceeds it.
 SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0}
-# The expected share of the budget above which something is read less often.
+
+# Probes are throttled when the expected cost exceeds this share of the budget.
 FULL: Final = 0.95
-# The share of the budget that may be expected at most when what is throttled comes back.
+
+# Throttled probes are read more often again only if the expected cost stays below this share of the budget.
 EASY: Final = 0.85
 _STEP_S: Final = 0.5
 _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
@@ -48,39 +51,46 @@ _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What polling may cost the server: a ``share`` of one processor (0.01 is one per cent), or ``poll_ms``
-    milliseconds for each poll however often there is one."""
+    """The cost budget of polling.
+
+    Attributes:
+        share: share of one processor (0.01 is one per cent).
+        poll_ms: milliseconds of server time for each poll, however often it runs; replaces ``share``.
+    """
 
     share: float = 0.01
     poll_ms: float | None = None
 
     def allowed_ms(self, interval_s: float) -> float:
-        """Milliseconds of server time for one poll, where there is one every ``interval_s`` seconds."""
+        """Return the milliseconds of server time that one poll may cost at this interval."""
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
 
     def part(self, qmons: int) -> Budget:
-        """The part of each of several qmons on one database. A whole processor means no limit, and is not shared."""
+        """Return the share of the budget for each of several qmons on one database.
+
+        A budget of a whole processor means no limit and is not divided.
+        """
         if self.poll_ms is not None:
             return replace(self, poll_ms=self.poll_ms / qmons)
         return self if self.share >= 1 else replace(self, share=self.share / qmons)
 
     @property
     def text(self) -> str:
-        """As it is written in the configuration: ``1%``, ``100ms``."""
+        """The budget as the configuration writes it: ``1%``, ``100ms``."""
         return f"{self.poll_ms:g}ms" if self.poll_ms is not None else f"{self.share * 100:g}%"
 
     @property
     def shown(self) -> str:
-        """To be read: ``1 %``, ``0.33 %``, ``33 ms``."""
+        """The budget as screens show it: ``1 %``, ``0.33 %``, ``33 ms``."""
         return milliseconds(self.poll_ms) if self.poll_ms is not None else f"{number(self.share * 100)} %"
 
 
-# For a few polls, in which nothing is left out.
+# Used for a few polls in which no probe is skipped.
 AT_ONCE: Final = Budget(share=1.0)
 
 
 def budget_of(text: str) -> Budget | None:
-    """The budget written as ``1%`` (of one processor), ``10ms/s`` or ``100ms`` (each poll); ``None``: it is none."""
+    """Return the budget for ``1%`` (of one processor), ``10ms/s`` or ``100ms`` (each poll), ``None`` if invalid."""
     found = _BUDGET.fullmatch(text.strip())
     if found is None:
         return None
@@ -92,9 +102,11 @@ def budget_of(text: str) -> Budget | None:
 
 @dataclass(frozen=True, slots=True)
 class ProbePace:
-    """How often things are read. ``every``: of these probes only every n-th reading is done, n from 2 on.
+    """How often probes are read.
 
-    ``interval_s``: seconds between polls, at least what was asked for.
+    Attributes:
+        interval_s: seconds between polls, at least the requested interval.
+        every: throttled probes, with n (2 or more) if only every n-th reading is done.
     """
 
     interval_s: float
@@ -103,7 +115,10 @@ class ProbePace:
 
 @dataclass(frozen=True, slots=True)
 class Throttled:
-    """A probe that is read less often. ``every_s`` instead of ``instead_s`` seconds; ``ms``: what each costs."""
+    """A throttled probe.
+
+    It is read every ``every_s`` instead of every ``instead_s`` seconds. Each reading costs ``ms``.
+    """
 
     queue: str
     probe: str
@@ -114,7 +129,7 @@ class Throttled:
 
 @dataclass(frozen=True, slots=True)
 class ProbeCost:
-    """What a probe costs each time that it is read, in milliseconds on the server, and how often that is a poll."""
+    """The cost of one reading of a probe in milliseconds of server time, and its readings per poll."""
 
     queue: str
     probe: str
@@ -124,14 +139,20 @@ class ProbeCost:
 
 @dataclass(frozen=True, slots=True)
 class Observing:
-    """What watching costs in this poll. Milliseconds are of the server's time for one poll.
+    """The cost of watching in this poll. Milliseconds are server time for one poll.
 
-    ``budget``: as configured; ``qmons``: how many poll this database, this one included, and take a part of it each
-    (``None``: our role is not shown the others); ``allowed_ms``: our part. ``asked_s``: seconds between polls as asked
-    for. ``throttled``: what is read less often now, the dearest first; ``dearest``: the dearest probes of all.
-    ``commits``: transactions of our own since we connected that the server has counted before this poll. ``slower``: so
-    many times as long as usual does the server take for a poll now; ``slower_since``: since when it is far slower,
-    server clock in seconds; ``None``: it is not.
+    Attributes:
+        budget: the budget as configured.
+        allowed_ms: our part of the budget.
+        asked_s: the requested seconds between polls.
+        expected_ms: the expected cost.
+        throttled: throttled probes, most expensive first.
+        dearest: the most expensive of all probes.
+        commits: our own transactions since we connected that the server had counted before this poll.
+        slower: the current duration of a poll on the server as a multiple of the usual one.
+        slower_since: since when polls are far slower (server clock, seconds); ``None`` if they are not.
+        qmons: number of qmons that poll this database, including this one, and share the budget; ``None`` if our role
+            cannot see the others.
     """
 
     budget: str
@@ -146,12 +167,12 @@ class Observing:
     qmons: int | None = None
 
     def of_queue(self, queue: str) -> tuple[Throttled, ...]:
-        """What is read less often of one queue."""
+        """Return the throttled probes of one queue."""
         return tuple(each for each in self.throttled if each.queue == queue)
 
 
 def load_ms(costs: Mapping[Key, float], every: Mapping[Key, int], overhead_ms: float) -> float:
-    """Milliseconds that a poll costs on average. ``costs``: of each probe in a poll in which nothing is left out."""
+    """Return the average cost of a poll in milliseconds. ``costs``: cost of each probe in an unthrottled poll."""
     return overhead_ms + sum(cost / every.get(key, 1) for key, cost in costs.items())
 
 
@@ -166,17 +187,18 @@ def pace(
     *,
     in_turns: bool = False,
 ) -> ProbePace:
-    """How often to read what from now on.
+    """Return how often to read each probe from now on.
 
     Args:
-        costs: milliseconds of each probe, in a poll in which nothing is left out.
-        overhead_ms: what a poll costs besides.
-        budget: what is allowed.
-        asked_s: seconds between polls as asked for.
-        before: what has been decided last; small changes of the costs leave it as it is.
-        rank: what each probe is worth.
-        often: how often a poll each would be read, were nothing left out; once where nothing is said.
-        in_turns: many queues are read in turns, which costs as much per second at any interval: it stays.
+        costs: milliseconds of each probe in an unthrottled poll.
+        overhead_ms: cost of a poll apart from its probes.
+        budget: the cost budget.
+        asked_s: the requested seconds between polls.
+        before: the previous decision. Small changes of the costs keep it.
+        rank: importance of each probe.
+        readings_per_poll: readings per poll of each unthrottled probe, 1 by default.
+        in_turns: many queues are read in turns. That costs the same per second at any interval, so the interval is
+            kept.
     """
     allowed = budget.allowed_ms(asked_s)
     lessened = [key for key, n in before.every.items() if key in costs and n > 1]
@@ -199,7 +221,7 @@ def pace(
 def _stretched(
     costs: Mapping[Key, float], ranks: Mapping[Key, Rank], overhead_ms: float, budget: Budget, asked_s: float
 ) -> float:
-    """Seconds between polls in which all is read as seldom as it may be, so that the budget is kept if it can be."""
+    """Return the poll interval in seconds that keeps the budget, if possible, with maximum throttling."""
     each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
     interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
     while interval_s < slowest_s:
@@ -211,7 +233,7 @@ def _stretched(
 
 
 def _most(rank: Rank, interval_s: float, often: float = 1.0) -> int:
-    """The largest n for which only every n-th reading is done."""
+    """Return the largest n for which reading only every n-th time is allowed."""
     return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, often) / interval_s))
 
 
@@ -222,7 +244,7 @@ def _tighten(
     most: Mapping[Key, int],
     ranks: Mapping[Key, Rank],
 ) -> None:
-    """Read the dearest less often, until ``too_much`` milliseconds are saved or nothing is left to save."""
+    """Throttle probes until ``too_much`` milliseconds are saved or nothing more can be saved."""
     able = [
         (ranks[key], -ms / every.get(key, 1), key)
         for key, ms in costs.items()
@@ -239,7 +261,7 @@ def _tighten(
 
 
 def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, rank: Callable[[Key], Rank]) -> None:
-    """Read what is left out as often as there is room for, what is worth most first and the cheapest of that."""
+    """Read throttled probes as often as the budget allows, most important first, cheapest first among equals."""
     for key in sorted(every, key=lambda key: (-rank(key), costs[key], key)):
         if room <= 0:
             return
@@ -255,16 +277,16 @@ def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, rank:
 def chosen(
     asked: Sequence[Key], now: ProbePace, waited: Mapping[Key, int], costs: Mapping[Key, float], room_ms: float
 ) -> frozenset[Key]:
-    """Which of the probes that are due are read in this poll.
+    """Return which of the requested probes are read in this poll.
 
-    What is read less often takes turns, the longest overdue first, so that what is dear does not come all at once.
+    Throttled probes take turns, the longest overdue first, so that expensive probes do not all run in the same poll.
 
     Args:
-        asked: the probes that would be read.
-        now: how often things are read.
-        waited: how often each has been left out since it was read.
-        costs: milliseconds of each.
-        room_ms: what the poll may cost besides its overhead; one that is due is read even where it costs more.
+        requested: the probes that would be read without throttling.
+        now: how often probes are read.
+        skipped: how often each probe was skipped since its last reading.
+        costs: milliseconds of each probe.
+        room_ms: what the probes of this poll may cost. One overdue probe is read even if it costs more.
     """
     out = {key for key in asked if now.every.get(key, 1) <= 1}
     room = room_ms - sum(costs.get(key, 0.0) for key in out)

@@ -1,4 +1,4 @@
-"""Reads a dictionary from outside key by key: what is missing, unknown or of the wrong type is named with its path."""
+"""Read an external dictionary key by key. Errors name missing, unknown or mistyped keys by their path."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from qmon.errors import BadInput
 from qmon.model.text import parse_duration
 
 _MOST: Final = 2**63 - 1
-# So alike is a key to the one that it was meant to be: `conect`, `tabel`.
+
+# Similarity above which an unknown key counts as a misspelling: `conect`, `tabel`.
 _MISSPELT: Final = 0.75
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of an error message: ``; did you mean …?``, or else the words there are."""
+    """Return the end of an error message: ``; did you mean …?`` or else the list of known words."""
     words = {candidate.lower(): candidate for candidate in sorted(known)}
     close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
     close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
@@ -25,7 +26,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 class Keys:
-    """The keys of one table of a configuration. Every method raises ``BadInput`` beginning with the key's path."""
+    """The keys of one table of a configuration. Every method raises ``BadInput`` starting with the path of the key."""
 
     def __init__(self, raw: Mapping[str, object], where: str) -> None:
         if not isinstance(raw, Mapping):
@@ -35,11 +36,11 @@ class Keys:
         self._asked: set[str] = set()
 
     def path(self, name: str) -> str:
-        """How messages call a key."""
+        """Return the path of a key for messages."""
         return f"{self.where}{name}" if self.where.endswith(": ") else f"{self.where}.{name}"
 
     def text(self, name: str) -> str | None:
-        """A text that is not empty; ``None`` where the key is missing."""
+        """Return a non-empty text, ``None`` if the key is missing."""
         value = self._get(name)
         if value is None:
             return None
@@ -50,15 +51,16 @@ class Keys:
         return value
 
     def need_text(self, name: str) -> str:
-        """A text that must be there."""
+        """Return a text that is required."""
         value = self.text(name)
         if value is None:
             raise self.missing(name)
         return value
 
     def missing(self, name: str, words: str = "") -> BadInput:
-        """The error for a key that must be there: one that looks like it misspelt is named. ``words``: of what is
-        needed, where that is not this key alone.
+        """Return the error for a missing required key. It suggests an unknown key that looks like a misspelling.
+
+        ``needed``: what is needed, if that is not only this key.
         """
         others = [key for key in self.raw if key not in self._asked]
         for key in difflib.get_close_matches(name, others, 1, _MISSPELT):
@@ -66,7 +68,7 @@ class Keys:
         return BadInput(f"{self.where}: needs {words or name}")
 
     def texts(self, name: str) -> list[str]:
-        """A list of texts, none of them empty; empty where the key is missing."""
+        """Return a list of non-empty texts, empty if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -75,7 +77,7 @@ class Keys:
         return value
 
     def names(self, name: str) -> tuple[str, ...]:
-        """A text, or a list of texts that are not empty and each there once; empty where the key is missing."""
+        """Return a text or a list of distinct non-empty texts as a tuple, empty if the key is missing."""
         if not isinstance(self._get(name), list):
             alone = self.text(name)
             return () if alone is None else (alone,)
@@ -85,14 +87,14 @@ class Keys:
         return found
 
     def choice(self, name: str, known: Sequence[str]) -> str | None:
-        """One of the known words."""
+        """Return one of the known words, ``None`` if the key is missing."""
         value = self.text(name)
         if value is not None and value not in known:
             raise BadInput(f"{self.path(name)}: {value!r} is unknown{nearest(value, known)}")
         return value
 
     def scalar(self, name: str) -> str | int | None:
-        """A value of a column: text or whole number; true and false become the texts that databases read as such."""
+        """Return a column value: text or whole number. Booleans become the texts that databases read as such."""
         value = self._get(name)
         if isinstance(value, bool):
             return "true" if value else "false"
@@ -101,7 +103,7 @@ class Keys:
         raise BadInput(f"{self.path(name)}: must be a text or a whole number, not {_kind(value)}")
 
     def number(self, name: str) -> float | None:
-        """A number."""
+        """Return a number, ``None`` if the key is missing."""
         value = self._get(name)
         if value is None:
             return None
@@ -110,7 +112,7 @@ class Keys:
         return float(value)
 
     def seconds(self, name: str) -> float | None:
-        """A duration in seconds, written as ``"5m"``; a number alone is refused with a hint."""
+        """Return a duration such as ``"5m"`` in seconds. A plain number is rejected with a hint."""
         value = self._get(name)
         if value is None:
             return None
@@ -122,21 +124,24 @@ class Keys:
             raise BadInput(f"{self.path(name)}: {problem}") from None
 
     def whole(self, name: str) -> int | None:
-        """A whole number."""
+        """Return a whole number, ``None`` if the key is missing."""
         value = self._get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind(value)}")
         return value
 
     def flag(self, name: str) -> bool:
-        """True or false; false where the key is missing."""
+        """Return true or false, false if the key is missing."""
         value = self._get(name)
         if value is not None and not isinstance(value, bool):
             raise BadInput(f"{self.path(name)}: must be true or false, not {_kind(value)}")
         return bool(value)
 
     def inner(self, name: str, alone: str | None = None) -> Keys | None:
-        """A table within; a text in its place stands for that one key, where ``alone`` names it."""
+        """Return a nested table, ``None`` if the key is missing.
+
+        ``shorthand_key``: if given, a text in place of the table is read as a table with only this key.
+        """
         value = self._get(name)
         if value is None:
             return None
@@ -147,7 +152,7 @@ class Keys:
         return Keys(value, self.path(name))
 
     def tables(self, name: str) -> list[Mapping[str, object]]:
-        """A list of tables, as ``[[name]]`` writes one; empty where the key is missing."""
+        """Return a list of tables, written as ``[[name]]``, empty if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -156,7 +161,7 @@ class Keys:
         return value
 
     def entries(self, name: str) -> Sequence[object]:
-        """A list of anything; empty where the key is missing."""
+        """Return a list of anything, empty if the key is missing."""
         value = self._get(name)
         if value is None:
             return []
@@ -165,7 +170,7 @@ class Keys:
         return value
 
     def finish(self, also: Iterable[str] = ()) -> None:
-        """Refuse the keys that nobody asked for."""
+        """Reject keys that were never read, except ``allowed``."""
         known = self._asked | set(also)
         for name in self.raw:
             if name not in known:

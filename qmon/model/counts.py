@@ -1,20 +1,23 @@
-"""Counts of a whole table, of states that no index leads to: what scans of it have found, range by range."""
+"""Counts of a whole table, for states that no index leads to. The table is scanned range by range."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-# The server's counters may be so late: PostgreSQL has an idle session hand in what it did (PGSTAT_IDLE_INTERVAL).
+# The server's counters may be this late: an idle PostgreSQL session reports its work after this time
+# (PGSTAT_IDLE_INTERVAL).
 _LAG_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class PartSample:
-    """One row a table that holds rows of a queue: the table itself, or one of its partitions.
+    """One row per table that holds rows of a queue: the table itself or one of its partitions.
 
-    ``pages``: of its rows, ``None`` where it has none that could be read range by range. ``rows_there``: as the server
-    counts them, where ranges are of a key. ``place``: that key.
+    Attributes:
+        pages: pages with its rows; ``None`` if it has none that could be read by range.
+        rows_there: number of rows as the server counts them, if ranges are over a key.
+        place: that key.
     """
 
     part_id: int
@@ -27,13 +30,17 @@ class PartSample:
 
 @dataclass(frozen=True, slots=True)
 class ScanSample:
-    """One row a range of a table, or a whole one. ``None``: the layout has no such state.
+    """One row per scanned range of a table, or per whole table. ``None``: the layout has no such state.
 
-    ``counted_at``, ``oldest_at``: seconds since the epoch, server clock. ``timed``: those in progress of which it is
-    known since when. ``oldest_at``: when the oldest that is ready and due was pushed; ``longest_at``:
-    when the one longest in progress was popped. ``next_place``: the key of the
-    last row seen. ``strange``: rows in a state that is not known, or in none; ``strange_first``, ``strange_last``: the
-    first and the last of these states, as text.
+    Attributes:
+        counted_at: when the range was counted, seconds since the epoch, server clock.
+        timed: messages in progress whose start time is known.
+        oldest_at: when the oldest message that is ready and due was pushed, seconds since the epoch, server clock.
+        longest_at: when the message longest in progress was popped.
+        next_place: key of the last row seen.
+        strange: rows in an unknown state or in none.
+        strange_first: the first of these states, as text.
+        strange_last: the last of these states, as text.
     """
 
     counted_at: float
@@ -54,16 +61,19 @@ class ScanSample:
 
 @dataclass(frozen=True, slots=True)
 class TableCount:
-    """What one scan of a whole table has counted. ``None``: the layout has no such state, or no time tells.
+    """The result of one scan of a whole table. ``None``: the layout has no such state or no such time.
 
-    Rows move while a scan of many ranges goes on: one may be seen twice or not at all, so the sums are estimates. A row
-    that nobody touches, such as a stuck one, is seen once.
+    Rows move during a scan of many ranges. One may be seen twice or not at all, so the sums are estimates. A row that
+    does not change, such as a stuck message, is seen exactly once. Fields not listed are as in ``ScanSample``.
 
-    ``counted_at``: the middle of the scan, seconds since the epoch on the server's clock; ``took_s``: seconds from its
-    first to its last range, 0 where it was one statement. ``every_s``: seconds between two scans at most, as far as is
-    known. ``ranges``: statements it took. ``began_at``: when the scan began; where nobody has written since, by the
-    server's counters, ``counted_at`` is later. ``strange_values``: some of the
-    states that are not known. The rest is as in ``ScanSample``.
+    Attributes:
+        counted_at: the middle of the scan, seconds since the epoch, server clock. It is later if the server's counters
+            show no writes since the scan.
+        took_s: seconds from the first to the last range, 0 for a single statement.
+        every_s: longest known interval between two scans, in seconds.
+        ranges: number of statements.
+        began_at: when the scan began.
+        strange_values: some of the unknown states.
     """
 
     counted_at: float
@@ -83,7 +93,7 @@ class TableCount:
 
     @property
     def holds_since(self) -> float:
-        """What was popped later than this may not be in it, seconds since the epoch, server clock."""
+        """Messages popped after this time may be missing from the count (seconds since the epoch, server clock)."""
         began = self.counted_at - self.took_s / 2 if self.began_at is None else self.began_at
         if self.counted_at <= began + self.took_s:
             return began
@@ -91,17 +101,17 @@ class TableCount:
 
     @property
     def may_be_empty(self) -> bool:
-        """Whether it has found no message that is ready, in progress or in a state that is not known."""
+        """True if the scan found no message that is ready, in progress or in an unknown state."""
         return not (self.ready or self.in_progress or self.strange)
 
     @property
     def waits_for_time(self) -> bool:
-        """Whether a figure may change while nobody writes: messages become due, or stuck."""
+        """True if a figure may change without any write, because messages become due or stuck."""
         return bool(self.scheduled) or (self.stuck is not None and self.stuck < (self.in_progress or 0))
 
 
 def summed(samples: list[ScanSample], took_s: float, every_s: float) -> TableCount:
-    """The count of a table whose ranges these are, at least one."""
+    """Return the count of a table from the samples of its ranges. ``samples`` must not be empty."""
     first = samples[0]
     in_progress = _sum([s.in_progress for s in samples])
     timed, stuck = _sum([s.timed for s in samples]), _sum([s.stuck for s in samples])

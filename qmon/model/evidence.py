@@ -1,7 +1,7 @@
-"""Evidence that verdicts need beside the samples of one poll: about the whole target, and learnt over several polls.
+"""Evidence that verdicts need in addition to one poll's samples: about the whole target, or from several polls.
 
-Each record is ``None`` or empty where nothing was read: a rule then finds nothing. Frozen, so that a verdict can be
-judged again from a recording.
+A record is ``None`` or empty if nothing was read, and its rule then finds nothing. Records are frozen, so that verdicts
+can be recomputed from a recording.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Archiving:
     """The done messages of one queue that were not archived.
 
     Attributes:
-        done: how many there are.
-        grown: how many more than the fewest since rows were last deleted.
+        done: number of done messages.
+        grown: increase over the minimum since rows were last deleted.
         silent_s: seconds since rows were last deleted, as far as was watched.
-        usual_s: the longest break between two runs of deletions seen so far, in seconds; 0 if rows were deleted all the
-            time; ``None`` if too few breaks were seen to know.
-        most: the most done messages seen when rows were deleted; ``None`` if none were.
-        untouched: the server's counters say that no row was ever deleted.
+        usual_s: longest break between two runs of deletions so far, in seconds; 0 if rows were deleted continuously;
+            ``None`` if too few breaks were seen.
+        most: highest number of done messages when rows were deleted; ``None`` if no deletion was seen.
+        untouched: the server's counters show that no row was ever deleted.
     """
 
     done: float
@@ -43,9 +43,12 @@ class Archiving:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A message that has failed again and again. ``failures``: seen within ``seconds`` of watching it, at least.
+    """A message that failed repeatedly.
 
-    ``attempts``: how often it was popped in all, ``None`` where nothing counts.
+    Attributes:
+        failures: at least this many failures were seen.
+        seconds: how long the message was watched.
+        attempts: how often it was popped in total; ``None`` if the table has no counter.
     """
 
     id: str
@@ -56,9 +59,12 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class DoubleDelivery:
-    """A message delivered twice. ``first``: its owner until it was popped again, alive and still at the same statement.
+    """A message delivered twice.
 
-    ``second``: who has it now; ``seconds``: since it was popped for the first of them.
+    Attributes:
+        first: the owner before it was popped again, still alive and running the same statement.
+        second: the current owner.
+        seconds: seconds since the first owner popped it.
     """
 
     id: str
@@ -69,13 +75,15 @@ class DoubleDelivery:
 
 @dataclass(frozen=True, slots=True)
 class RingLoss:
-    """What a ring has lost, as far as its slots were read.
+    """What a ring has lost, as far as its slots were read. Numbers seen in only one sweep are not included.
 
-    ``hole``: the first number that poppers have drawn and that has no message, for ``hole_s`` seconds at least;
-    ``drawer``: the oldest open transaction that may have it; without one, nobody can push it any more. ``orphans``:
-    messages that were drawn by poppers, not popped; ``orphan`` the first of them, ``orphan_s`` seconds old;
-    ``popper``: the oldest open transaction that may pop them; while there is one, no popper takes them. A number that
-    was seen in one sweep only is none of them. ``swept``: share of the slots that were read, 0 to 1.
+    Attributes:
+        hole: the first number that consumers have drawn and that has no message, for at least ``hole_s`` seconds.
+        drawer: the oldest open transaction that may still push it; ``None`` if it can no longer be pushed.
+        orphans: messages whose numbers consumers have drawn and that were not popped.
+        orphan: number of the first of them, ``orphan_s`` seconds old.
+        swept: share of the slots that were read, 0 to 1.
+        popper: the oldest open transaction that may still pop them. While it is open, no consumer takes them.
     """
 
     hole: int | None = None
@@ -90,9 +98,12 @@ class RingLoss:
 
 @dataclass(frozen=True, slots=True)
 class Starved:
-    """A priority whose oldest message stays while those of others are popped. ``still_s``: seconds it was seen so.
+    """A priority whose oldest message stays while messages of other priorities are popped.
 
-    ``others``: how often the head of another priority has moved meanwhile; ``oldest_s``: its age in seconds.
+    Attributes:
+        still_s: seconds for which this was seen.
+        oldest_s: age of the message in seconds.
+        others: how often the head of another priority moved in that time.
     """
 
     priority: int
@@ -104,12 +115,12 @@ class Starved:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Whether messages leave a queue, as far as its head and its depth tell.
+    """Whether messages leave a queue, judged by its head and its depth.
 
     Attributes:
         head_id: the message at the head; ``None`` without an id or a message.
-        still_s: seconds for which the head has been the same and the depth has not fallen; ``None`` without a head.
-        moved_s: seconds since the head changed or the depth fell; ``None`` if that has not been seen yet.
+        still_s: seconds for which the head has not changed and the depth has not fallen; ``None`` without a head.
+        moved_s: seconds since the head changed or the depth fell; ``None`` if neither was seen yet.
     """
 
     head_id: str | None
@@ -119,7 +130,7 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class FailedOver:
-    """Another server answers since ``at`` (server clock, seconds since the epoch), or the same one in another part."""
+    """Since ``at`` (server clock, seconds since the epoch) another server answers, or the same one in another role."""
 
     before: str
     now: str
@@ -128,11 +139,14 @@ class FailedOver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetEvidence:
-    """About the target as a whole, once a poll for all its queues (``monitor.state.target``).
+    """Evidence about the target as a whole, collected once per poll (``monitor.state.target``).
 
-    ``waiting``: what sessions waited for in the last few seconds; ``commits`` and ``rollbacks``: transactions
-    per second, the latter including those of sessions that touch no queue.
-    ``failed_over``: a failover of the last minutes. ``plans``: by queue.
+    Attributes:
+        waiting: waits of sessions in the last few seconds.
+        commits: transactions per second.
+        rollbacks: transactions per second, including those of sessions that touch no queue.
+        failed_over: a failover in the last minutes.
+        plans: plans by queue.
     """
 
     waiting: Waiting | None = None
@@ -145,11 +159,15 @@ class TargetEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEvidence:
-    """About one queue, from several polls (``monitor.state.diagnosis``; ``use``: ``monitor.state.usage``).
+    """Evidence about one queue from several polls (``monitor.state.diagnosis``, ``use`` from ``monitor.state.usage``).
 
-    ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
-    that fails most; ``twice``: those delivered twice; ``ring_loss``: what a ring has lost, ``None`` where unknown.
-    ``rise``, ``slower``, ``silence`` and ``due_later``: what the last hour shows.
+    Attributes:
+        pushers: the producers; ``None`` if sessions or their statements are not visible.
+        poppers: the consumers, likewise.
+        repeated: the message that fails most.
+        twice: messages delivered twice.
+        ring_loss: what a ring has lost; ``None`` if unknown.
+        rise: a finding from the last hour, as are ``slower``, ``silence`` and ``due_later``.
     """
 
     pushers: ClientsSeen | None = None

@@ -1,4 +1,4 @@
-"""Figures and verdicts: a value or the reason why it is unknown; what is wrong with a queue, and the proof."""
+"""Figures and verdicts: a value or the reason why it is unknown, and the problem of a queue with its proof."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ from typing import Final
 from qmon.model.reasons import Reason
 from qmon.model.text import UNKNOWN, count, duration
 
-# A figure counted apart from the polls may be this many times its cadence old: a count takes time, and waits for
-# others.
+# A figure that is counted outside the polls may be this many times its interval old: a count takes time and may wait
+# for other counts.
 _LATE: Final = 1.5
 
 
-# Estimates that are no older than this show no age: a poll or two may leave their probe out.
+# Estimates up to this age show no age, because a poll or two may skip their probe.
 _AT_A_GLANCE_S: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure. ``value`` ``None``: unknown (``reason``); ``estimated`` shows as ``~``, ``at_least`` as ``≥``.
+    """One figure of a queue or target.
 
-    ``age_s``: how much older than the poll the figure is, in seconds (an exact count taken earlier), else 0.
-    ``every_s``: how often it is counted where that is apart from the polls, in seconds, else 0. ``old``: older than
-    that, or than three polls: shown, and no evidence of anything. ``partial``: our role may see only a part of the
-    rows, so that its 0 says nothing. ``throttled``: its probe is left out to stay within the budget, for so long that
-    the reason gives the time of the last reading.
+    Attributes:
+        value: the value; ``None`` if it is unknown (see ``reason``).
+        estimated: shown as ``~``.
+        at_least: a lower bound, shown as ``≥``.
+        reason: why the value is unknown, a lower bound or old.
+        age_s: how many seconds older than the poll the figure is (an exact count taken earlier), else 0.
+        every_s: seconds between counts, if it is counted outside the polls, else 0.
+        old: older than ``every_s`` allows, or than three polls. It is shown, but never used as evidence.
+        partial: our role may see only some of the rows, so a value of 0 proves nothing.
+        throttled: its probe has been skipped to stay within the budget for so long that ``reason`` has the time of the
+            last reading.
     """
 
     value: float | None = None
@@ -42,33 +48,36 @@ class Figure:
 
     @classmethod
     def unknown(cls, reason: str) -> Figure:
-        """A figure that is not known, with the reason."""
+        """Return an unknown figure with its reason."""
         return cls(None, reason=reason)
 
     def of_a_part(self, reason: str) -> Figure:
-        """The same as a lower bound, where our role sees only a part of the rows. ``reason``: why, one line."""
+        """Return the figure as a lower bound, because our role sees only some of the rows.
+
+        ``reason``: why, one line.
+        """
         return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
 
     def aged(self, limit_s: float) -> Figure:
-        """The same, ``old`` where it is older than ``limit_s`` seconds and than its own cadence allows."""
+        """Return the figure, marked ``old`` if it is older than ``limit_s`` plus what ``every_s`` allows."""
         return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
 
     def text(self, write: Callable[[float], str] = count) -> str:
-        """The figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
+        """Return the figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
         if self.value is None:
             return UNKNOWN
         return ("≥" if self.at_least else "~" if self.estimated else "") + write(self.value)
 
     @property
     def shows_age(self) -> bool:
-        """Whether the value is shown with its age: it is old, or an estimate older than its cadence."""
+        """True if the value is shown with its age: it is old, or an estimate older than its interval."""
         if self.value is None or self.age_s < 1:
             return False
         return self.old or (self.estimated and self.age_s > max(_AT_A_GLANCE_S, self.every_s))
 
     @property
     def evidence(self) -> Figure:
-        """The figure as verdicts and limits may use it: not known where it is old."""
+        """The figure as verdicts and limits may use it: unknown if it is old."""
         if not self.old:
             return self
         if self.throttled:
@@ -78,7 +87,7 @@ class Figure:
 
 
 class Severity(IntEnum):
-    """How urgent a verdict is; greater is worse."""
+    """How urgent a verdict is. Greater is worse."""
 
     FINE = 0
     NOTICE = 1
@@ -88,11 +97,13 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is wrong with a queue. ``proof`` is one line made of figures; ``key``: the keys that answer it, one or
-    several with spaces between them, or empty.
+    """A problem of a queue.
 
-    ``since_at``: when its evidence was first seen, seconds since the epoch on the server's clock. ``cause``: who or
-    what is behind it, where that may be behind verdicts on other queues, too: ``session 61``; else empty.
+    Attributes:
+        proof: one line made of figures.
+        since_at: when its evidence was first seen, seconds since the epoch, server clock.
+        key: the screen keys that fix it, separated by spaces, or empty.
+        cause: what causes it, if it may cause verdicts on other queues too (``session 61``), else empty.
     """
 
     code: str
@@ -103,15 +114,15 @@ class Verdict:
     cause: str = ""
 
     def moved(self, seconds: float) -> Verdict:
-        """Return the same with ``since_at`` on a clock that is ``seconds`` ahead of the server's."""
+        """Return the verdict with ``since_at`` on a clock that is ``seconds`` ahead of the server's."""
         return self if self.since_at is None or not seconds else replace(self, since_at=self.since_at + seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class PastVerdict:
-    """A verdict that was raised of a queue and holds no longer. Both moments are seconds since the epoch, server clock.
+    """A verdict of a queue that no longer holds. Times are seconds since the epoch, server clock.
 
-    ``proof``: the first that was shown; ``since_at``: when its evidence was first seen.
+    ``proof`` is the first proof that was shown. ``since_at``: when its evidence was first seen.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""The messages of a queue that are listed until the operator chooses a list."""
+"""Which messages of a queue are listed until the operator chooses a list."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from qmon.model.samples.listing import Listing
 
 
 def first_list(layout: Layout) -> Listing:
-    """Return the list to read if no index leads to the messages in progress, or at the head."""
+    """Return the list to read if no index leads to the messages in progress or at the head."""
     return Listing("ready" if begins_at_head(layout) else "in_progress")
 
 
 def begins_at_head(layout: Layout) -> bool:
-    """Whether the next messages are listed at first, since no row says that it is in progress before a pop commits."""
+    """Return whether the next messages are listed first, because no row is marked in progress before a pop commits."""
     unknown = layout.part is None and bool(why_not(layout, "in_progress")) and bool(layout.ids)
     return layout.ring is not None or pops_in_transaction(layout) or unknown

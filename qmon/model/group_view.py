@@ -1,4 +1,7 @@
-"""Queues together: of one table sums that are known only where all figures are; of a target what is known at least."""
+"""Combined figures of several queues: sums per table, and totals of a target.
+
+The sum for a table is known only if every figure is known. The total of a target may be a lower bound.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.view import QueueView
 
 _AGES: Final = ("oldest", "blocked_oldest")
-# Those that can be said of several queues together: of ages the greatest, of the others the sum.
+
+# Figures that can be combined: the maximum of ages, the sum of the others.
 GROUP_FIGURES: Final = tuple(
     figure
     for figure in QUEUE_FIGURES
@@ -23,7 +27,7 @@ GROUP_FIGURES: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """Two queues or more of one table. ``figures``: by ``QueueFigure.field``."""
+    """Two or more queues of one table. ``figures`` is keyed by ``QueueFigure.field``."""
 
     name: str
     table: TableName
@@ -32,7 +36,7 @@ class GroupView:
 
 
 def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
-    """A group for each table that holds several of these queues, in their order."""
+    """Return a group for each table that holds several of these queues, in their order."""
     found: dict[tuple[str, TableName], list[QueueView]] = {}
     for queue in queues:
         if queue.layout.part is not None:
@@ -45,12 +49,15 @@ def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
 
 
 def totals(queues: Sequence[QueueView]) -> dict[str, Figure]:
-    """By ``QueueFigure.field`` the sums of queues of several tables, ``≥`` where not every queue's figure is known."""
+    """Return the totals over queues of several tables, by ``QueueFigure.field``.
+
+    A total is a lower bound (``≥``) if the figure of some queue is unknown.
+    """
     return {figure.field: _total(figure, queues) for figure in GROUP_FIGURES}
 
 
 def _counted(age: QueueFigure, queue: QueueView) -> Figure:
-    """The messages whose oldest this age is of."""
+    """Return the figure that counts the messages this age belongs to."""
     return queue.ready if age.field == "oldest" else queue.blocked
 
 

@@ -1,4 +1,4 @@
-"""Keeps one part of a queue's view that ends in an exception from ending all others."""
+"""Contain exceptions in one part of a queue's view, so that all other parts stay."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ from qmon.model.snapshot import ProbeFailure
 
 T = TypeVar("T")
 
-# How the probe of such a failure is called.
+# Prefix of the probe name of such a failure.
 DEFECT: Final = "fault: "
-# The part that is everything of a queue.
+
+# The part that stands for the whole view of a queue.
 VIEW: Final = "view"
 
 
 @dataclass(slots=True)
 class Guard:
-    """Runs the parts of one queue's view.
+    """Runs the parts of one queue's view and catches their exceptions.
 
     Attributes:
-        report: logs an exception, and returns one line for the operator.
-        reasons: by part (a figure, a rule) the line of the exception that ended it.
+        report: logs an exception and returns one line for the operator.
+        reasons: line of the exception by part (a figure or a rule).
     """
 
     report: Callable[[Exception], str]
     reasons: dict[str, str] = field(default_factory=dict)
 
     def attempt(self, part: str, work: Callable[[], T], otherwise: Callable[[str], T]) -> T:
-        """Return the result of ``work``; after an exception that of ``otherwise``, which gets the reason."""
+        """Return the result of ``work``, or after an exception the result of ``fallback``, which gets the reason."""
         try:
             return work()
-        except Exception as problem:  # whatever a queue's data make of qmon, the other figures and queues stay
+        # whatever the data of one queue trigger in qmon, the other figures and queues stay
+        except Exception as problem:
             self.reasons[part] = self.report(problem)
             return otherwise(self.reasons[part])
 
     def failures(self, queue: str) -> tuple[ProbeFailure, ...]:
-        """The reasons as failures of the queue."""
+        """Return the reasons as failures of the queue."""
         return tuple(ProbeFailure(f"{DEFECT}{part}", reason, queue) for part, reason in self.reasons.items())

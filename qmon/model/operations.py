@@ -1,4 +1,4 @@
-"""Operations: what an operator is about to do, may have done, or did to a queue; and pauses as they are seen."""
+"""Operations on a queue: plans, progress and results, and pauses in force."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from qmon.model.samples.polled import PauseSample
 from qmon.model.text import time_of_day
 
 DEFAULT_PAUSE_S: Final = 900.0
-# How many of the rows a plan shows.
+
+# Number of rows that a plan shows.
 MAX_FIRST: Final = 10
 
 
 class Kind(StrEnum):
-    """What is done."""
+    """The kind of operation."""
 
     REQUEUE = "requeue"
     REDRIVE = "redrive"
@@ -33,14 +34,17 @@ class Kind(StrEnum):
 
 
 class Side(StrEnum):
-    """Whom a pause stops."""
+    """Which programs a pause stops: producers or consumers."""
 
     PUSHERS = "pushers"
     POPPERS = "poppers"
 
 
 class OwnerState(StrEnum):
-    """What is known of the popper that holds a message. ``NONE``: the layout has no owner, age is all there is."""
+    """What is known about the consumer that holds a message.
+
+    ``NONE``: the layout has no owner column, so only the age counts.
+    """
 
     DEAD = "dead"
     ALIVE = "alive"
@@ -49,9 +53,10 @@ class OwnerState(StrEnum):
 
 
 class OperationState(StrEnum):
-    """How an operation stands. ``INTERRUPTED``: it says running, and the session that ran it is gone.
+    """The state of an operation.
 
-    ``UNKNOWN``: the connection was lost while something of it took effect. The database never has this state.
+    ``INTERRUPTED``: recorded as running, but its session is gone. ``UNKNOWN``: the connection was lost while a part of
+    it took effect. The database never contains ``UNKNOWN``.
     """
 
     RUNNING = "running"
@@ -63,22 +68,30 @@ class OperationState(StrEnum):
 
 
 class Consent(StrEnum):
-    """What the operator must give before a plan may be applied."""
+    """What the operator must do before a plan may be applied."""
 
-    # Choosing the button that is not Cancel; `--yes` on the command line.
+    # Choose the button that is not Cancel; `--yes` on the command line.
     BUTTON = "button"
-    # The queue's name typed, and a reason.
+    # Type the queue's name and give a reason.
     TYPED = "typed"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which messages are meant. All that is given must hold; nothing given means every message the kind is for.
+    """Which messages to select.
 
-    ``ids``: as text. ``state``: ready, in_progress, done or dead. ``older_than_s``: seconds in progress (requeue), or
-    since the push (purge, redrive); ``newer_than_s``: less than so many. ``owner``: exactly this text.
-    ``owner_states``: of messages in progress. ``error``, ``payload``: what the last error, or the message, contains, in
-    capitals or not. ``limit``: how many at most.
+    All given conditions must hold. Without any, all messages that fit the kind are selected.
+
+    Attributes:
+        ids: message ids as text.
+        state: ready, in_progress, done or dead.
+        older_than_s: minimum seconds in progress (requeue) or since the push (purge, redrive).
+        owner: exact text of the owner.
+        owner_states: owner states of messages in progress.
+        limit: maximum number of messages.
+        newer_than_s: upper limit for the same age.
+        error: text that the last error contains, ignoring case.
+        payload: text that the message contains, ignoring case.
     """
 
     ids: tuple[str, ...] = ()
@@ -93,12 +106,12 @@ class Choice:
 
     @property
     def aged(self) -> bool:
-        """Whether the age matters."""
+        """True if the age of a message matters."""
         return self.older_than_s is not None or self.newer_than_s is not None
 
     @property
     def texts(self) -> bool:
-        """Whether what a message or its error contains matters."""
+        """True if the text of a message or of its error matters."""
         return self.error is not None or self.payload is not None
 
 
@@ -108,9 +121,11 @@ DEFAULT_FAILURES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class RedriveLimits:
-    """How a redrive goes on. ``rate``: messages per second at most; ``None``: as batches that rest allow.
+    """The limits of a redrive.
 
-    ``failures``: it stops once so many of its messages have failed again; ``None``: however many do.
+    Attributes:
+        rate: maximum messages per second; ``None``: as fast as batches with pauses between them allow.
+        failures: stop after this many of its messages failed again; ``None``: never stop.
     """
 
     rate: float | None = DEFAULT_RATE
@@ -119,8 +134,10 @@ class RedriveLimits:
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One message as a plan shows it. ``age_s``: seconds. ``payload``, ``error`` (the last one, where a column has it):
-    shortened, redacted, safe to print.
+    """One message as a plan shows it.
+
+    ``age_s``: seconds. ``payload`` and ``error`` (the last one, if a column has it) are shortened, redacted and safe to
+    print.
     """
 
     id: str
@@ -148,7 +165,10 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Whether it can be undone, and what would not come back. ``until``: seconds since the epoch, of the trash."""
+    """Whether an operation can be undone, and what would not be restored.
+
+    ``until``: when the trash expires, seconds since the epoch.
+    """
 
     possible: bool
     notes: tuple[str, ...] = ()
@@ -164,19 +184,18 @@ class Nothing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would be done, read from the server and frozen: applying may only ever touch less.
+    """What would be done, read from the server and frozen. Applying the plan may only ever touch less.
 
     Attributes:
-        count: messages (or sessions, slots, rows of trash) it will touch, exactly; ``unit`` names them.
-        predicate: which they are, in words with the frozen values.
+        count: exact number of messages (or sessions, slots, rows of trash); ``unit`` names them.
+        predicate: the selection in words, with the frozen values.
         sql: the statements that will run, as the server will see them.
-        batch: how many are touched in one transaction at most; ``None`` where it is all at once.
-        seconds: how long it will take, estimated; ``None`` where nothing is known to estimate from.
-        consequences: what will be so afterwards, and what consumers will notice of it; one line each.
-        risks: what may go wrong by it, such as double delivery; one line each.
-        consent: what the operator must give.
-        reason: whether a reason must be given; where the name must be typed, it must be in any case.
-        refused: why it cannot be applied at all (read-only, a missing right, nothing to do); ``None`` where it can.
+        batch: maximum rows in one transaction; ``None`` for everything at once.
+        seconds: estimated duration; ``None`` if there is no basis for an estimate.
+        consequences: the state afterwards and its effect on consumers, one line each.
+        risks: what may go wrong, such as double delivery, one line each.
+        consent: what the operator must do.
+        refused: why the plan cannot be applied (read-only, a missing permission, nothing to do), else ``None``.
     """
 
     kind: Kind
@@ -204,14 +223,15 @@ class Plan:
 
     @property
     def needs_reason(self) -> bool:
-        """Whether it is applied only with a reason."""
+        """True if the plan can be applied only with a reason."""
         return self.consent is Consent.TYPED
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an operation is. Counts as in ``OperationResult``; ``rate``: per second; ``left_s``: seconds left,
-    estimated.
+    """The progress of an operation.
+
+    Counts are as in ``OperationResult``. ``rate``: per second. ``left_s``: estimated seconds left.
     """
 
     total: int
@@ -226,12 +246,15 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class OperationResult:
-    """How an operation ended.
+    """The result of an operation.
 
-    ``done``: touched. ``skipped``: locked by others, left alone. ``changed``: no longer what the plan saw, left alone.
-    ``refused``: left alone, since the server would not have it; ``notes`` say why and which.
-    ``notes``: what the operator should know, such as that a pause did not bring the push rate to 0. ``operation``: its
-    id, by which it is undone; empty where nothing was begun.
+    Attributes:
+        operation: its id, which ``undo`` takes; empty if nothing was started.
+        done: messages touched.
+        skipped: messages locked by others, left unchanged.
+        changed: messages that no longer match the plan, left unchanged.
+        notes: what the operator should know, such as that a pause did not bring the push rate to 0.
+        refused: messages left unchanged because the server rejected the change; ``notes`` say which and why.
     """
 
     operation: str
@@ -247,7 +270,7 @@ class OperationResult:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One line of the history. Times in seconds since the epoch, on the server's clock.
+    """One line of the history. Times are seconds since the epoch, server clock.
 
     ``undo_state``: ``possible``, ``undone``, ``partly undone``, ``gone`` (trash emptied), or ``no``.
     """
@@ -272,9 +295,13 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A pause that is in force. ``until``: seconds since the epoch; ``by``: who; ``way``: switch or gate.
+    """A pause in force.
 
-    ``table``: the queue's table, by which it is known: the queue's name may differ between configurations.
+    Attributes:
+        until: seconds since the epoch.
+        by: who paused.
+        way: switch or gate.
+        table: the queue's table, which identifies it: its name may differ between configurations.
     """
 
     queue: str
@@ -288,7 +315,7 @@ class Pause:
 
 
 def pause_of(sample: PauseSample) -> Pause:
-    """The pause that a probe has seen."""
+    """Return the pause that a probe has read."""
     return Pause(
         sample.queue,
         Side(sample.side),
@@ -302,22 +329,25 @@ def pause_of(sample: PauseSample) -> Pause:
 
 
 def paused_as(layout: Layout) -> str:
-    """What a pause of this queue is recorded for: its table, or of a table of several queues its part."""
+    """Return the name under which a pause of this queue is recorded.
+
+    It is the queue's table, followed by its part if the table has several queues.
+    """
     value = None if layout.part is None else layout.part.value
     return str(layout.table) if value is None else f"{layout.table}/{value}"
 
 
 def pauses_of(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
-    """The pauses of one queue, pushers first, whatever name it went by when it was paused."""
+    """Return the pauses of one queue, pushers first, whatever the queue was called when it was paused."""
     own = (pause_of(each) for each in samples if each.about == paused_as(layout))
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
 
 
 def because(reason: str) -> str:
-    """``: deploy`` after what was done, where somebody gave a reason."""
+    """Return ``: deploy`` to append to a text, empty without a reason."""
     return f": {reason}" if reason else ""
 
 
 def pause_line(pause: Pause) -> str:
-    """``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``; the reason is whatever somebody typed."""
+    """Return ``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``. The reason is free text from the operator."""
     return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{because(pause.reason)}"

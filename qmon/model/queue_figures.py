@@ -1,4 +1,4 @@
-"""The figures of a queue, a row each: what they are called, their units, and where they may be used."""
+"""The figures of a queue with their names and units, and where they may be used."""
 
 from __future__ import annotations
 
@@ -21,10 +21,16 @@ GROWTH: Final = "bytes per second"
 class QueueFigure:
     """One figure of a queue.
 
-    ``field``: of ``QueueView``; ``words``: as screens call it; ``about``: what it is. ``report_name`` and ``alias``: in
-    the status report, and as alert rules and graphs call it, where that is not the field's name. ``of_rows``: it comes
-    from the rows of the table, so a role that row level security shows a part of them sees at least so much. ``main``:
-    screens list why it is not known, and alert rules may set limits on it. ``negative``: it may be below 0.
+    Attributes:
+        field: field of ``QueueView``.
+        words: its name on screens.
+        about: its meaning.
+        of_rows: it is read from the rows of the table, so it is a lower bound for a role that row-level security shows
+            only some rows.
+        main: screens show why it is unknown, and alert rules may set limits on it.
+        negative: it may be below 0.
+        report_name: its name in the status report, if that is not ``field``.
+        alias: its name in alert rules and graphs, if that is not ``field``.
     """
 
     field: str
@@ -44,16 +50,16 @@ class QueueFigure:
 
     @property
     def label(self) -> str:
-        """What people and graphs call it."""
+        """Its name for people, alert rules and graphs."""
         return self.alias or self.field
 
     @property
     def whole(self) -> bool:
-        """Whether it is counted in whole numbers."""
+        """True if its values are whole numbers."""
         return self.unit in (COUNT, SESSIONS, BYTES)
 
     def of(self, queue: QueueView) -> Figure:
-        """Its value of a queue."""
+        """Return its value for a queue."""
         figure: Figure = getattr(queue, self.field)
         return figure
 
@@ -120,6 +126,7 @@ QUEUE_FIGURES: Final = (
         main=False,
     ),
 )
-# What each is, by its field.
+
+# Meaning of each figure by field.
 ABOUT: Final = {figure.field: figure.about for figure in QUEUE_FIGURES}
 MAIN: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)

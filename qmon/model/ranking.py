@@ -1,4 +1,4 @@
-"""Which queue needs attention first: by severity, then how many messages wait, then the age of the oldest."""
+"""Rank queues by how much attention they need: severity, then ready messages, then age of the oldest."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from qmon.model.view import QueueView, View
 
 # Seconds that new figures must last before a queue changes its place.
 SETTLED_S: Final = 10.0
+
+# Two figures differ if the greater is more than this many times the lesser, plus `_SLACK`.
 _TIMES: Final = 2.0
-# Figures differ where the greater is more than `_TIMES` the lesser, and by more than this.
 _SLACK: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What a queue is ranked by. ``oldest``: seconds. ``other_since``: since when its figures have been other ones."""
+    """The figures a queue is ranked by. ``oldest``: seconds. ``other_since``: since when its figures have differed."""
 
     severity: Severity
     ready: float
@@ -26,23 +27,22 @@ class _Place:
 
 
 class Ranking:
-    """The queues of one target, the worst first. Rows must not jump about: figures that rise and fall change no place.
+    """Ranks the queues of one target, worst first, without making rows jump when figures fluctuate.
 
-    A severity counts at once, other figures after ``SETTLED_S``. What is unknown counts as nothing, so that a queue is
-    ranked by what is known of it.
+    A changed severity counts immediately, other figures after ``SETTLED_S``. Unknown values rank as 0.
     """
 
     def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
 
     def ranked(self, view: View) -> tuple[QueueView, ...]:
-        """The queues of the next view, the worst first, equal ones by name."""
+        """Return the queues of the next view, worst first, equal ones by name."""
         at = view.sampled_at
         self._places = {queue.name: _placed(queue, self._places.get(queue.name), at) for queue in view.queues}
         return tuple(sorted(view.queues, key=self.order))
 
     def order(self, queue: QueueView) -> tuple[int, float, float, str]:
-        """What a queue of the newest view is sorted by, the worst first; comparable with other targets' queues."""
+        """Return the sort key of a queue of the newest view, worst first. Keys of different targets are comparable."""
         place = self._places[queue.name]
         return -place.severity, -place.ready, -place.oldest, queue.name.casefold()
 
@@ -59,5 +59,5 @@ def _placed(queue: QueueView, before: _Place | None, at: float) -> _Place:
 
 
 def _is_other(one: float, other: float) -> bool:
-    """Whether the difference is worth another place."""
+    """Return whether the difference justifies another place."""
     return one > _TIMES * other + _SLACK or other > _TIMES * one + _SLACK

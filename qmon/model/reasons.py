@@ -1,7 +1,7 @@
-"""Why a figure is unknown, a lower bound, an estimate or old: every text in one place.
+"""Why a figure is unknown, a lower bound, an estimate or old: all texts in one place.
 
-``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The manual explains each under
-"Why a figure is unknown". Code and tests compare members, never their wording.
+``format`` fills the fields of a text: ``Reason.NO_SEQUENCE.format(column="id")``. The manual explains each under "Why a
+figure is unknown". Code and tests compare members, never their wording.
 """
 
 from __future__ import annotations

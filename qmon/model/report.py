@@ -1,4 +1,4 @@
-"""The status report: one JSON-friendly object made of a view. What is unknown is null, never 0."""
+"""The status report: a JSON-ready object built from a view. Unknown values are null, never 0."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _NOT_READ: Final = Figure.unknown(Reason.USE_UNREAD)
 
 
 def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
-    """Return ``sessions``, ``blocked``, ``waits`` (the longest first: average sessions, share 0 to 1) and ``horizon``.
+    """Return ``sessions``, ``blocked``, ``waits``, ``horizon`` and ``unknown`` of a target.
 
-    A value is null if it is not known, and ``unknown`` has the reason; ``horizon`` also if nothing holds it for long.
-    Where the server has them: ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker``,
-    ``server_state``.
+    ``waits`` are sorted by average sessions, longest first, with a share from 0 to 1. An unknown value is null and
+    ``unknown`` has its reason. ``horizon`` is also null if nothing holds it for long. The result contains ``standby``,
+    ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and ``server_state`` if the server has them.
     """
     waiting, holder = server.waiting, culprit(server.horizon)
     waits = None
@@ -86,13 +86,13 @@ _READ_BY: Final = {
 
 
 def _why(name: str, failures: Sequence[ProbeFailure]) -> str:
-    """Return why a value of the target is not known."""
+    """Return why a value of the target is unknown."""
     found = (each.words for each in failures if not each.queue and each.probe in _READ_BY[name])
     return next(found, Reason.NOT_READ_IN_THIS_POLL)
 
 
 def _state(engine: str, found: ServerState) -> dict[str, Any]:
-    """What lies under all queues, as it was last read: ``log`` (null: not read), and each server with the database."""
+    """Return server health as last read: ``log`` (null: not read) and each server with the database."""
     log = found.log
     return {
         "log": None
@@ -141,7 +141,7 @@ def _state(engine: str, found: ServerState) -> dict[str, Any]:
 
 
 def settings_object(found: Sequence[Setting]) -> list[dict[str, Any]]:
-    """Return the database card."""
+    """Return the database card as a list of objects."""
     return [
         {"name": each.name, "tables": each.object or None, "value": each.value, "harm": each.harm or None}
         for each in found
@@ -149,7 +149,7 @@ def settings_object(found: Sequence[Setting]) -> list[dict[str, Any]]:
 
 
 def _broker(found: BrokerView) -> dict[str, Any]:
-    """The queues of Service Broker, the worst first, and messages ``not_delivered``; only where there are queues."""
+    """Return the queues of Service Broker, worst first, and messages ``not_delivered``."""
     return {
         "read_seconds_ago": round(found.age_s, 3),
         "not_delivered": {"messages": found.sending.value, **_code_and_proof(found.verdict)},
@@ -175,9 +175,10 @@ def _code_and_proof(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def use_figures(use: QueueUse | None) -> dict[str, Figure]:
-    """Figures of a queue's tables: rows and pages touched per pop, dead rows, share of HOT updates 0 to 1.
+    """Return the figures of a queue's tables.
 
-    SQL Server: ``reads_per_pop``, pages read by each call of a procedure that pops.
+    These are rows and pages touched per pop, dead rows, and the share of HOT updates (0 to 1). SQL Server adds
+    ``reads_per_pop``: pages read by each call of a procedure that pops.
     """
     if use is None:
         return dict.fromkeys(("rows_per_pop", "pages_per_pop", "dead_rows", "hot_share"), _NOT_READ)
@@ -197,12 +198,12 @@ _WHOLE: Final = frozenset(figure.name for figure in QUEUE_FIGURES if figure.whol
 
 
 def status_object(view: View) -> dict[str, Any]:
-    """The object that ``qmon status`` as JSON prints.
+    """Return the object that ``qmon status`` prints as JSON.
 
-    Counts are whole messages, rates messages per second over ``window_seconds``, ``oldest_seconds`` seconds, ``fill``
-    0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least); ``unknown`` maps one to the reason;
-    ``age_seconds`` maps those that were read before this poll to their age; ``old`` maps those that are too old to say
-    anything, and so unknown, to what was last read. ``tables``: those with several queues.
+    Counts are whole messages, rates are messages per second over ``window_seconds``, ``oldest_seconds`` is in seconds,
+    and ``fill`` is 0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least). ``unknown`` maps a
+    figure to the reason. ``age_seconds`` maps figures read before this poll to their age. ``old`` maps figures that are
+    too old to be used, and therefore unknown, to their last value. ``tables`` lists tables with several queues.
     """
     probe = view.server
     return {
@@ -225,7 +226,7 @@ def status_object(view: View) -> dict[str, Any]:
 
 
 def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
-    """One queue of the status report. ``since_read_s``: as ``View`` has it."""
+    """Return one queue of the status report. ``since_read_s``: as in ``View``."""
     figures = {figure.name: figure.of(queue) for figure in QUEUE_FIGURES} | use_figures(queue.use)
     return {
         "name": queue.name,
@@ -245,13 +246,13 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
 
 
 def _blocker(found: GroupBlockerSample) -> dict[str, Any]:
-    """What messages wait for; ``messages``: how many of them wait for it, of a bounded number that is read."""
+    """Return what messages wait for. ``messages``: how many wait for it, among the bounded number that is read."""
     held_s = None if found.held_s is None else round(found.held_s, 3)
     return {"name": found.blocker, "holder": found.holder, "held_seconds": held_s, "messages": found.seen}
 
 
 def _table_object(group: GroupView) -> dict[str, Any]:
-    """Several queues of one table: sums of their figures, of ``oldest_seconds`` the greatest; null as of a queue."""
+    """Return the sums of several queues of one table, the maximum for ``oldest_seconds``. Unknown sums are null."""
     figures = {each.name: group.figures[each.field] for each in GROUP_FIGURES}
     return {
         "name": group.name,
@@ -272,14 +273,14 @@ def _unknown(figures: Mapping[str, Figure]) -> dict[str, str]:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """``since`` is null where it is not known since when."""
+    """Return a verdict. ``since`` is null if its start is unknown."""
     since = None if verdict.since_at is None else iso(verdict.since_at)
     severity = verdict.severity.name.lower()
     return {"code": verdict.code, "proof": verdict.proof, "severity": severity, "since": since, "key": verdict.key}
 
 
 def failure_object(failure: ProbeFailure) -> dict[str, str]:
-    """One failure of the status report; ``queue`` and ``grant`` only where there is one."""
+    """Return one failure of the status report. ``queue`` and ``grant`` are included only if they are set."""
     found = {"probe": failure.probe, "reason": failure.reason}
     if failure.queue:
         found["queue"] = failure.queue
@@ -293,7 +294,7 @@ _LAST_S: Final = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 
 
 def iso(seconds: float) -> str:
-    """A moment in seconds since the epoch as UTC, ISO 8601 with milliseconds; years before 1 or after 9999 as those."""
+    """Return seconds since the epoch as ISO 8601 in UTC with milliseconds, clamped to the years 1 to 9999."""
     moment = datetime.fromtimestamp(min(max(seconds, _FIRST_S), _LAST_S), UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -1,19 +1,19 @@
-"""Whether a server is the one that it was: by the time at which it says that it started."""
+"""Detect whether a server is still the same one, by its start time."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Seconds that clocks are put forward or back by.
+# Seconds by which clocks are put forward or back.
 _CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
 _CLOCK_S: Final = 0.01
 
 
 def same_start(before: float, now: float) -> bool:
-    """Return whether a server gives the same moment as its start, in seconds since the epoch.
+    """Return whether two start times of a server, in seconds since the epoch, are equal.
 
-    SQL Server gives it by its wall clock. Probes turn that into UTC by the offset of today, so a change of the clock
-    moves the moment by as much.
+    SQL Server reports its start in wall-clock time. Probes convert it to UTC with today's offset, so a change of the
+    clock shifts it by the same amount.
     """
     moved = abs(now - before)
     return moved < 1.0 or any(abs(moved - change) < _CLOCK_S for change in _CLOCK_CHANGES_S)

@@ -8,10 +8,12 @@ from typing import Final
 
 from qmon.model.samples.server_state import SettingSample
 
-# Why a value is unknown: no probe is asked for what its version lacks.
+# Why a value is unknown. Probes do not ask for settings that a version lacks.
 NOT_TOLD: Final = "this version does not report it, or not for other sessions"
-# The compatibility level from which changes renew the statistics of a large table sooner.
+
+# From this compatibility level on, fewer changes trigger an update of the statistics of a large table.
 _NEW_THRESHOLD: Final = 130
+
 # Bits of the server option "user options" (documentation of `sp_configure`).
 _USER_OPTIONS: Final = {
     1: "DISABLE_DEF_CNST_CHK",
@@ -30,7 +32,8 @@ _USER_OPTIONS: Final = {
     8192: "NUMERIC_ROUNDABORT",
     16384: "XACT_ABORT",
 }
-# What an option that every new session begins with does to a queue, unless its driver sets it otherwise.
+
+# Effect on a queue of options that every new session starts with, unless its driver sets them otherwise.
 _HARMFUL_OPTIONS: Final = {
     "IMPLICIT_TRANSACTIONS": "a pop without BEGIN TRANSACTION keeps its locks until the program commits",
     "NUMERIC_ROUNDABORT": "writes to tables with filtered indexes fail",
@@ -39,13 +42,13 @@ _HARMFUL_OPTIONS: Final = {
 
 
 def _user_options(value: str) -> list[str]:
-    """The names of the bits that are set; none if it is not a number."""
+    """Return the names of the bits that are set, none if the value is not a number."""
     bits = int(value) if value.isdecimal() else 0
     return [name for bit, name in _USER_OPTIONS.items() if bits & bit]
 
 
 def _in(values: str, harm: str) -> Callable[[str], str]:
-    """Return ``harm`` for each of these ``values``, which are separated by bars."""
+    """Return a function that returns ``harm`` for each of these ``values``, which are separated by bars."""
     harmful = frozenset(values.split("|"))
     return lambda value: harm if value in harmful else ""
 
@@ -100,9 +103,12 @@ _HARM: Final = {"sqlserver": _SQLSERVER, "postgres": _POSTGRES}
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A line of the database card. ``object``: the tables that have it; empty: it is the server's or the database's.
+    """One line of the database card.
 
-    ``value``: ``None``: unknown. ``harm``: why it hurts a queue; empty: it does not, or the value is unknown.
+    Attributes:
+        object: the tables that have the setting; empty for the server or the database.
+        value: ``None`` if unknown.
+        harm: why it hurts a queue; empty if it does not or the value is unknown.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""One cause behind the verdicts of several queues: the session, transaction or log that the evidence of each names."""
+"""Find causes shared by verdicts of several queues: a session, transaction or log that their evidence names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from qmon.model.view import QueueView
 
 @dataclass(frozen=True, slots=True)
 class SharedCause:
-    """``who``: ``session 61``. ``verdict``: the worst that it is behind; ``about``: the words that begin the proofs of
-    all verdicts with that code. ``queues``: by code those with such a verdict that names it, the worst first; two at
-    the least have one.
+    """A cause shared by at least two queues.
+
+    Attributes:
+        who: ``session 61``.
+        verdict: the worst verdict it causes.
+        about: the words that all proofs of this verdict start with.
+        queues: by verdict code, the queues with such a verdict that names the cause, worst first.
     """
 
     who: str
@@ -23,12 +27,12 @@ class SharedCause:
     queues: Mapping[str, tuple[str, ...]]
 
     def rest(self, proof: str) -> str:
-        """What a queue's proof says beyond ``about``."""
+        """Return the part of a queue's proof after ``about``."""
         return proof.removeprefix(self.about).lstrip(" ,:;")
 
 
 def shared_causes(ranked: Sequence[QueueView]) -> tuple[SharedCause, ...]:
-    """The causes that two queues or more have in common, the worst first. ``ranked``: the queues, the worst first."""
+    """Return the causes that two or more queues share, worst first. ``ranked``: the queues, worst first."""
     found: dict[str, dict[str, dict[str, Verdict]]] = {}
     for queue in ranked:
         for verdict in queue.verdicts:

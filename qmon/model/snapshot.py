@@ -1,4 +1,4 @@
-"""Snapshot: all samples of one poll of one target, with failures. Everything else is derived from it."""
+"""Snapshot: all samples and failures of one poll of one target. Everything else is derived from it."""
 
 from __future__ import annotations
 
@@ -40,16 +40,19 @@ from qmon.model.samples.server_state import ServerState
 from qmon.model.samples.usage import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotals
 
-# The name of the failure for sessions of others that are not visible, or are only partly visible.
+# Probe name of the failure that other sessions are not or only partly visible.
 SESSIONS_PROBE: Final = "sessions"
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeFailure:
-    """A probe that gave nothing this time. ``queue`` is empty for a probe of the whole target.
+    """A probe that returned nothing this time.
 
-    ``grant``: the statement that would help where a permission is missing, else empty. ``gone``: not this reading
-    alone, the queue itself cannot be seen (without a queue: the registry that names them).
+    Attributes:
+        queue: empty for a probe of the whole target.
+        grant: the statement that gives a missing permission, else empty.
+        gone: the queue itself is not visible, not only this reading. Without a queue: the registry that names the
+            queues.
     """
 
     probe: str
@@ -60,30 +63,42 @@ class ProbeFailure:
 
     @property
     def words(self) -> str:
-        """The reason, and what would help."""
+        """The reason, followed by the grant that fixes it."""
         return f"{self.reason}; {self.grant}" if self.grant and self.grant not in self.reason else self.reason
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSamples:
-    """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
+    """The samples of one queue in one poll. ``None`` or empty: the probe does not apply, is not due, or failed.
 
-    ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted, or how many
-    numbers behind a position of a ring were read. ``held``: ``None`` where nothing tells which rows
-    transactions hold; ``held_counted``: these rows are among those that the head and the count see; ``locked``:
-    the same, also of a queue with a state while its head does not move. ``longest_first``: the progress probe saw
-    the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``depth``: the
-    ready rows as the server counts them. ``count``: the newest count of the whole table, however old; while there is
-    none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
-    the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
-    within the budget. ``partial``: why our role may see only a part of the rows, else empty.
-    ``held_at``, ``scheduled_at``, ``dead_at``, ``blocked_at``: when these were read, and ``sized_at``: when the sizes
-    in ``uses`` were, server clock, seconds; ``None``: in this poll.
-    ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, ``totals`` of what
-    moved, and its ``workers`` if they are known.
-    ``page``: of which page ``messages`` are, ``None``: those in progress, or at the head.
-    ``strange``: messages in states that qmon does not know.
-    ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
+    Times ending in ``_at`` are seconds since the epoch on the server clock; ``None``: read in this poll.
+
+    Attributes:
+        last_id: last id issued.
+        head_limit: how many ready rows the head probe could count, or how many numbers after a ring position were read.
+        held: rows locked by transactions; ``None`` if nothing shows which rows transactions hold.
+        held_at: when ``held`` was read.
+        held_counted: the head and the count include these rows.
+        locked: the same as ``held``, also for a queue with states while its head does not move.
+        longest_first: the progress probe saw the longest-running rows.
+        in_progress_ids: ids in progress of a table without a start time.
+        scheduled_at: when ``scheduled`` was read.
+        dead_at: when ``dead`` was read.
+        blocked_at: when ``blocked`` was read.
+        sized_at: when the sizes in ``uses`` were read.
+        done: done messages of a group's queue.
+        totals: messages moved in a group's queue.
+        workers: workers of a group's queue, if known.
+        depth: the ready rows as the server counts them.
+        count: the newest count of the whole table, however old.
+        counting: share of the table already counted (0 to 1) while a needed first count runs.
+        page: the page that ``messages`` are from; ``None``: messages in progress or at the head.
+        unknown: figure → why this layout cannot have it.
+        left_out: probes that were due but skipped to stay within the budget.
+        partial: why our role may see only some of the rows, else empty.
+        elsewhere: why the queue's counters, sequences and sessions are not here (a standby), else empty.
+        unread: the queue was not read in this poll, because queues take turns.
+        strange: messages in states that qmon does not know.
     """
 
     layout: Layout
@@ -136,21 +151,29 @@ class QueueSamples:
 class Snapshot:
     """One poll of one target.
 
-    ``sequence`` counts the polls of one poller from 1. ``sampled_at`` is the server's clock (seconds since the epoch)
-    as the poll began, ``taken_at`` our monotonic clock (seconds) as it ended. ``client_ms``: wall time of the whole
-    poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
-    our own session touched since the poll before, ``None`` where the server does not say.
-    ``blocking``: who waits for whom.
-    ``pauses``: those in force; none where the database records none. ``operated``: what operations of qmon have changed
-    lately, ``None``: the database records none, or they were not read. ``observing``: what watching costs, and what is
-    read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
-    that our own session was on a processor since the poll before; ``None`` where the server does not say.
-    ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
-    far their indexes are fragmented, as last read; ``plans``: by which plans they are popped, where that was read since
-    the poll before; ``jobs``: which jobs of the server work on them; ``blocked``: the
-    last reports of sessions that waited for long, the newest first. ``first``: the first poll over its connection.
-    ``every_s``: seconds between readings of a queue that nobody looks at; 0: it is read in each poll.
-    ``server_state``: what lies under all queues, as last read.
+    Attributes:
+        sequence: number of the poll of one poller, from 1.
+        sampled_at: server clock at the start of the poll, seconds since the epoch.
+        taken_at: our monotonic clock at its end, seconds.
+        client_ms: wall time of the whole poll here.
+        server_ms: time from its first to its last statement on the server clock.
+        buffers: pages that our session touched since the previous poll; ``None`` if the server does not report it.
+        blocking: blocked sessions and their blockers.
+        cost: what our session has cost the server so far.
+        pauses: pauses in force; empty if the database records none.
+        operated: recent changes by qmon's operations; ``None`` if the database records none or they were not read.
+        observing: cost of watching, and throttled probes.
+        server_counters: counters of SQL Server.
+        version_store: the version store of SQL Server.
+        cpu_ms: processor time of our session since the previous poll; ``None`` if the server does not report it.
+        procedures: reads of the queues' procedures; ``None`` if not asked in this poll.
+        fragments: fragmentation of the queues' indexes, as last read.
+        plans: plans of pops, if read since the previous poll.
+        jobs: the server's jobs that work on the queues.
+        blocked: last reports of sessions that waited for long, newest first.
+        server_state: server health, as last read.
+        first: the first poll over its connection.
+        every_s: seconds between readings of a queue that no screen shows; 0 if it is read in each poll.
     """
 
     target: str

@@ -1,4 +1,4 @@
-"""What a standby can tell of its primary's queues: the rows as they were some time ago, and nothing that is counted."""
+"""What a standby can show about its primary's queues: rows of some time ago, and no counters."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from qmon.model.text import duration
 
 @dataclass(frozen=True, slots=True)
 class Standby:
-    """How old the rows of a standby are. ``behind_s``: seconds, ``None``: not known; ``paused``: they grow older."""
+    """How old the rows of a standby are.
+
+    ``behind_s``: seconds behind the primary, ``None`` if unknown. ``paused``: replay is paused, so the rows grow older.
+    """
 
     behind_s: float | None
     paused: bool
 
     @property
     def words(self) -> str:
-        """In a few words, empty where it has all that came."""
+        """A short text, empty if the standby has applied everything it received."""
         if self.paused:
             return "replay paused"
         if self.behind_s is None:
@@ -27,7 +30,10 @@ class Standby:
         return f"{duration(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
 
     def aged(self, figure: Figure) -> Figure:
-        """The figure with the age that its rows have here; ``old`` where nobody knows it, or replay is paused."""
+        """Return the figure with the age of the rows added.
+
+        It is ``old`` if that age is unknown or replay is paused.
+        """
         if figure.value is None:
             return figure
         age_s = figure.age_s + (self.behind_s or 0.0)
@@ -37,5 +43,5 @@ class Standby:
 
 
 def standby_of(server: ServerSample) -> Standby | None:
-    """The standby that a server is, ``None`` for one that can be written."""
+    """Return the standby state of a server, ``None`` for a server that accepts writes."""
     return Standby(server.behind_s, server.replay_paused) if server.in_recovery else None

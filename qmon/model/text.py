@@ -1,6 +1,6 @@
-"""Values as people read them, the same everywhere: durations, moments, bytes, numbers, rates, payloads, sparklines.
+"""Format values for people, the same everywhere: durations, times, bytes, numbers, rates, payloads, sparklines.
 
-Besides, durations of settings, as people write them: ``5m``, ``1h30m``, ``500ms``.
+Also parses and formats durations of settings: ``5m``, ``1h30m``, ``500ms``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from typing import Final
 from qmon.errors import BadInput
 
 UNKNOWN: Final = "–"
-# What a spreadsheet takes for the beginning of a formula.
+
+# First characters of what a spreadsheet takes for a formula.
 _FORMULA: Final = ("=", "+", "-", "@")
 """What stands where a value is not known."""
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 _UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
-# What hex digits follow, as PostgreSQL and SQL Server write bytes.
+
+# Prefixes of hex digits in bytes written by PostgreSQL and SQL Server.
 _HEX: Final = ("\\x", "0x")
 _BLANKS: Final = frozenset("\t\n\r")
 _BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
@@ -29,10 +31,11 @@ _SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
 
 
 def duration(seconds: float) -> str:
-    """A time measured, in two units from a minute on: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``.
+    """Return a measured time, in two units from a minute on.
 
-    A clock that is a little behind gives ``0.0 s``; a time a minute or more ahead is negative, ``-1 h 02 m``.
-    Settings are written by ``qmon.model.text.format_duration``.
+    Examples: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``. If a clock is slightly behind, the result
+    is ``0.0 s``. A time a minute or more in the future is negative, ``-1 h 02 m``. ``format_duration`` writes durations
+    of settings.
     """
     if seconds <= -60:
         return f"-{duration(-seconds)}"
@@ -48,7 +51,7 @@ def duration(seconds: float) -> str:
 
 
 def brief(seconds: float) -> str:
-    """A duration in its largest unit, where there is little room: ``12s``, ``8m``, ``3h``, ``2d``."""
+    """Return a duration in its largest unit, for narrow columns: ``12s``, ``8m``, ``3h``, ``2d``."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= length:
             return f"{seconds // length:.0f}{unit}"
@@ -56,29 +59,29 @@ def brief(seconds: float) -> str:
 
 
 def whole_seconds(seconds: float) -> str:
-    """The same without tenths of a second, for titles that should seldom change."""
+    """Return a duration without tenths of a second, for titles that should change rarely."""
     return duration(seconds) if seconds >= 59.5 else f"{max(0.0, seconds):.0f} s"
 
 
 def milliseconds(value: float) -> str:
-    """A short time, given in milliseconds: ``1.8 ms``, ``42 ms``; from a second on as ``duration``."""
+    """Return a short time given in milliseconds: ``1.8 ms``, ``42 ms``. From a second on it is like ``duration``."""
     if value < 9.95:
         return f"{value:.1f} ms"
     return f"{value:.0f} ms" if value < 999.5 else duration(value / 1000)
 
 
 def moment(at: float) -> str:
-    """Seconds since the epoch: ``2026-11-21 07:15:00 UTC``."""
+    """Return seconds since the epoch as ``2026-11-21 07:15:00 UTC``."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def time_of_day(at: float) -> str:
-    """The same for a moment of today: ``07:15:00 UTC``."""
+    """Return a time of today as ``07:15:00 UTC``."""
     return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC"
 
 
 def count(value: float) -> str:
-    """A number of things: ``12,431``; from a million on four digits, ``5.004 M``, ``51.23 M``, ``512.3 M``."""
+    """Return a number of things: ``12,431``; four digits from a million on: ``5.004 M``, ``51.23 M``, ``512.3 M``."""
     whole = round(value)
     if abs(whole) < 1_000_000:
         return f"{whole:,}"
@@ -87,7 +90,7 @@ def count(value: float) -> str:
 
 
 def abbreviated(value: float) -> str:
-    """A number of things in at most four characters: ``0``, ``999``, ``1.2k``, ``40k``, ``5.0M``, ``512M``."""
+    """Return a number of things in at most four characters: ``0``, ``999``, ``1.2k``, ``40k``, ``5.0M``, ``512M``."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size * 0.9995:
             scaled = value / size
@@ -96,19 +99,19 @@ def abbreviated(value: float) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """How many of a thing, in full: ``1 session``, ``1,204 sessions``."""
+    """Return a number with its noun: ``1 session``, ``1,204 sessions``."""
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
 def number(value: float) -> str:
-    """A value with two digits or more: ``0.25``, ``3.1``, ``31``, ``3,100``; whole ones as they are."""
+    """Return a value with at least two significant digits: ``0.25``, ``3.1``, ``31``, ``3,100``; whole ones as is."""
     if value == round(value) or abs(value) >= 9.95:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2f}"
 
 
 def rate(value: float) -> str:
-    """A number a second, without its unit: ``0``, ``<0.1``, ``4.0``, ``18.3``, ``91,204``."""
+    """Return a rate without its unit: ``0``, ``<0.1``, ``4.0``, ``18.3``, ``91,204``."""
     if value == 0:
         return "0"
     if abs(value) < 0.05:
@@ -117,12 +120,12 @@ def rate(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage: ``3 %``, ``0.4 %``."""
+    """Return a share as a percentage: ``3 %``, ``0.4 %``."""
     return f"{share * 100:.1f} %" if 0 < share < 0.00995 else f"{share * 100:.0f} %"
 
 
 def size(count_of_bytes: float) -> str:
-    """Bytes in the largest unit of 1,024 that fits: ``812 B``, ``8.0 kB``, ``1.2 MB``, ``48 GB``."""
+    """Return bytes in the largest fitting unit (steps of 1,024): ``812 B``, ``8.0 kB``, ``1.2 MB``, ``48 GB``."""
     value, unit = count_of_bytes, "B"
     for bigger in ("kB", "MB", "GB", "TB"):
         if abs(value) < 999.5:
@@ -132,18 +135,18 @@ def size(count_of_bytes: float) -> str:
 
 
 def one_line(text: str, length: int = 60) -> str:
-    """The text on one line, printable, and cut to a number of characters."""
+    """Return the text on one line, without unprintable characters, cut to ``length`` characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def holds_bytes(type_name: str) -> bool:
-    """Whether a column of this type, with or without a length, holds bytes."""
+    """Return whether a column of this type holds bytes. The type may include a length."""
     return _bare(type_name) in _BYTES
 
 
 def tells_size(type_name: str) -> bool:
-    """Whether PostgreSQL's ``octet_length`` knows the size of a value of this type without unpacking it."""
+    """Return whether PostgreSQL's ``octet_length`` gets the size of a value of this type without detoasting it."""
     return _bare(type_name) in _SIZED
 
 
@@ -152,9 +155,9 @@ def _bare(type_name: str) -> str:
 
 
 def readable(written: str | None) -> str | None:
-    """Bytes that a server wrote as hex digits, perhaps cut short: the UTF-8 text that they are, else ``0x1b5b``.
+    """Decode bytes that a server wrote as hex digits, possibly truncated: their UTF-8 text, else ``0x1b5b``.
 
-    Anything else, and what is no row of hex digits, is as it was written.
+    Anything else is returned unchanged.
     """
     if written is None or not written.startswith(_HEX):
         return written
@@ -168,15 +171,15 @@ def readable(written: str | None) -> str | None:
 
 
 def utf8_text(raw: bytes) -> str | None:
-    """The text that bytes are, perhaps cut short within a character; ``None`` where they are none that is printable."""
+    """Decode bytes that may end inside a character. Return ``None`` if they are not printable UTF-8 text."""
     try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(raw)  # half a character may be cut off
+        text = codecs.getincrementaldecoder("utf-8")().decode(raw)  # the last character may be incomplete
     except ValueError:
         return None
     return text if all(c.isprintable() or c in _BLANKS for c in text) else None
 
 
-# No duration is longer, in seconds: servers and threads reckon with no more of them than 32 bits hold.
+# Longest duration in seconds: servers and threads use at most 32 bits for durations.
 MAX_S: Final = 10_000 * 86_400.0
 _SHOWN: Final = 40
 _SECONDS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -186,7 +189,7 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[dhms])\s*")
 def parse_duration(text: str) -> float:
     """Return the seconds of ``2s``, ``1h30m`` or ``500ms``.
 
-    Raises ``BadInput`` for anything else, also for a number without a unit, for 0, and for more than ``MAX_S``.
+    Raises ``BadInput`` for anything else, including a number without a unit, 0, and more than ``MAX_S``.
     """
     cleaned = text.strip().lower()
     at, seconds = 0, 0.0
@@ -205,7 +208,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """The shortest such text that reads back as exactly as many seconds."""
+    """Return the shortest text that ``parse_duration`` reads as exactly this many seconds."""
     for text in _candidates(seconds):
         if text and parse_duration(text) == seconds:
             return text
@@ -226,7 +229,7 @@ def _candidates(seconds: float) -> tuple[str, ...]:
 
 
 def heights(values: Sequence[float | None], top: float, eighths: int) -> list[int]:
-    """Each value as a height of 0 to ``eighths``; above zero it is at least 1, unknown is -1."""
+    """Scale each value to a height from 0 to ``eighths``. Values above zero get at least 1, unknown ones -1."""
     out = []
     for value in values:
         if value is None:
@@ -239,10 +242,10 @@ def heights(values: Sequence[float | None], top: float, eighths: int) -> list[in
 
 
 def sparkline(values: Sequence[float | None], top: float) -> str:
-    """One line of blocks, scaled to ``top``; zero is the lowest block, unknown a blank."""
+    """Return one line of blocks scaled to ``top``. Zero is the lowest block, an unknown value a blank."""
     return "".join(" " if h < 0 else BLOCKS[max(1, h)] for h in heights(values, top, 8))
 
 
 def spreadsheet_safe(text: str) -> str:
-    """A field of CSV: one that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Return a CSV field. A leading apostrophe is added to anything that a spreadsheet would take for a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,4 +1,4 @@
-"""View: what the figures are now, derived from the snapshots so far. Screens, commands and verdicts read only this."""
+"""View: the current figures, derived from all snapshots so far. Screens, commands and verdicts read only this."""
 
 from __future__ import annotations
 
@@ -38,23 +38,34 @@ _UNKNOWN: Final = Figure()
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The figures of one queue. Rates are messages per second over the last window; ``oldest`` is in seconds.
+    """The figures of one queue. Rates are messages per second over the last window.
 
-    ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
-    ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
-    ``ownerless``: messages in progress whose owner is dead, as far as they were read.
-    ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
-    another; ``undecided``: codes of others that are not known to be over; ``past``: those raised before, the newest
-    first, a bounded number. ``pushers`` and ``poppers`` are sessions
-    that are connected; ``poppers_waiting`` run nothing, or wait for a lock or for time to pass.
-    ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
-    ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
-    ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
-    that poll, ``None`` where something came between. ``read_at``: where it was not this queue's turn, of many, when it
-    was read (server clock, seconds since the epoch): ages of figures are as of then. ``blocked``: messages that cannot
-    run until something else happens; ``blocked_oldest``: age of the oldest of them, seconds; ``blockers``: their
-    blockers. ``page``: of which page ``messages`` are, ``None``: those in
-    progress, or at the head.
+    Attributes:
+        oldest: age of the oldest ready message in seconds.
+        gap: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
+        fill: share of a ring's slots in use, 0 to 1.
+        verdict: the worst of ``verdicts``.
+        page: the page that ``messages`` are from; ``None``: messages in progress or at the head.
+        window_s: seconds that the rates were measured over.
+        pauses: pauses in force.
+        verdicts: all verdicts that hold and do not merely follow from another.
+        undecided: codes of other verdicts that are not known to be over.
+        past: earlier verdicts, newest first, a bounded number.
+        pushers: connected producer sessions.
+        poppers: connected consumer sessions.
+        poppers_waiting: consumers that run nothing, or wait for a lock or for time to pass.
+        done: messages done and not archived.
+        blocked: messages that cannot run until something else happens.
+        blocked_oldest: age of the oldest of them in seconds.
+        bytes: size of tables and indexes.
+        growth: bytes per second.
+        counting: share of the table covered by the first scan (0 to 1), while figures depend on it.
+        flow: messages moved since the previous poll, if its counters were read without a break.
+        span_s: seconds since the previous poll; ``None`` after a break.
+        read_at: when the queue was last read, if it was not its turn in this poll (server clock, seconds since the
+            epoch). Ages of figures refer to this time.
+        blockers: blockers of the blocked messages.
+        ownerless: ids of messages in progress whose owner is dead, as far as they were read.
     """
 
     layout: Layout
@@ -101,28 +112,36 @@ class QueueView:
 
     @property
     def name(self) -> str:
-        """The queue's name."""
         return self.layout.queue
 
     def is_stuck(self, message: MessageSample) -> bool:
-        """Whether a message is in progress for longer than the queue's timeout, or its owner is dead."""
+        """Return whether a message is in progress longer than the queue's timeout, or its owner is dead."""
         late = message.age_s is not None and message.age_s > self.layout.timeout_s
         return message.state == "in_progress" and (late or message.id in self.ownerless)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetView:
-    """The figures of one target: transactions per second, live waits, blocked sessions, and what qmon costs.
+    """The figures of one target: transactions per second, waits, blocked sessions, and the cost of polling.
 
-    ``blocking``: who waits for whom. ``None``: could not be read.
-    ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
-    often to stay within it. ``commits`` and ``sessions``: without qmon's own. ``counters``, ``version_store``: as
-    SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
-    ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
-    for a server that can be written. ``state``: what lies under all queues, and
-    ``plans``: by which plans they are popped, both as last read. ``jobs``: those of the server that work on them.
-    ``blocked``: the last reports of sessions that waited for long. ``sessions_used`` of ``sessions_limit``: in all
-    databases, ``None`` if not known. ``outside``: what is wrong outside of the queues, a sentence each.
+    Attributes:
+        commits: transactions per second, without qmon's own.
+        sessions: sessions, without qmon's own.
+        budget_share: qmon's server time as a share of its budget; 1.0 is all of it.
+        blocking: blocked sessions and their blockers; ``None`` if they could not be read.
+        observing: probes throttled to stay within the budget.
+        counters: rates of SQL Server's counters.
+        version_store: the version store of SQL Server.
+        cpu_ms: processor time of qmon's session since the previous poll.
+        broker: the queues of Service Broker; ``None`` if there are none.
+        standby: age of the rows of a standby; ``None`` for a server that accepts writes.
+        state: server health, as last read.
+        plans: plans of pops, as last read.
+        jobs: the server's jobs that work on the queues.
+        blocked: the last reports of sessions that waited for long.
+        sessions_used: sessions of all databases; ``None`` if unknown.
+        sessions_limit: limit of ``sessions_used``; ``None`` if unknown.
+        outside: problems outside the queues, one sentence each.
     """
 
     commits: Figure
@@ -155,9 +174,10 @@ class TargetView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All figures of a target after one poll. ``sampled_at`` is the server's clock, ``taken_at`` our monotonic one.
+    """All figures of a target after one poll.
 
-    ``span_s``: seconds since the poll before, ``None`` where something came between.
+    ``sampled_at`` is the server clock, ``taken_at`` our monotonic clock. ``span_s``: seconds since the previous poll,
+    ``None`` after a break.
     """
 
     target: str
@@ -175,13 +195,13 @@ class View:
 
     @property
     def pauses(self) -> tuple[Pause, ...]:
-        """The pauses in force, of every queue that is watched."""
+        """The pauses in force on all watched queues."""
         return tuple(pause for each in self.queues for pause in each.pauses)
 
     def since_read_s(self, queue: QueueView) -> float:
-        """Seconds to add to the ages of a queue's figures where it was not its turn in this poll, else 0."""
+        """Return the seconds to add to the ages of a queue's figures if it was not read in this poll, else 0."""
         return 0.0 if queue.read_at is None else self.sampled_at - queue.read_at
 
     def queue(self, name: str) -> QueueView | None:
-        """The queue of that name, if it is there."""
+        """Return the queue with this name, ``None`` if it is not watched."""
         return next((q for q in self.queues if q.name == name), None)

@@ -1,1 +1,1 @@
-"""Watching: probes, the poller, discovery and the bounded history."""
+"""Monitoring: probes, the poller, discovery and the bounded history."""

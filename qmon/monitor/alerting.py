@@ -1,7 +1,7 @@
-"""The alerts of one session: the rules over what the source reports, what is acknowledged, and what is told of them.
+"""Manage the alerts of one session: apply the rules, acknowledge and mute alerts, and send notices.
 
-Acknowledging and muting are for this screen: they quieten bell and banner. Receivers of notices are told all the same,
-since others may depend on it.
+Acknowledging and muting only affect the bell and banner of this screen. Receivers still get notices, because others may
+depend on them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from qmon.redact import hide_secrets
 if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
 
-# How long muting lasts: each time it is asked for again the next, and then no longer at all.
+# Duration of muting in seconds: each repeated request takes the next one, and the request after the last unmutes.
 MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 _TICK_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """How the alerts stand. ``open``: not acknowledged, the worst first. Times: our monotonic clock, seconds."""
+    """The current alerts. ``open``: not acknowledged, worst first. Times: our monotonic clock, seconds."""
 
     open: tuple[Alert, ...] = ()
     acknowledged: tuple[Alert, ...] = ()
@@ -39,15 +39,15 @@ class AlertState:
 
 
 class Alerting:
-    """Not thread-safe: called by whoever takes the events of the source.
+    """The alerts of one target. Not thread-safe: call it from the code that receives the events of the source.
 
     Args:
         target: its name, free of secrets.
-        rules: those of the configuration; the ones about other targets are passed over.
-        notifier: tells receivers, if there are some; several targets may share it.
-        group_wait_s: seconds that a notice waits for others of its cause.
-        redact: covers what the configuration says in what is told.
-        bell: whether ``on_event`` asks for the bell.
+        rules: those of the configuration; rules about other targets are ignored.
+        notifier: sends notices to receivers, if there are any; several targets may share it.
+        group_wait_s: seconds that a notice waits for others with the same cause.
+        redact: hides the secrets of the configuration in notices.
+        bell: whether ``on_event`` may ring the bell.
         clock: the monotonic clock of views and states.
     """
 
@@ -63,7 +63,7 @@ class Alerting:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.notifier = notifier
-        # Called with what becomes of each alert, acknowledged or not.
+        # Called with each change of an alert, acknowledged or not.
         self.on_change: Callable[[Change], object] = lambda change: None
         self._target = target
         self._rules = tuple(rules)
@@ -80,13 +80,16 @@ class Alerting:
         self._lost = ""
 
     def use(self, rules: Sequence[AlertRule], *, bell: bool) -> None:
-        """Go by these rules from now on; what was raised by one that is no longer there is forgotten."""
+        """Use these rules from now on; alerts of rules that no longer exist are forgotten."""
         self._rules, self._bell = tuple(rules), bell
         names = {rule.name for rule in rules}
         self._memory = {key: latch for key, latch in self._memory.items() if key[0] in names}
 
     def on_event(self, event: View | SourceState | None) -> bool:
-        """Take in new figures, a change of phase, or that a second has passed; returns whether to ring the bell."""
+        """Record a view or a change of phase; return whether to ring the bell.
+
+        ``None``: a second has passed.
+        """
         now = self._clock()
         if isinstance(event, View):
             self._lost = ""
@@ -121,26 +124,26 @@ class Alerting:
         return [replace(notice, words=hide_secrets(self._redact(notice.words))) for notice in out]
 
     def tell_ends(self) -> None:
-        """Have told at once what is over, since nobody looks any longer."""
+        """Send the notices of alerts that are over now, because monitoring ends."""
         for notice in self._to_tell(self._clock(), 0.0) if self.notifier is not None else ():
             if notice.over and self.notifier is not None:
                 self.notifier.send(notice)
 
     @property
     def state(self) -> AlertState:
-        """How the alerts stand now."""
+        """The current alerts."""
         known = tuple(a for a in self._alerts if self._acknowledged.get(a.key, Severity.FINE) >= a.severity)
         return AlertState(tuple(a for a in self._alerts if a not in known), known, self._muted_until)
 
     def acknowledge(self) -> Alert | None:
-        """Acknowledge the worst alert that is not yet, until it gets worse or is cleared; returns it."""
+        """Acknowledge the worst open alert until it gets worse or is cleared; return it."""
         worst = next(iter(self.state.open), None)
         if worst is not None:
             self._acknowledged[worst.key] = worst.severity
         return worst
 
     def mute(self) -> float | None:
-        """Mute for a quarter of an hour, longer when asked again, and at last no longer; the seconds, or ``None``."""
+        """Mute for 15 minutes, longer with each repeated call, and finally unmute; return the seconds, or ``None``."""
         if self._mute_step >= len(MUTES_S):
             self._unmute()
             return None
@@ -153,17 +156,20 @@ class Alerting:
         self._muted_until, self._mute_step = None, 0
 
     def close(self, patience_s: float) -> list[str]:
-        """Send what is left, for a few seconds; returns a line for each receiver that was not told everything."""
+        """Send the remaining notices within ``patience_s`` seconds.
+
+        Returns one line for each receiver that missed some.
+        """
         self.tell_ends()
         return [] if self.notifier is None else self.notifier.close(patience_s)
 
 
 class FleetAlerting:
-    """The alerts of several targets on one screen, as those of one. Not thread-safe.
+    """The alerts of several targets on one screen, with the interface of ``Alerting``. Not thread-safe.
 
     Args:
         alerting: by name of the target.
-        notifier: the one that all of them tell, if there are receivers.
+        notifier: shared by all of them, if there are receivers.
     """
 
     def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier | None = None) -> None:
@@ -171,18 +177,21 @@ class FleetAlerting:
         self._alerting = alerting
 
     def tell(self, on_change: Mapping[str, Callable[[Change], object]]) -> None:
-        """Tell these of each change of the alerts of a target, by its name."""
+        """Call ``on_change`` with each change of the alerts of a target, by its name."""
         for name, each in self._alerting.items():
             each.on_change = on_change[name]
 
     def on_event(self, event: View | SourceState | None) -> bool:
-        """Take in what the source of one target reports, or that a second has passed; whether to ring the bell."""
+        """Record an event of one target's source; return whether to ring the bell.
+
+        ``None``: a second has passed.
+        """
         about = [each for name, each in self._alerting.items() if event is None or name == event.target]
         return any([each.on_event(event) for each in about])
 
     @property
     def state(self) -> AlertState:
-        """How the alerts of all stand now, the worst first; what they are about begins with the target's name."""
+        """The current alerts of all targets, worst first. Queue names begin with the target's name."""
         states = {name: each.state for name, each in self._alerting.items()}
         opened = [_of(name, alert) for name, state in states.items() for alert in state.open]
         known = [_of(name, alert) for name, state in states.items() for alert in state.acknowledged]
@@ -190,7 +199,7 @@ class FleetAlerting:
         return AlertState(tuple(sorted(opened, key=_worst)), tuple(sorted(known, key=_worst)), muted_until)
 
     def acknowledge(self) -> Alert | None:
-        """Acknowledge the worst alert that is not yet; returns it."""
+        """Acknowledge the worst open alert and return it."""
         raised = {name: each.state.open for name, each in self._alerting.items()}
         worst = min(((_worst(opened[0]), name) for name, opened in raised.items() if opened), default=None)
         if worst is None or (alert := self._alerting[worst[1]].acknowledge()) is None:
@@ -198,12 +207,12 @@ class FleetAlerting:
         return _of(worst[1], alert)
 
     def mute(self) -> float | None:
-        """Mute all, as ``Alerting.mute`` does one."""
+        """Mute all targets; see ``Alerting.mute``."""
         seconds = [each.mute() for each in self._alerting.values()]
         return seconds[0] if seconds else None
 
     def close(self, patience_s: float) -> list[str]:
-        """End, as ``Alerting.close`` does."""
+        """End; see ``Alerting.close``."""
         for each in self._alerting.values():
             each.tell_ends()
         return [] if self.notifier is None else self.notifier.close(patience_s)
@@ -218,10 +227,11 @@ def _worst(alert: Alert) -> tuple[int, float]:
 
 
 class HeadlessAlerting:
-    """The alerts of several targets without a screen. Thread-safe; alerts are judged each second, too.
+    """The alerts of several targets without a screen. Thread-safe; rules are also applied each second.
 
     Args:
         alerting: by name of the target, with one notifier for all.
+        notifier: the notifier that they share.
     """
 
     def __init__(self, alerting: Mapping[str, Alerting], notifier: Notifier) -> None:
@@ -234,7 +244,7 @@ class HeadlessAlerting:
         self._thread.start()
 
     def take(self, target: str, event: View | SourceState) -> None:
-        """Take in what the source of one target reports; returns at once."""
+        """Record an event of one target's source; returns immediately."""
         self._on_event(target, event)
 
     def _on_event(self, target: str, event: View | SourceState | None) -> None:
@@ -244,7 +254,7 @@ class HeadlessAlerting:
         try:
             with self._lock:
                 found.on_event(event)
-        except Exception as problem:  # a defect of ours must be seen, and polling go on
+        except Exception as problem:  # a bug of ours must be reported, and polling must continue
             words = log.report(problem)
             if words != self._problem:
                 self._problem = words
@@ -256,7 +266,7 @@ class HeadlessAlerting:
                 self._on_event(target, None)
 
     def close(self, patience_s: float) -> list[str]:
-        """End, as ``Alerting.close`` does."""
+        """End; see ``Alerting.close``."""
         self._closing.set()
         self._thread.join(_TICK_S)
         for alerting in self._alerting.values():

@@ -1,4 +1,4 @@
-"""Runs every probe once by itself, to say which work, how long they take, and what is missing for those that do not."""
+"""Run every probe once by itself, and report which work, how long they take, and what is missing for the others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 
-# What each of the connections of `qmon connect` is for, in the order in which they are made.
+# The use of each connection of `qmon connect`, in the order in which they are opened.
 GIVES: Final = (
     "all that a poll reads",
     "exact counts of deep queues, the full search for the oldest message, and the catalog read anew beside the polls",
@@ -52,9 +52,11 @@ GIVES: Final = (
 
 
 def room(connect: Callable[[], Connection]) -> int:
-    """How many of these connections are to be had, one that is open already among them; tried, and closed again.
+    """Return how many of these connections are available, including the one already open.
 
-    Raises what connecting raises but ``NoConnectionLeft``.
+    Each is opened and closed again.
+
+    Raises whatever connecting raises, except ``NoConnectionLeft``.
     """
     made: list[Connection] = []
     try:
@@ -70,7 +72,7 @@ def room(connect: Callable[[], Connection]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """One right. ``grant``: the statement that gives it; whoever may grant runs it, qmon never does."""
+    """One permission. ``grant``: the statement that grants it. qmon never runs it."""
 
     name: str
     held: bool
@@ -79,7 +81,7 @@ class Right:
 
 
 def rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
-    """The rights of this engine and version, the most useful first. Raises what ``Connection.fetch`` raises."""
+    """Return the permissions for this engine and version, the most useful first. Raises as ``Connection.fetch``."""
     query = queries.load(engine.name, "catalog/rights", connection.version)
     statement = queries.render(query, {}, engine)
     return tuple(records(Right, connection.fetch(Bound(statement))))
@@ -93,10 +95,10 @@ _INTERVAL_S: Final = 2.0
 class Check:
     """One line of a checkup.
 
-    ``queue`` is empty for the target as a whole. ``ms``: how long the probe took, seen from here; ``None`` where it did
-    not run. ``problem``: what is wrong, empty where it works. ``grant``: the statement that would help, or empty.
-    ``expected``: the layout rules the figure out, which is no fault. ``index``: the statement that makes an index which
-    leads to the figures that scans of the table must count, or empty.
+    ``queue`` is empty for the whole target. ``ms``: how long the probe took, measured on this machine; ``None`` if it
+    did not run. ``problem``: what is wrong, empty if it works. ``grant``: the statement that would help, or empty.
+    ``expected``: the layout rules the figure out, which is not an error. ``index``: the statement that creates an index
+    for the figures that scans of the table must count, or empty.
     """
 
     probe: str
@@ -109,7 +111,7 @@ class Check:
 
 
 def pollers(connection: Connection, engine: Engine) -> int | None:
-    """How many qmons poll the database now; ``None``: our role is not shown them. Raises what ``fetch`` raises."""
+    """Return how many qmon instances poll the database now; ``None``: our role cannot see them. Raises as ``fetch``."""
     statement = StatementCache(engine, connection.version).of_target("server")
     return records(ServerSample, connection.fetch(statement.bound))[0].pollers
 
@@ -125,7 +127,7 @@ class Checkup:
 def checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> Checkup:
     """Run every probe of the target and of each of its queues once.
 
-    Raises ``ConnectionLost``, and what reading the catalogue raises.
+    Raises ``ConnectionLost``, and whatever reading the catalog raises.
     """
     statements = StatementCache(engine, connection.version)
     named = [name for name, probe in TARGET_PROBES.items() if not probe.in_pool]
@@ -149,18 +151,18 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
 def _settings(
     connection: Connection, engine: Engine, statements: StatementCache, resolved: Resolved
 ) -> tuple[SettingSample, ...]:
-    """The settings that a queue feels, those of all tables among them; empty if they cannot be read."""
+    """Return the settings that affect a queue, including those of all tables; empty if they cannot be read."""
     tables = [table for facts in resolved.facts.values() for table in facts.tables]
     tables += [found.table_id for found in resolved.groups]
     try:
         asked = statements.of_target(SETTINGS, {"tables": engine.ids(tables or (0,))})
         return tuple(records(SettingSample, connection.fetch(asked.bound)))
     except QueryFailed:
-        return ()  # the check of the probe says why
+        return ()  # the check of the probe gives the reason
 
 
 def _times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
-    """The newest rows next to the clock, for columns of times whose zone is not known."""
+    """Compare the newest rows with the clock, for columns of times whose zone is unknown."""
     lines = compared_tables(Catalog(connection, engine), resolved.layouts)
     for layout in resolved.layouts:
         for line in lines.get(layout.table, ()):
@@ -168,7 +170,7 @@ def _times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterat
 
 
 def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
-    """The figures and rules that end in an exception when one poll is read and judged."""
+    """Return the figures and rules that raise an exception when one poll is read and evaluated."""
 
     def refuse(_: Session) -> Connection:
         raise NoConnectionLeft("one poll needs no background reader")
@@ -178,7 +180,7 @@ def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Itera
     try:
         snapshot = collector.collect(1, _INTERVAL_S, Focus())
     except QueryFailed:
-        return  # the checks of the probes say why
+        return  # the checks of the probes give the reason
     for queue in TargetHistory().add(snapshot).queues:
         for failure in queue.failures:
             if failure.probe.startswith(DEFECT):
@@ -191,7 +193,7 @@ def _of_queue(connection: Connection, engine: Engine, statements: StatementCache
     if not spec.layout.routines and statements.has("routines_of_tables"):
         tables = {"tables": engine.ids(facts.tables)}
         found = _run(connection, statements.of("routines_of_tables", NamingSample, tables))
-        # only an owner of the database has that right by itself, and one figure of one screen needs it
+        # only a database owner has that permission by default, and only one figure of one screen needs it
         yield replace(found, queue=queue, expected=bool(found.grant))
     asked = table_counters.wanted(statements, facts.tables) + statements.of_tables("uses", UseSample, facts.tables)
     asked += statements.of_tables("sizes", SizeSample, facts.tables)
@@ -210,7 +212,7 @@ def _of_queue(connection: Connection, engine: Engine, statements: StatementCache
 def _seen_in_part(
     connection: Connection, statements: StatementCache, queue: str, tables: Sequence[int]
 ) -> Iterator[Check]:
-    """Where the server hides rows from our role, or may."""
+    """Return the tables and columns of which the server hides rows or values from our role, or may."""
     for statement in statements.of_tables("partial", PartialSample, tables):
         for found in records(PartialSample, connection.fetch(statement.bound)):
             if found.column_name is None:
@@ -222,7 +224,7 @@ def _seen_in_part(
 
 
 def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
-    """What is unknown on a standby, and how old the rest is."""
+    """Return what is unknown on a standby, and how old the rest is."""
     try:
         server = records(ServerSample, connection.fetch(statements.of_target("server").bound))[0]
     except QueryFailed:
@@ -238,7 +240,7 @@ def _standby(connection: Connection, statements: StatementCache) -> Iterator[Che
 
 
 def _scans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
-    """The first range of a scan, where figures come from scans; and the indexes that would spare them."""
+    """Run the first range of a scan, if figures come from scans, and propose indexes that would replace scans."""
     if not spec.facts.scanned:
         return
     parts: list[PartSample] = []
@@ -255,14 +257,14 @@ def _scans(connection: Connection, engine: Engine, statements: StatementCache, s
 
 
 def _fragmentation(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
-    """Of one index, where the engine has such a probe."""
+    """Read the fragmentation of one index, if the engine has such a probe."""
     fragments = FragmentationReader(engine)
     if fragments.able:
         yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
 
 
 def _plans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
-    """By which plans the queue is popped, where the engine remembers that."""
+    """Read the plans of the queue's pops, if the engine records them."""
     plans = PlanReader(engine)
     if plans.able:
         yield _timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))

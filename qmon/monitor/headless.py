@@ -1,4 +1,4 @@
-"""One target that is polled without anybody being asked: found, logged in and polled on threads of its own."""
+"""Poll one target without prompting: resolve, log in and poll on separate threads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _CONNECT_EVERY_S: Final = 20.0
 
 
 class HeadlessPoller:
-    """Polls one target until closed; what goes wrong with it stays with it. Implements ``SnapshotSource``.
+    """Poll one target until closed; its failures do not affect other targets. Implements ``SnapshotSource``.
 
     Args:
-        target: the target; its password comes from where it is kept, nobody is asked.
+        target: the target; its password comes from where it is stored, without a prompt.
         layouts: the queues of the configuration.
         interval_s: seconds between polls.
-        opened: called with the target and its password before the first poll; a ``QmonError`` of it is tried again.
+        opened: called with the target and its password before the first poll; retried if it raises ``QmonError``.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class HeadlessPoller:
         self._opened = opened
         self._closing = threading.Event()
         self._wake = threading.Event()
-        # Held while something begins, which is not begun once `_closing` is set.
+        # Held while the poller starts. It does not start once `_closing` is set.
         self._ending = threading.Lock()
-        # Held while something is asked of the poller, or it comes to be.
+        # Held while the poller is created or called.
         self._asking = threading.Lock()
         self._poller: Poller | None = None
 
@@ -56,40 +56,40 @@ class HeadlessPoller:
 
     @property
     def interval_s(self) -> float:
-        """Seconds between polls, as asked for."""
+        """The configured seconds between polls."""
         return self._interval_s
 
     def start(self, sink: Sink) -> None:
-        """Begin; returns at once. ``sink`` gets every snapshot and every change of phase, on other threads."""
+        """Start, and return immediately. ``sink`` gets every snapshot and phase change, on other threads."""
         threading.Thread(target=self._begin, args=(sink,), name="qmon-headless", daemon=True).start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll, or try to log in, as soon as what is under way has ended."""
+        """Poll, or try to log in, as soon as the running step has ended."""
         self._wake.set()
         if (poller := self._poller) is not None:
             poller.poll_now(changed, whole=whole)
 
     def set_interval(self, seconds: float) -> None:
-        """Poll every ``seconds`` from now on (0.5 to 60)."""
+        """Set the seconds between polls (0.5 to 60)."""
         with self._asking:
             self._interval_s = seconds
             if self._poller is not None:
                 self._poller.set_interval(seconds)
 
     def set_focus(self, focus: Focus) -> None:
-        """Say what is on the screens."""
+        """Set what is on screen."""
         with self._asking:
             self._focus = focus
             if self._poller is not None:
                 self._poller.set_focus(focus)
 
     def count_exactly(self, queue: str) -> None:
-        """Ask for an exact count of one queue; passed over before there is a connection."""
+        """Request an exact count of one queue; ignored before there is a connection."""
         if (poller := self._poller) is not None:
             poller.count_exactly(queue)
 
     def close(self) -> None:
-        """End: no more polls, and the sink hears no more. Waits some seconds at most."""
+        """Stop polling; the sink gets no more events. Waits a few seconds at most."""
         with self._ending:
             self._closing.set()
         self._wake.set()
@@ -97,7 +97,7 @@ class HeadlessPoller:
             self._poller.close()
 
     def _begin(self, sink: Sink) -> None:
-        """Find the password and the engine, which may need the server, and start to poll."""
+        """Find the password and the engine, which may need the server, and start polling."""
         while not self._closing.is_set():
             connection: Connection | None = None
             self._wake.clear()
@@ -119,7 +119,7 @@ class HeadlessPoller:
             self._wake.wait(_CONNECT_EVERY_S)
 
     def _poll(self, target: Target, poller: Poller, sink: Sink) -> bool:
-        """Start to poll, unless it was closed meanwhile."""
+        """Start polling, unless the poller was closed in the meantime."""
         with self._ending:
             if self._closing.is_set():
                 return False
@@ -132,7 +132,7 @@ class HeadlessPoller:
             return True
 
     def _log_in(self) -> tuple[Target, Connection | None]:
-        """The target with its password, and a connection; none where it cannot be reached now."""
+        """Return the target with its password, and a connection; ``None`` if the target cannot be reached now."""
         try:
             return log_in(self._target, POLL, (from_keyring,))
         except PasswordNeeded:

@@ -1,4 +1,4 @@
-"""The figures of a target within a deadline, for commands and monitoring systems: some polls, folded."""
+"""Read the figures of a target within a deadline, for commands and monitoring systems, by folding a few polls."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from qmon.monitor.state.target import TargetHistory
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
-# Attempts to read the catalogue of a server that is cold, or whose catalogue is locked.
+
+# Attempts to read the catalog of a cold server, or a locked catalog.
 _TRIES: Final = 2
-# The share of the time for counting what no index leads to.
+
+# Share of the time for counting figures without an index.
 _COUNTING: Final = 0.8
 
 
@@ -34,11 +36,11 @@ def view_over(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> View:
-    """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
+    """Return the figures of a target, with rates over at least ``over_s`` seconds, as printed by ``qmon status``.
 
-    Reading the catalogue for the first time may take as long as the poller allows, and is tried once more; ``report``
-    gets what is waited for. ``first``: a connection as for ``open_poller``.
-    Raises ``Unreachable`` where the target cannot be reached or does not answer in time.
+    The first catalog read may take as long as the poller allows, and is retried once. ``report`` gets messages about
+    what it is waiting for. ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the target cannot
+    be reached or does not answer in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
@@ -71,12 +73,12 @@ def view_after(
     undecided: Callable[[View], bool] = lambda _: False,
     first: Connection | None = None,
 ) -> View:
-    """The figures after ``polls`` polls, ``interval_s`` seconds apart; two at least give rates.
+    """Return the figures after ``polls`` polls, ``interval_s`` seconds apart; rates need at least two.
 
-    While ``undecided`` says so of the newest figures, and there is time, up to two polls more. Where the time is over
-    with fewer polls, the newest figures there are, as long as the target answered at all and not lost since.
-    ``first``: a connection as for ``open_poller``.
-    Raises ``Unreachable`` where it cannot be reached, is lost meanwhile, or does not answer in time.
+    While ``undecided`` is true for the newest figures and there is time, up to two more polls are made. If the time
+    ends with fewer polls, the newest figures are returned, provided that the target has answered and is not lost since.
+    ``first``: a connection as for ``open_poller``. Raises ``Unreachable`` if the target cannot be reached, is lost, or
+    does not answer in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
@@ -100,11 +102,11 @@ def _views(
     report: Callable[[str], None] = lambda _: None,
     first: Connection | None = None,
 ) -> tuple[list[View], bool]:
-    """Poll until it is enough, or the time is over; also returns whether it was enough in time.
+    """Poll until there are enough views or the time is over; also return whether there were enough in time.
 
-    ``over_s``: seconds that rates are taken over. ``cold_s``: how much longer where the catalogue could not be read at
-    once. What was lost while it was being read is tried once more. Raises ``Unreachable`` where the target cannot be
-    reached or is lost meanwhile.
+    ``over_s``: seconds over which rates are taken. ``cold_s``: additional seconds if the catalog could not be read at
+    once. If the target is lost while the catalog is being read, it is tried once more. Raises ``Unreachable`` if the
+    target cannot be reached or is lost.
     """
     history, done = TargetHistory(window_s=max(over_s, RATE_WINDOW_S)), threading.Event()
     views: list[View] = []
@@ -140,7 +142,7 @@ def _views(
     try:
         in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))
     finally:
-        # A server that hangs would block the end of the command; whatever is under way ends with the process.
+        # A hung server would block the end of the command; anything still running ends with the process.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
         raise Unreachable(problems[0])

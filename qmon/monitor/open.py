@@ -1,4 +1,4 @@
-"""Opens what watches a target: the poller with its connections, for the dashboard, the commands and the demo alike."""
+"""Open a poller with its connections, for the dashboard, the commands and the demo."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ def open_poller(
     within_s: float | None = None,
     first: Connection | None = None,
 ) -> Poller:
-    """A poller for a target, not started yet.
+    """Return a poller for a target, without starting it.
 
     ``layouts``: the queues of the user's configuration; those of the registry, or found by shape, are added.
-    ``budget``: what polling may cost the server; without one that of the target. ``within_s``: it is closed after
-    so many seconds, in which nothing is begun that takes longer.
-    ``first``: a connection for the session ``POLL``, which becomes the poller's first.
-    Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of an unknown kind, and where only the
-    server can tell its kind (a DSN) what connecting raises.
+    ``budget``: what polling may cost the server; by default that of the target. ``within_s``: seconds until it will be
+    closed; nothing that takes longer is started. ``first``: a connection for the session ``POLL``, which becomes the
+    poller's first. Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of unknown kind, and
+    whatever connecting raises if only the server can tell the kind (a DSN).
     """
     engine = engine_for(target)
 
@@ -44,7 +43,7 @@ def open_poller(
 
 
 def resolving(engine: Engine, layouts: Sequence[ConfiguredQueue]) -> Resolve:
-    """How a poller finds its queues where the configuration names these."""
+    """Return the function by which a poller finds its queues, given those of the configuration."""
 
     def find(connection: Connection, before: Resolved) -> Resolved:
         return resolve(connection, engine, layouts, before=before)

@@ -1,4 +1,7 @@
-"""Where snapshots come from: the poller of a live target, a ``qmon serve``, or a replay. Screens cannot tell which."""
+"""Define the sources of snapshots: the poller of a live target, a ``qmon serve``, or a replay.
+
+Screens treat them alike.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from qmon.model.snapshot import Snapshot
 
 
 class Phase(StrEnum):
-    """What the source is doing about its target."""
+    """The state of a source's connection to its target."""
 
     CONNECTING = "connecting"
     LIVE = "live"
-    # A poll has overrun its deadline; figures on screen age.
+    # A poll has overrun its deadline; the figures on screen get older.
     LATE = "late"
     # No connection; the next try is at `retry_at`.
     LOST = "lost"
@@ -26,9 +29,9 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A change of phase. ``retry_at`` and ``changed_at`` are our monotonic clock in seconds; ``reason`` is one line.
+    """A change of phase. ``retry_at`` and ``changed_at``: our monotonic clock, seconds; ``reason``: one line.
 
-    ``catalog``: connected, and the catalogue was being read for the first time.
+    ``catalog``: connected, and reading the catalog for the first time.
     """
 
     target: str
@@ -39,27 +42,27 @@ class SourceState:
     catalog: bool = False
 
 
-# Messages of a queue that are listed, at most.
+# Maximum number of messages listed for a queue.
 ROW_LIMIT: Final = 200
 
 Event = Snapshot | SourceState
+
 # Called from the source's own thread, so it must be quick and thread-safe.
 Sink = Callable[[Event], None]
 
 
-# Queues with something wrong that are read in each poll, the worst, where queues are many.
+# With many queues, up to this many queues with problems, the worst, are read in each poll.
 MOST_WRONG: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What the screens show now, beside what every poll reads.
+    """What the screens show now, in addition to what every poll reads.
 
-    ``rows_of``: the queue whose messages are listed, and ``listing`` which of them, ``None``: those in progress, or at
-    the head; ``blocking``: who blocks whom; ``closely``: waits, which are then
-    sampled more often. ``cursor``: the queue under the cursor; ``visible``: the queues whose rows are on the screen;
-    ``with_verdict``: those with something wrong, on the screen or not. ``away``: another target is on the screen;
-    waits are then sampled less often.
+    ``rows_of``: the queue whose messages are listed. ``listing``: which of them; ``None``: those in progress or at the
+    head. ``blocking``: the lock chains are on screen. ``closely``: waits are on screen and sampled more often.
+    ``cursor``: the queue under the cursor. ``visible``: the queues whose rows are on screen. ``with_verdict``: queues
+    with a problem, on screen or not. ``away``: another target is on screen and waits are sampled less often.
     """
 
     rows_of: str | None = None
@@ -73,17 +76,17 @@ class Focus:
 
     @property
     def watched(self) -> frozenset[str]:
-        """The queues whose figures matter most now: looked at by themselves, or with something wrong."""
+        """The queues whose figures matter most now: opened, under the cursor, or with a problem."""
         return self.with_verdict | {each for each in (self.rows_of, self.cursor) if each is not None}
 
     def at_once(self, before: Focus) -> bool:
-        """Whether what it adds to the one before is worth a poll before the next one is due."""
+        """Return whether the change from ``before`` justifies a poll now."""
         opened = self.rows_of is not None and (self.rows_of, self.listing) != (before.rows_of, before.listing)
         return opened or (self.blocking and not before.blocking)
 
 
 class SnapshotSource(Protocol):
-    """Something that produces snapshots. All methods may be called from any thread and return at once."""
+    """A source of snapshots. All methods may be called from any thread and return immediately."""
 
     @property
     def target(self) -> str:
@@ -91,25 +94,25 @@ class SnapshotSource(Protocol):
 
     @property
     def interval_s(self) -> float:
-        """Seconds between polls, as asked for."""
+        """The configured seconds between polls."""
 
     def start(self, sink: Sink) -> None:
-        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        """Start; ``sink`` gets every snapshot and every phase change."""
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll as soon as the poll under way has ended. ``changed``: a queue that older messages were put back to.
+        """Poll as soon as the running poll has ended. ``changed``: a queue to which older messages were put back.
 
-        ``whole``: read what is throttled, too.
+        ``whole``: also read the throttled probes.
         """
 
     def set_interval(self, seconds: float) -> None:
-        """Poll every ``seconds`` from now on (0.5 to 60)."""
+        """Set the seconds between polls (0.5 to 60)."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Say what is on the screens."""
+        """Set what is on screen."""
 
     def count_exactly(self, queue: str) -> None:
-        """Ask for an exact count of one queue, on the slow connection; it arrives as that queue's count."""
+        """Request an exact count of one queue on the background connection. It arrives as that queue's count."""
 
     def close(self) -> None:
-        """End; waits at most two seconds for the poll under way, then abandons it."""
+        """Stop. Waits at most two seconds for the running poll, then abandons it."""

@@ -1,1 +1,1 @@
-"""Changes to a database, only when an operator asks: actions on queues, and installing them."""
+"""Change databases on an operator's request: actions on queues, and the installation of queues."""

@@ -1,4 +1,4 @@
-"""The local audit: one JSON line before and one after whatever an operator does, in a file private to the user."""
+"""Local audit log: one JSON line before and one after each operator action, in a file private to the user."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ FORMAT: Final = 1
 
 
 class AuditFailed(QmonError):
-    """The audit could not be written, so the action stopped; the message says where and why."""
+    """Raised when the audit file cannot be written. The action was stopped; the message gives the path
+    and the reason.
+    """
 
 
 def default_path() -> Path:
-    """``operations.jsonl`` in the user's folder for state (``~/.local/state/qmon`` on Linux)."""
+    """Return the path of ``operations.jsonl`` in the user's state folder (``~/.local/state/qmon`` on Linux)."""
     return platformdirs.user_state_path("qmon") / "operations.jsonl"
 
 
 class AuditLine(TypedDict):
-    """A line. ``event``: begin, progress or end; ``at``: ISO 8601 in UTC; ``frozen``: what of the plan names its rows.
+    """One line of the audit file.
 
-    At the begin ``kind`` to ``frozen``, later the counts, at the end ``state``, and ``notes`` or ``problem``.
+    ``event`` is begin, progress or end. ``at`` is ISO 8601 in UTC. ``frozen`` holds the values that identify the
+    rows of the plan. A begin line has the fields from ``kind`` to ``frozen``. Later lines have the counts. The end
+    line also has ``state``, and ``notes`` or ``problem``.
     """
 
     format: Literal[1]
@@ -57,15 +61,15 @@ class AuditLine(TypedDict):
 
 
 class Audit:
-    """Appends lines to one file. Every line is on the disk when ``write`` returns."""
+    """Append lines to one audit file. Each line is on disk when ``write`` returns."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_path()
 
     def write(self, event: str, entry: Mapping[str, object]) -> None:
-        """Append one line: the time (UTC), ``event`` and ``entry``, in which nothing secret may be.
+        """Append one line with the time (UTC), ``event`` and ``entry``. ``entry`` must not contain secrets.
 
-        Raises ``AuditFailed`` where the line is not safely on the disk; what was written of it is taken back.
+        Raises ``AuditFailed`` if the line is not safely on disk; a partly written line is removed again.
         """
         line = {"format": FORMAT, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **entry}
         try:

@@ -1,4 +1,4 @@
-"""The context of operations: one target, who acts, what is allowed, and what the operator has given."""
+"""The context of operations: the target, the operator's account, the permissions and the settings."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from qmon.errors import BadInput
 from qmon.model.operations import Consent, Progress
 from qmon.operate.sql import Sql
 
-# Messages from which on the queue's name must be typed.
+# The operator must type the queue's name for actions on more messages than this.
 TYPED_ABOVE: Final = 10_000
 
-# Opens a connection for a purpose, which ends up in the application name (`qmon requeue`).
+# Opens a connection for a purpose. The purpose becomes part of the application name (`qmon requeue`).
 Connect = Callable[[str], Connection]
 OnProgress = Callable[[Progress], None]
 Stopped = Callable[[], bool]
 
 
 class ReadOnly(BadInput):
-    """qmon may not change anything here; the message says why."""
+    """Raised when qmon may not change anything on this target. The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """The operator's consent: the reason, and the queue's name as typed."""
+    """What the operator entered to confirm a plan: the reason, and the queue's name as typed."""
 
     reason: str = ""
     typed: str = ""
@@ -37,11 +37,13 @@ class Permission:
 
 @dataclass(frozen=True)
 class OperatorContext:
-    """The context of operations: one target, who acts, and what is allowed.
+    """The target of operations, with the operator's account and what is allowed.
 
-    ``who``: the account on this machine, such as ``anna@app-7``. ``read_only``: why nothing may be changed, ``None``
-    where it may. ``redact``: makes a payload fit for a screen. ``trash_days``: how long purged rows are promised to be
-    kept. ``audit``: the local audit's file, else the user's.
+    - ``who``: the account on this machine, such as ``anna@app-7``.
+    - ``read_only``: why nothing may be changed, or ``None`` if changes are allowed.
+    - ``redact``: replaces secrets in a payload before it is shown.
+    - ``trash_days``: days for which purged rows are kept.
+    - ``audit``: path of the local audit file; ``None`` means the user's default file.
     """
 
     connect: Connect
@@ -54,20 +56,20 @@ class OperatorContext:
     audit: Path | None = None
 
     def may_change(self) -> None:
-        """Raise ``ReadOnly`` where nothing may be changed. Every action asks before it changes anything."""
+        """Raise ``ReadOnly`` if nothing may be changed. Every action calls this before it changes anything."""
         if self.read_only is not None:
             raise ReadOnly(self.read_only)
 
     @contextlib.contextmanager
     def sql(self, purpose: str) -> Iterator[Sql]:
-        """The statements of acting on a connection for this purpose, which is closed at the end.
+        """Open a connection for this purpose, yield the action statements on it, and close it at the end.
 
-        Raises ``BadInput`` if qmon's own schema there is not to be trusted.
+        Raises ``BadInput`` if qmon's own schema in the database cannot be trusted.
         """
         with contextlib.closing(self.connect(purpose)) as connection:
             check_trusted(connection, self.engine)
             yield Sql(connection, self.engine)
 
     def consent(self, count: int = 0) -> Consent:
-        """The consent that an action needs; ``count``: of messages, where it is about messages."""
+        """Return the consent that an action needs. ``count``: number of messages, for actions on messages."""
         return Consent.TYPED if self.target.prod or count > TYPED_ABOVE else Consent.BUTTON

@@ -1,4 +1,4 @@
-"""One message, read whole: its payload, every column of its row, its times, and what the session that owns it does."""
+"""Reads one message completely: payload, all columns of its row, its times, and what its owner's session is doing."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ from qmon.operate.plan.library_queue import library_queue
 from qmon.operate.sql import Sql
 from qmon.operate.table import LONGEST_PART
 
-# Characters of a payload that are shown at most, or bytes where it holds bytes.
+# Maximum size of a payload on screen: characters, or bytes for binary columns.
 MOST_READ: Final = 1 << 20
 MOST_OF_A_COLUMN: Final = 4_000
-# The same that is read beyond the cut and not shown: what must be covered may begin before the cut and end behind.
+
+# Read this much beyond the cut, but do not show it: a secret may begin before the cut and end after it.
 _SPARE: Final = 4_096
 _BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 
 
 @dataclass(frozen=True, slots=True)
 class MessageColumn:
-    """A column of a message's row. ``size``: bytes of its value, ``None`` where that is NULL or cannot be read.
+    """A column of a message's row.
 
-    ``value``: covered as configured; bytes where they are no text; ``None``: NULL, or, with a size, too large for the
-    server to read it in part. ``cut``: there is more of it. ``grant``: what would let our role read it, else empty.
+    - ``size``: bytes of the value, ``None`` if it is NULL or cannot be read.
+    - ``value``: the redacted text, or bytes if the value is not text. ``None`` means NULL; with a ``size``, it means
+      that the value is too large for the server to read a part of it.
+    - ``cut``: the value is longer than what is here.
+    - ``grant``: the statement that would let our role read the column, else empty.
     """
 
     name: str
@@ -46,10 +50,12 @@ class MessageColumn:
 class Message:
     """One message, as it was when it was read.
 
-    ``columns``: all of its row, those of its second table behind them, cut after ``MOST_OF_A_COLUMN``. ``payload``: the
-    one with the payload, cut after ``MOST_READ``; ``None``: the layout names none. ``pushed_s``, ``popped_s``: seconds
-    since then, ``None`` where no column says so. ``owner``: who has it; ``doing``: what that session does now, or why
-    nobody knows.
+    - ``columns``: all columns of its row, followed by those of its second table, each cut after
+      ``MAX_COLUMN_CHARS``.
+    - ``payload``: the payload column, cut after ``MAX_PAYLOAD_CHARS``; ``None`` if the layout has none.
+    - ``pushed_s``, ``popped_s``: seconds since then, ``None`` if no column contains the time.
+    - ``owner``: the consumer that holds the message.
+    - ``doing``: what the owner's session is doing now, or why that is unknown.
     """
 
     columns: tuple[MessageColumn, ...]
@@ -73,7 +79,7 @@ class ReadableColumn:
 
     @property
     def stored(self) -> StoredColumn:
-        """The column for a statement."""
+        """The column in the form that statements take."""
         return StoredColumn(self.column_name, self.type_name, self.kind)
 
 
@@ -109,10 +115,11 @@ class LockHolder:
 
 
 def read_message(context: OperatorContext, layout: Layout, id: str, owner: str | None = None) -> Message | None:
-    """The message that is called ``id``; ``None`` where it is gone.
+    """Read the message ``id``. Return ``None`` if it no longer exists.
 
-    ``owner``: who was last seen to have it, where no column says so. Raises ``BadInput`` where nothing makes its row
-    known, ``LockTimeout`` with the session that keeps even readers away, and what connecting and reading raise.
+    ``owner``: the last known owner, used if the layout has no owner column. Raises ``BadInput`` if the row cannot be
+    identified, ``LockTimeout`` naming the session that blocks even readers, and whatever connecting and reading
+    raise.
     """
     with context.sql("message") as sql:
         table = _Row(sql, layout.table, _key_of(layout, id), layout.payload, context.redact)
@@ -140,7 +147,7 @@ def read_message(context: OperatorContext, layout: Layout, id: str, owner: str |
 
 
 def _key_of(layout: Layout, id: str) -> dict[str, str]:
-    """The columns that make the row of a message known, with their values."""
+    """Return the columns that identify the row of a message, with their values."""
     ring = layout.ring
     if ring is not None:
         return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
@@ -153,7 +160,7 @@ def _key_of(layout: Layout, id: str) -> dict[str, str]:
 
 
 class _Row:
-    """A row of a table with this key. ``payload``: the column of which more is read."""
+    """The row of a table with this key. ``payload_column``: more of this column is read than of the others."""
 
     def __init__(
         self, sql: Sql, table: TableName, key: Mapping[str, str], payload: str | None, redact: Callable[[str], str]
@@ -175,7 +182,7 @@ class _Row:
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
     def read(self) -> dict[str, MessageColumn] | None:
-        """Its columns by name; ``None`` where there is no such row."""
+        """Return the columns by name, or ``None`` if the row does not exist."""
         readable = [each for each in self._columns if each.readable]
         wanted = RowValues(tuple((each.stored, self._most(each) + _SPARE) for each in readable))
         found = self._sql.fetch(ColumnValue, "action/message/row", {**self.names, "columns": wanted})
@@ -204,7 +211,7 @@ class _Row:
         return covered[:-_SPARE] if cut else covered
 
     def _covered_bytes(self, raw: bytes, cut: bool) -> bytes:
-        """The bytes with what is covered in them as question marks."""
+        """Redact text in bytes; redacted characters become question marks."""
         return self._covered(raw.decode("latin-1"), cut).encode("latin-1", "replace")
 
     def _grant(self, column: ReadableColumn) -> str:
@@ -215,7 +222,7 @@ class _Row:
 def _second_row(
     context: OperatorContext, sql: Sql, layout: Layout, id: str, row: Mapping[str, MessageColumn]
 ) -> dict[str, MessageColumn] | None:
-    """The row with the payload, where that is in another table; empty where it is not there."""
+    """Return the row that contains the payload, if that is in another table. An empty dict means that it is missing."""
     library = library_queue(layout)
     lookup = None if library is None or library.group.payload is None else library.group.payload.lookup
     if lookup is not None:
@@ -244,7 +251,7 @@ def _times(sql: Sql, layout: Layout, row: _Row) -> Times:
 
 
 def _doing(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None) -> str:
-    """What the owner does now, in one line."""
+    """Describe in one line what the owner's session is doing now."""
     if owner is None:
         return ""
     column = layout.owner
@@ -268,7 +275,7 @@ def _doing(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None
 
 
 def _locked(sql: Sql, table_id: int) -> str:
-    """Who keeps even readers away."""
+    """Name the session or transaction whose lock blocks even readers."""
     try:
         found = sql.fetch(LockHolder, "probe/lock_holders", {}, {"tables": sql.engine.ids([table_id])})
     except QmonError:

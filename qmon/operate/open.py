@@ -1,4 +1,4 @@
-"""Makes the context that operations are done from, for the commands and for the dashboard alike."""
+"""Creates the context of operations, for the commands and for the dashboard."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from qmon.engines.registry import engine_for
 from qmon.errors import NoConnectionLeft
 from qmon.operate.context import OperatorContext
 
-# Seconds after which a statement of an operation is given up; an exact count of a long table is the slowest.
+# Statement timeout of operations, in seconds. The slowest statement is an exact count of a large table.
 STATEMENT_S: Final = 120.0
 LOCK_WAIT_S: Final = 5.0
-# Of a connection that reads one message: it waits for nobody for long.
+
+# The connection that reads one message gives up quickly instead of waiting for locks.
 MESSAGE: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
-# Purposes that change nothing, and so can be served by a standby.
+
+# Purposes that change nothing, so a standby can serve them.
 _READS: Final = frozenset({"operations", "pauses", "record"})
 
 
 class Connections:
-    """Connects for operations, and remembers what is open, so that a statement under way can be cancelled."""
+    """Open connections for operations, and keep track of them so that running statements can be cancelled."""
 
     def __init__(self, engine: Engine, target: Target) -> None:
         self._engine = engine
@@ -33,7 +35,7 @@ class Connections:
         self._lock = threading.Lock()
 
     def __call__(self, purpose: str) -> Connection:
-        """Open one; raises what connecting raises."""
+        """Open a connection. Raises whatever connecting raises."""
         session = (
             MESSAGE
             if purpose == MESSAGE.purpose
@@ -50,12 +52,12 @@ class Connections:
         return made
 
     def cancel(self) -> None:
-        """Ask the server to end the statements under way on what was opened here; from any thread, without waiting."""
+        """Ask the server to cancel the running statements on these connections. Does not wait. Safe from any thread."""
         for connection in self._opened():
             threading.Thread(target=connection.cancel, name="qmon-act-cancel", daemon=True).start()
 
     def abandon(self) -> None:
-        """Never wait again for what was opened here: statements under way raise ``ConnectionLost`` at once."""
+        """Stop waiting for these connections: running statements raise ``ConnectionLost`` at once."""
         for connection in self._opened():
             connection.abandon()
 
@@ -71,9 +73,10 @@ def open_context(
     redact: Callable[[str], str] = lambda text: text,
     trash_days: float = 7.0,
 ) -> OperatorContext:
-    """The context for one target; nothing is connected, except to a DSN of which only the server can tell what it is.
+    """Create the context for one target.
 
-    ``read_only``: why nothing may be changed; a target that is configured so needs no further word.
+    This connects only for a DSN, because only the server can report its product. ``read_only``: why nothing may be
+    changed; not needed for targets configured as read-only.
     """
     engine = engine_for(target)
     why = read_only or read_only_by(target)
@@ -81,20 +84,23 @@ def open_context(
 
 
 def read_only_by(target: Target) -> str | None:
-    """Why the configuration lets nothing be changed on a target; ``None``: it does."""
+    """Return why the configuration forbids changes to a target, or ``None`` if it allows them."""
     return f"{target.name} is read-only: qmon.toml says read_only = true" if target.read_only else None
 
 
 def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:
-    """The same context with connections of its own, and those: to cancel one operation without touching another."""
+    """Return a copy of the context with its own connections, and those connections.
+
+    They allow cancelling one operation without affecting others.
+    """
     connections = Connections(context.engine, context.target)
     return replace(context, connect=connections), connections
 
 
 def who() -> str:
-    """The account on this machine, such as ``anna@app-7``."""
+    """Return the account on this machine, such as ``anna@app-7``."""
     try:
         user = getpass.getuser()
-    except (KeyError, OSError):  # a container's user without a name
+    except (KeyError, OSError):  # a user without a name, as in a container
         user = "somebody"
     return f"{user}@{socket.gethostname() or 'localhost'}"

@@ -1,4 +1,4 @@
-"""Entry point of all actions: keys and commands prepare each one here, see its plan, and apply it or leave it."""
+"""Entry point of all actions. Keys and commands prepare an action here, show its plan, and apply or discard it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from qmon.operate.run.prepared import PreparedAction
 
 
 class Operator:
-    """Prepares actions for one target. Preparing only reads; each call has a connection of its own."""
+    """Prepare actions for one target. Preparing only reads. Each call opens its own connection."""
 
     def __init__(self, context: OperatorContext) -> None:
         self.context = context
 
     def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Messages in progress whose popper is dead, or that are stuck, are to be ready again. Raises ``BadInput``.
+        """Plan to make messages ready again that are stuck in progress or whose consumer is dead. Raises ``BadInput``.
 
-        Where a pop deletes, the sessions whose open transactions hold messages are to be ended.
+        If a pop deletes the message, the plan ends the sessions whose open transactions hold messages instead.
         """
         if layout.part is not None:
             return prepare_library_requeue(self.context, layout, choice)
@@ -47,59 +47,60 @@ class Operator:
         choice: Choice,
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008 - it is frozen
     ) -> PreparedAction:
-        """Dead messages are to be tried once more, at a rate, until too many fail again. Raises ``BadInput``."""
+        """Plan to retry dead messages at a limited rate, stopping if too many fail again. Raises ``BadInput``."""
         if layout.part is not None:
             return prepare_library_redrive(self.context, layout, choice, limits)
         return prepare_redrive(self.context, layout, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
-        """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``.
+        """Plan to move messages into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``.
 
-        Those of a library are discarded as it does it, and go into the trash where an undo can put all of it back.
+        Messages of a library are discarded the way the library does it. They go into the trash if an undo can
+        restore them completely.
         """
         if layout.part is not None:
             return prepare_library_purge(self.context, layout, choice)
         return prepare_purge(self.context, layout, choice)
 
     def undo(self, operation: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
-        """A requeue or a purge is to be undone, whole or for the ids of the choice. Raises ``BadInput``."""
+        """Plan to undo a requeue or a purge, for all messages or for the chosen ids. Raises ``BadInput``."""
         return prepare_undo(self.context, operation, choice)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> PreparedAction:
-        """Pushers or poppers are to stop for ``for_s`` seconds. Raises ``BadInput`` outside 1 s to 24 h.
+        """Plan to pause producers or consumers for ``for_s`` seconds. Raises ``BadInput`` outside 1 s to 24 h.
 
-        The pause that a library has for its poppers has no end of its own.
+        A library's own pause of its consumers does not end by itself.
         """
         if layout.part is not None and side is Side.POPPERS:
             return prepare_library_pause(self.context, layout, side)
         return prepare_pause(self.context, layout, side, for_s)
 
     def resume(self, layout: Layout, side: Side) -> PreparedAction:
-        """Paused pushers or poppers are to go on."""
+        """Plan to resume paused producers or consumers."""
         if layout.part is not None and side is Side.POPPERS:
             return prepare_library_resume(self.context, layout, side)
         return prepare_resume(self.context, layout, side)
 
     def library_paused(self, layout: Layout) -> bool:
-        """Whether a library's own pause stops the poppers of this queue."""
+        """Return whether the library's own pause stops the consumers of this queue."""
         with self.context.sql("pauses") as sql:
             return library_paused(sql, layout)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
-        """A table that qmon has not installed is to get a trigger, by which its pushers can be paused."""
+        """Plan to put a trigger on a table that qmon did not install, so that its producers can be paused."""
         return prepare_install_gate(self.context, layout)
 
     def remove_gate(self, layout: Layout) -> PreparedAction:
-        """The gate of a table is to be taken off it."""
+        """Plan to remove the gate from a table."""
         return prepare_remove_gate(self.context, layout)
 
     def pauses(self) -> tuple[Pause, ...]:
-        """The pauses in force; none where this database records none."""
+        """Return the active pauses; empty if this database does not record pauses."""
         with self.context.sql("pauses") as sql:
             return pauses(sql)
 
     def repair(self, layout: Layout) -> PreparedAction:
-        """Holes and orphans of a ring are to be repaired; refused where the queue is no ring."""
+        """Plan to repair holes and orphans of a ring. The plan is refused if the queue is not a ring."""
         return prepare_repair(self.context, layout)
 
     def end_session(self, session: int, started_at: float | None) -> PreparedAction:
@@ -107,14 +108,16 @@ class Operator:
         return prepare_end_session(self.context, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
-        """What was purged more than ``older_than_s`` seconds ago is to go for good, of this queue or all."""
+        """Plan to delete messages purged more than ``older_than_s`` seconds ago for good. ``queue``: ``None`` means
+        all.
+        """
         return prepare_empty_trash(self.context, queue, older_than_s)
 
     def message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
-        """One message, whole; ``None`` where it is gone. ``owner``: who was last seen to have it."""
+        """Read one message completely; ``None`` if it no longer exists. ``owner``: the last known owner."""
         return read_message(self.context, layout, id, owner)
 
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
-        """What was done here, the last first; none where this database keeps no operations."""
+        """Return the latest operations, newest first; empty if this database does not record operations."""
         with self.context.sql("operations") as sql:
             return tuple(each.operation() for each in recorded(sql, limit=limit))

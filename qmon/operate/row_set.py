@@ -1,4 +1,4 @@
-"""The rows of a plan, frozen: where each lies and which version of it is meant, small enough to keep a million."""
+"""The frozen rows of a plan: the place and version of each row, packed so that a million fit in memory."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from qmon.engines.base import EngineName
 from qmon.engines.postgres.arrays import array
 from qmon.model.layout.ids import id_parts
 
-# Rows that are kept, and sent by the server, in one piece.
+# Number of rows that are packed into one chunk, and sent by the server in one piece.
 CHUNK: Final = 2000
-# The place of a row and its version, as opaque text of the server.
+
+# The place of a row and its version, as opaque text from the server.
 Mark = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RowSet:
-    """Marks of rows, in the order in which they are to be touched."""
+    """Marks of rows, in the order in which they are processed."""
 
     count: int
     chunks: tuple[bytes, ...]
@@ -33,16 +34,16 @@ class RowSet:
             yield from zip(keys, versions, strict=True)
 
     def first(self, count: int) -> list[Mark]:
-        """The first few."""
+        """Return the first ``count`` marks."""
         return list(islice(iter(self), count))
 
     def turned(self) -> RowSet:
-        """The same rows from the last to the first."""
+        """Return the same rows in reverse order."""
         return RowSet(self.count, tuple(_turned(chunk) for chunk in reversed(self.chunks)))
 
 
 def frozen(marks: Iterable[Mark]) -> RowSet:
-    """Keep these rows, packed."""
+    """Pack these marks into a ``RowSet``."""
     rest = iter(marks)
     count, chunks = 0, []
     while some := list(islice(rest, CHUNK)):
@@ -60,17 +61,18 @@ def _turned(chunk: bytes) -> bytes:
 
 
 def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
-    """Marks as a server sends them: two JSON arrays of many (PostgreSQL), or a single one (SQL Server)."""
+    """Convert marks as a server sends them: two JSON arrays of many (PostgreSQL), or a single mark (SQL Server)."""
     if engine == "sqlserver":
         return [(keys, versions)]
     return list(zip(json.loads(keys), json.loads(versions), strict=True))
 
 
 def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()) -> dict[str, str]:
-    """Marks as a server takes them: the values ``keys`` and ``versions``, and for PostgreSQL ``tids``.
+    """Convert marks to statement values: ``keys`` and ``versions``, for PostgreSQL also ``tids``.
 
-    A key of PostgreSQL is the table's oid, where it may have partitions, and the place in it: ``16402(0,1)``. One of
-    SQL Server is the text of the columns ``key``: each of them is sent as a value of its own, ``k1``, ``k2`` …
+    On PostgreSQL a key is the place of the row, preceded by the table's oid if the table may have partitions:
+    ``16402(0,1)``. On SQL Server it is the text of the columns ``key``; each column is sent as a separate value,
+    ``k1``, ``k2`` …
     """
     if engine == "postgres":
         places = [place for place, _ in marks]
@@ -81,9 +83,10 @@ def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()
 
 
 def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
-    """Rows of a store as a server takes them: the value ``rows``, and where the marks have it, ``tids`` (PostgreSQL).
+    """Convert rows of the trash to statement values: ``rows``, and ``tids`` if the marks contain a place (PostgreSQL).
 
-    The mark of a message that was requeued says, on PostgreSQL, where that lay at the plan: no index need lead there.
+    On PostgreSQL the mark of a requeued message contains its place at the time of the plan, so no index is needed to
+    find it.
     """
     return {
         "rows": texts_for(engine, (row for row, _ in marks)),
@@ -92,7 +95,7 @@ def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
 
 
 def ids_for(engine: EngineName, columns: Sequence[str], ids: Iterable[str]) -> str:
-    """Ids made of these columns as a server takes them: a JSON array of rows (PostgreSQL), or XML (SQL Server)."""
+    """Convert ids made of these columns to a JSON array of rows (PostgreSQL) or XML (SQL Server)."""
     parts = [id_parts(text, len(columns)) for text in ids]
     if engine == "postgres":
         return json.dumps([dict(zip(columns, each, strict=True)) for each in parts], ensure_ascii=False)
@@ -105,7 +108,7 @@ def _element(parts: Sequence[str], more: dict[str, str]) -> str:
 
 
 def texts_for(engine: EngineName, texts: Iterable[str]) -> str:
-    """Texts as a server takes them: an array's literal (PostgreSQL), or XML (SQL Server)."""
+    """Convert texts to an array literal (PostgreSQL) or XML (SQL Server)."""
     if engine == "postgres":
         return array(texts)
     return "".join(ElementTree.tostring(ElementTree.Element("r", k=text), encoding="unicode") for text in texts)

@@ -1,4 +1,4 @@
-"""Runs the statements of acting by name: each takes of the names and values at hand what it uses."""
+"""Runs the statements of actions by name. Each statement picks the names and values it uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A row with a number."""
+    """A row with a single number."""
 
     done: int
 
@@ -30,28 +30,30 @@ class Sql:
         self.connection, self.engine = connection, engine
 
     def statement(self, name: str, names: Names) -> Statement:
-        """``name`` rendered: ``lock`` is ``action/operate/lock``; one with a folder is taken as it is."""
+        """Render a statement. ``lock`` means ``action/operate/lock``; a name that contains a folder is
+        used unchanged.
+        """
         query = queries.load(self.engine.name, _full(name), self.connection.version)
         return queries.render(query, {slot: names[slot] for slot in query.names if slot in names}, self.engine)
 
     def fetch(self, kind: type[Record], name: str, names: Names, values: Values | None = None) -> list[Record]:
-        """The rows of a statement as records."""
+        """Run a query and return its rows as records of this type."""
         return records(kind, self.connection.fetch(self._bound(name, names, values or {})))
 
     def count(self, name: str, names: Names, values: Values | None = None) -> int:
-        """The number that a statement returns."""
+        """Run a query that returns a single number, and return it."""
         return self.fetch(Count, name, names, values)[0].done
 
     def execute(self, name: str, names: Names, values: Values | None = None) -> int:
-        """Run a statement for its effect; returns the rows affected."""
+        """Run a statement for its effect and return the number of affected rows."""
         return self.connection.execute(self._bound(name, names, values or {}))
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a statement for this server."""
+        """Return whether this statement exists for this server."""
         return queries.exists(self.engine.name, _full(name), self.connection.version)
 
     def set_up(self, name: str) -> None:
-        """Run a statement that sets up the session; see ``Connection.set_up``."""
+        """Run a statement that configures the session; see ``Connection.set_up_session``."""
         self.connection.set_up(Bound(self.statement(name, {})))
 
     def _bound(self, name: str, names: Names, values: Values) -> Bound:

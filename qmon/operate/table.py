@@ -1,4 +1,4 @@
-"""The structure of a table as acting needs it: columns, keys, and obstacles to moving or writing rows."""
+"""The structure of a table for actions: columns, keys, and obstacles to moving or writing rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
-# What the names of triggers that pause pushers begin with: they let an undo pass.
+# Prefix of the triggers that pause producers. They allow an undo.
 OUR_GATE: Final = "qmon_gate"
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column. ``generated``: the server computes it; ``lost``: its value cannot be kept (a row version)."""
+    """A column. ``generated``: computed by the server. ``lost``: its value cannot be kept (a row version)."""
 
     column_name: str
     type_name: str
@@ -31,8 +31,10 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """An obstacle to moving or writing rows, and its name; see ``obstacles.sql`` and ``hidden.sql`` in
-    ``actions/operate``."""
+    """An obstacle to moving or writing rows.
+
+    See ``obstacles.sql`` and ``hidden.sql`` in ``actions/operate`` for the kinds.
+    """
 
     kind: str
     name: str
@@ -48,7 +50,9 @@ class _KeyColumn:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A table as acting sees it. ``keys``: the keys that identify a row, the primary key first, then the shortest."""
+    """The structure of a table. ``keys``: column sets that identify a row: the primary key, then the others, shortest
+    first.
+    """
 
     table: TableName
     columns: tuple[TableColumn, ...]
@@ -57,12 +61,12 @@ class Structure:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that identify a row; none where there is no key."""
+        """The columns that identify a row; empty if the table has no key."""
         return self.keys[0] if self.keys else ()
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The columns that the trash keeps, generated ones too."""
+        """The columns that the trash keeps, including generated ones."""
         return tuple(each.column_name for each in self.columns if not each.lost)
 
     @property
@@ -72,7 +76,7 @@ class Structure:
 
     @property
     def generated(self) -> tuple[str, ...]:
-        """The columns that the server computes anew."""
+        """The columns that the server computes again."""
         return tuple(each.column_name for each in self.columns if each.generated or each.lost)
 
     def may_be_set_null(self, column: str) -> bool:
@@ -80,37 +84,37 @@ class Structure:
         return any(each.column_name == column and not (each.not_null or each.generated) for each in self.columns)
 
     def type_of(self, column: str) -> str:
-        """The column's type, as the server names it; empty where there is none."""
+        """Return the column's type as the server names it; empty if the column does not exist."""
         return next((each.type_name for each in self.columns if each.column_name == column), "")
 
     def typed(self, column: str) -> table_facts.Column:
-        """The column with its type, without length."""
+        """Return the column with its type, without the length."""
         return table_facts.Column(column, self.type_of(column).partition("(")[0])
 
     def known_by(self, columns: Iterable[str]) -> bool:
-        """Whether these columns identify a row."""
+        """Return whether these columns identify a row."""
         return any(set(key) <= set(columns) for key in self.keys)
 
     def called_by(self, layout: Layout) -> tuple[str, ...]:
-        """The columns that name a message: those of the layout where they identify it, else the key."""
+        """Return the columns that make up a message's id: those of the layout if they are unique, else the key."""
         return layout.ids if not self.keys or (layout.ids and self.known_by(layout.ids)) else self.key
 
     def named(self, kind: str) -> tuple[str, ...]:
-        """The obstacles of a kind, by name; not the trigger by which qmon pauses pushers."""
+        """Return the names of the obstacles of this kind, without the trigger by which qmon pauses producers."""
         return tuple(each.name for each in self.obstacles if each.kind == kind and not each.name.startswith(OUR_GATE))
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """For the operator: that rows are hidden from our role, and what becomes of them; empty where none are."""
+        """Notes for the operator about rows hidden from our role; empty if there are none."""
         return tuple(f"{why}; the rest of {self.table} is neither counted nor touched" for why in self.named("hidden"))
 
     def fingerprint(self, columns: tuple[str, ...]) -> str:
-        """These columns with their types, as a store remembers them."""
+        """Return these columns with their types as JSON, as the trash stores them."""
         types = {each.column_name: each.type_name for each in self.columns}
         return json.dumps([[name, types[name]] for name in columns], ensure_ascii=False)
 
 
-# Types of SQL Server whose text is read back as the same value.
+# Types of SQL Server whose text converts back to the same value.
 _EXACT: Final = frozenset(
     {
         "tinyint",
@@ -133,12 +137,13 @@ _EXACT: Final = frozenset(
         "datetimeoffset",
     }
 )
-# Columns of a key that SQL Server's statements take.
+
+# Maximum number of key columns in statements for SQL Server.
 _PARTS: Final = 8
 
 
 def unkeyed(structure: Structure) -> str | None:
-    """The reason why SQL Server cannot find a row of the table by a key; ``None`` where it can."""
+    """Return why SQL Server cannot find a row of the table by a key, or ``None`` if it can."""
     if not structure.key:
         return f"nothing makes a row of {structure.table} known: it has neither a primary key nor another one"
     if len(structure.key) > _PARTS:
@@ -149,14 +154,14 @@ def unkeyed(structure: Structure) -> str | None:
     return None
 
 
-# Characters of a column of a key, or of an id, that statements of SQL Server take and return.
+# Maximum number of characters of a key or id column in statements for SQL Server.
 LONGEST_PART: Final = 450
 
 
 def cut(structure: Structure, columns: Sequence[str], texts: Iterable[str]) -> str | None:
-    """The reason why SQL Server may have cut one of these keys or ids; ``None`` if all are whole.
+    """Return why SQL Server may have truncated one of these keys or ids, or ``None`` if all are complete.
 
-    A key that was cut may be that of another row. ``columns``: the columns of the key or id.
+    A truncated key may be the key of another row. ``columns``: the columns of the key or id.
     """
     long = [at for at, column in enumerate(columns) if _characters(structure.type_of(column)) > LONGEST_PART]
     if not long:
@@ -171,7 +176,7 @@ def cut(structure: Structure, columns: Sequence[str], texts: Iterable[str]) -> s
 
 
 def _characters(type_name: str) -> int:
-    """How many characters a column of SQL Server may hold; 0: it holds no text, or the server names no length."""
+    """Return how many characters a column of SQL Server may hold; 0 for other types, or if the type has no length."""
     name, _, rest = type_name.partition("(")
     length = rest.partition(",")[0]
     wide = {"char": 1, "varchar": 1, "nchar": 2, "nvarchar": 2}.get(name, 0)
@@ -179,9 +184,9 @@ def _characters(type_name: str) -> int:
 
 
 def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Structure:
-    """Read it from the catalogue; ``state``: the column that is to be written.
+    """Read the structure from the catalog. ``state``: the column that is to be written.
 
-    Raises ``BadInput`` where it is no table that rows can be moved out of and into.
+    Raises ``BadInput`` if this is not a table between which rows can be moved.
     """
     names = {"table": table.parts}
     columns = tuple(sql.fetch(TableColumn, "structure", names))

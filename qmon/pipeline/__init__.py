@@ -1,1 +1,1 @@
-"""The pipeline: months of recordings rolled up by Spark into what is normal, what went wrong, and what comes next."""
+"""The pipeline: Spark rolls up months of recordings into baselines, incidents and capacity forecasts."""

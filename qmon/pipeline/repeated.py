@@ -1,4 +1,4 @@
-"""What is done again and again until it is stopped, on a thread of its own."""
+"""Repeats a step on its own thread until stopped."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _CHECK_S: Final = 0.5
 
 
 def repeated(step: Callable[[], bool], every_s: float | None, stop: threading.Event | None = None) -> None:
-    """Take steps as long as one says that there is more to do; with ``every_s`` wait so long (seconds) and go on.
+    """Repeat ``step`` while it returns true. With ``every_s`` (seconds), wait and start over.
 
-    Ends once ``stop`` is set, without waiting for the step that is under way. Raises what a step raises; but the signal
-    that sets ``stop`` may have ended Spark's Java as well, so that from then on a step can only fail.
+    Ends when ``stop`` is set, without waiting for the running step. Raises what a step raises, unless ``stop`` is set:
+    its signal may also have ended Spark's Java, so that further steps can only fail.
     """
     ending, failed = stop or threading.Event(), list[Exception]()
 

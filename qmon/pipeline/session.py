@@ -22,35 +22,37 @@ _QUIET: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
-    # Few files: what a shuffle has made small comes together again.
+    # Fewer files: merge small shuffle partitions.
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     # Whole segments go to Python, a few at a time.
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    # Small tasks, so that all processors end at about the same time.
+    # Small tasks, so that all processors finish at about the same time.
     "spark.sql.files.maxPartitionBytes": "32m",
-    # Small segments many to a task: each task writes files of its own for each bucket.
+    # Many small segments per task: each task writes its own files for each bucket.
     "spark.sql.files.openCostInBytes": "64k",
-    # A task writes few days, and those of one come together: sorting all rows by day first would cost more.
+    # A task writes few days. Writing them concurrently is cheaper than sorting all rows by day first.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    # The files that are read are named one by one: to look them up is no work for a job.
+    # Files are listed one by one; looking them up needs no Spark job.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
-    # A segment that its recorder's retention took away in between is reported, not a reason to stand still for ever.
+    # A segment deleted by the recorder's retention in the meantime is reported instead of blocking every batch.
     "spark.sql.files.ignoreMissingFiles": "true",
-    # A batch makes some 150 pieces of code. With Spark's 100 each has fallen out before the next batch wants it again.
+    # A batch generates about 150 classes. Spark's default of 100 evicts each before the next batch uses it again.
     "spark.sql.codegen.cache.maxEntries": "400",
     "spark.ui.enabled": "false",
-    # Nor does it remember for pages that nobody sees what it has done: of a thousand jobs that is 100 MB.
+    # Do not keep history for the disabled UI: it takes 100 MB for a thousand jobs.
     **dict.fromkeys(("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.sql.ui.retainedExecutions"), "20"),
     "spark.ui.retainedTasks": "1000",
     "spark.ui.showConsoleProgress": "false",
 }
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
-# Else Java leaves a folder `hsperfdata_<user>` in /tmp.
+
+# Prevents Java's folder `hsperfdata_<user>` in /tmp.
 _NO_FOLDER: Final = "-XX:-UsePerfData"
-# Code is compiled fast instead of well; without the room that Java else has for it, some would be thrown away.
+
+# Compiles fast instead of well. Without the default code cache size some code would be discarded.
 _BRIEF: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
@@ -60,12 +62,11 @@ _LOCAL_DEFAULTS: Final = {
 
 
 def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False) -> SparkSession:
-    """A session with qmon's settings, on ``master`` or on every processor of this machine.
+    """Start a session with qmon's settings, on ``master`` or on all processors of this machine.
 
-    Without ``master`` the one that spark-submit gives is kept. ``conf`` wins over qmon's own settings; options of Java
-    are added to them. ``brief``: for so little work that Java would spend more on making it fast.
-
-    Raises ``BadInput`` where Java is missing or Spark refuses a setting.
+    Without ``master``, the one given by spark-submit is kept. ``conf`` overrides qmon's settings; Java options are
+    appended. ``brief``: for so little work that optimizing compilation costs more than it saves. Raises ``BadInput`` if
+    Java is missing or Spark refuses a setting.
     """
     builder = SparkSession.builder.appName("qmon pipeline")
     submitted = "SPARK_ENV_LOADED" in os.environ and master is None
@@ -73,10 +74,10 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, b
         builder = builder.master(master or LOCAL)
     local = not submitted and (master or LOCAL).startswith("local")
     if local:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers': Spark takes whatever python3 is
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # for workers, because Spark uses any python3
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", _NO_FOLDER)
-        if os.environ.get("LC_ALL") in ("C", "POSIX"):  # then Java finds no path with other letters than ASCII
+        if os.environ.get("LC_ALL") in ("C", "POSIX"):  # Java would not find paths with non-ASCII characters
             os.environ["LC_ALL"] = "C.UTF-8"
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
     if local:
@@ -95,22 +96,22 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, b
 
 
 def java_options(theirs: str = "", *, brief: bool = False) -> str:
-    """What Spark's Java on this machine is started with: ours, then theirs, of which the last that is said counts.
+    """Return the Java options for Spark on this machine: qmon's, then the user's, which take precedence.
 
-    One collector, theirs if they name one.
+    The user's garbage collector replaces qmon's.
     """
-    # The collector that takes the least time in all: nobody waits for an answer within a batch.
+    # The collector with the lowest total time: nothing waits for answers within a batch.
     collector = "" if re.search(r"-XX:\+Use\w+GC\b", theirs) else "-XX:+UseParallelGC"
     ours = (f"-Dlog4j2.configurationFile={_QUIET}", _NO_FOLDER, collector, _BRIEF if brief else "")
     return " ".join(option for option in (*ours, theirs) if option)
 
 
 def end(session: SparkSession) -> None:
-    """Stop it. Its Java may have ended before, by the signal that ends us."""
+    """Stop the session. Its Java may have ended already, by the signal that ends qmon."""
     with contextlib.suppress(PySparkException, Py4JError, OSError):
         session.stop()
 
 
 def first_line(problem: BaseException) -> str:
-    """The first line of what went wrong, without Java's stack."""
+    """Return the first line of an error, without Java's stack."""
     return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)

@@ -1,1 +1,1 @@
-"""Recording and replay: what was seen of a target, kept in files, and shown again. FORMAT.md describes the files."""
+"""Recording and replay: keep snapshots of a target in files and show them again. FORMAT.md describes the files."""

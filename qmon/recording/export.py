@@ -1,4 +1,4 @@
-"""A stretch of a recording as one file for a colleague: a segment like any other, with numbers of its own."""
+"""Exports part of a recording as one file: an ordinary segment with its own line numbers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from qmon.recording.read.reader import RecordingReader
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite, Writer
 
-# Seconds of what came before that go with it, so that the first figures have their rates.
+# Seconds of earlier data to include, so that the first figures have rates.
 LEAD_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What the file holds: ``snapshots``, and their first and last time, seconds since the epoch."""
+    """The result of an export: number of ``snapshots``, and the times of the first and last in epoch seconds."""
 
     snapshots: int
     first_at: float
@@ -28,9 +28,9 @@ class Exported:
 
 
 def export(reader: RecordingReader, since_at: float, until_at: float, to: Path) -> Exported:
-    """Write what was recorded between two moments (seconds since the epoch), and two minutes before, to a new file.
+    """Write the recording between two moments (seconds since the epoch), and the two minutes before, to a new file.
 
-    Raises ``BadInput`` where nothing was recorded then, the file is there already, or it cannot be written.
+    Raises ``BadInput`` if nothing was recorded then, the file exists, or it cannot be written.
     """
     if since_at >= until_at:
         raise BadInput("--from must lie before --to; nothing was written")
@@ -43,7 +43,7 @@ def export(reader: RecordingReader, since_at: float, until_at: float, to: Path) 
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
         raise BadInput(f"{to} cannot be written: {reason}") from problem
     finally:
-        with contextlib.suppress(OSError):  # it has its name by now, or never was
+        with contextlib.suppress(OSError):  # already renamed, or never created
             work.unlink()
 
 

@@ -1,4 +1,4 @@
-"""Moments as people type and read them, and time zones."""
+"""Parses and formats moments, and resolves time zones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _WAYS: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 
 
 def parse_moment(text: str, zone: str, near_at: float) -> float:
-    """Seconds since the epoch of a time of day, of a date with one, or of ``+5m`` and ``-5m`` from ``near_at``.
+    """Return the seconds since the epoch of a time of day, a date and time, or ``+5m``/``-5m`` from ``near_at``.
 
-    A time of day is that of the day of ``near_at``, and where that lies after it of the day before. Times are those of
-    ``zone``, unless they say otherwise. Raises ``BadInput``.
+    A time of day is on the day of ``near_at``, or on the day before if it would be later than ``near_at``. Times are in
+    ``zone`` unless they have an offset. Raises ``BadInput``.
     """
     cleaned = text.strip()
     if cleaned[:1] in ("+", "-"):
@@ -45,18 +45,18 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
 
 
 def local_time(at: float, zone: str) -> str:
-    """A moment in a time zone: ``2026-11-21 14:03:20 CET``."""
+    """Return a moment in a time zone: ``2026-11-21 14:03:20 CET``."""
     return datetime.fromtimestamp(at, zone_of(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 @lru_cache(maxsize=64)
 def zone_of(name: str) -> ZoneInfo:
-    """The time zone; UTC where this machine does not know it."""
+    """Return the time zone, or UTC if this machine does not know it."""
     return ZoneInfo(name if is_zone(name) else "UTC")
 
 
 def local_zone(localtime: Path = Path("/etc/localtime"), named: Path = Path("/etc/timezone")) -> str:
-    """The IANA name (``Europe/Berlin``) that ``TZ``, the files or Windows' registry give; else ``UTC``."""
+    """Return the IANA name (``Europe/Berlin``) from ``TZ``, the files or Windows' registry; otherwise ``UTC``."""
     candidates = [os.environ.get("TZ", "").removeprefix(":")]
     if sys.platform == "win32":
         from tzlocal import get_localzone_name
@@ -70,7 +70,7 @@ def local_zone(localtime: Path = Path("/etc/localtime"), named: Path = Path("/et
 
 
 def is_zone(name: str) -> bool:
-    """Whether there is a time zone of that name."""
+    """Return true if the time zone exists."""
     if not name or name not in available_timezones():
         return False
     return ZoneInfo(name).key == name

@@ -1,4 +1,4 @@
-"""The URL of a ``qmon serve`` and one of its targets, as the user writes it."""
+"""Parses the URL of a target of a ``qmon serve``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from qmon.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class ServeAddress:
-    """Where a ``qmon serve`` is. ``place``: host and port, fit for a screen.
+    """The address of a ``qmon serve``. ``place``: host and port, safe to show.
 
-    ``target``: the name of one of its targets, empty for the only one. ``trust``: for TLS, ``None`` without it.
+    ``target``: the name of one of its targets, empty for the only one. ``trust``: TLS context, ``None`` without TLS.
     """
 
     host: str
@@ -28,15 +28,15 @@ class ServeAddress:
 
     @property
     def place(self) -> str:
-        """Host and port."""
+        """Host and port, safe to show."""
         return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
 
 def read_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
-    """What a URL says; ``origin`` says where a password in it came from.
+    """Parse a URL. ``origin``: where a password in it came from.
 
-    ``ca``: certificates, PEM, of which one vouches for that of the serve, in place of the system's.
-    Raises ``BadInput``, which never repeats the URL.
+    ``ca``: PEM file with the certificates to trust instead of the system's. Raises ``BadInput``, which never repeats
+    the URL.
     """
     try:
         parts = notify.address(text.strip(), "")

@@ -1,4 +1,4 @@
-"""One connection to a ``qmon serve``, and what it gives: polls, timed by our clock, and changes of phase."""
+"""One connection to a ``qmon serve``: yields polls, timed by the local clock, and phase changes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from qmon.stream.address import ServeAddress
 from qmon.stream.sending import CLOCK, PATH, SILENCE_S
 
 _CONNECT_S: Final = 5.0
-# Seconds without a whole line after which the serve is lost.
+
+# Seconds without a complete line after which the connection counts as lost.
 SILENT_S: Final = 3 * SILENCE_S
-# Bytes of a line at most; a poll of a thousand queues has some 2 MB.
+
+# Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
 LONGEST: Final = 64 * 1024 * 1024
 _WORDS: Final = 1000
 _TOO_SLOW: Final = "it does not answer in time"
@@ -36,14 +38,14 @@ _HOPELESS: Final = frozenset({403, 404, 421})
 
 
 class OpenStream:
-    """Opened, with its first line read. For one thread; only ``cut`` may be called from another.
+    """An open connection whose first line was read. Not thread-safe, except for ``interrupt``.
 
-    Raises ``BadInput`` where this is no ``qmon serve`` of this version with that target, or it refuses the password,
-    ``PasswordNeeded`` where none is given, and ``Unreachable``.
+    Raises ``BadInput`` if this is not a ``qmon serve`` of this version with that target, or if it refuses the password.
+    Raises ``PasswordNeeded`` if a password is missing, and ``Unreachable``.
 
     Attributes:
-        recorder: the id of what is sent; another one begins anew with its numbers of polls.
-        session: what it says of itself.
+        recorder: the id of the sender. Another id means that poll numbers start over.
+        session: the sender's description of the target.
     """
 
     def __init__(self, address: ServeAddress, clock: Callable[[], float]) -> None:
@@ -69,14 +71,14 @@ class OpenStream:
         self._socket = self._connection.sock
         self._due = _Due(self._socket)
         self._due.within(_CONNECT_S)
-        # http.client waits anew for each byte: a serve that drips must not hold us up.
+        # http.client restarts its timeout for each byte: a server that sends slowly must not block us
         self._connection.response_class = self._due.response  # type: ignore[assignment]
         asked_at = self._clock()
         query = urlencode({"target": address.target}) if address.target else ""
         self._connection.request("GET", f"{PATH}?{query}", headers=_headers(address))
         self._answer = answer = self._connection.getresponse()
         self._accept(answer, address)
-        # The serve's clock was read after we asked: by this no poll ever looks younger than it is.
+        # The server read its clock after our request, so a poll never looks younger than it is.
         self._ahead_s = asked_at - float(answer.headers[CLOCK])
         return self._first(answer)
 
@@ -84,7 +86,7 @@ class OpenStream:
         return BadInput(f"{self._place} is no qmon serve: {why}")
 
     def _accept(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
-        """Raise what an answer without a stream means."""
+        """Raise the error for an answer without a stream."""
         if answer.status == 401:
             if not address.user:
                 raise BadInput(
@@ -101,7 +103,7 @@ class OpenStream:
             raise BadInput(problem) if answer.status in _HOPELESS else Unreachable(problem)
 
     def _first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
-        """The recorder's id, and what the first line says."""
+        """Return the recorder's id and the session line."""
         try:
             self._due.within(SILENT_S)
             first = read_line(answer.readline(LONGEST))
@@ -115,10 +117,10 @@ class OpenStream:
         return first.recorder, session
 
     def events(self) -> Iterator[Event]:
-        """What comes, until the connection breaks: then ``ConnectionLost`` is raised, with the reason."""
+        """Yield events until the connection breaks. Then raises ``ConnectionLost`` with the reason."""
         while True:
             read = self._line()
-            if read is None:  # of a kind that is newer than this qmon
+            if read is None:  # a kind that is newer than this qmon
                 continue
             if read.kind == "snapshot":
                 poll = read.record()
@@ -149,19 +151,18 @@ class OpenStream:
         return read_line(text)
 
     def cut(self) -> None:
-        """End the wait for a line; from any thread."""
+        """End the wait for a line. Thread-safe."""
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._answer is not None:  # which has the connection, as nothing else comes over it
+        if self._answer is not None:  # the answer owns the connection, as nothing else is sent over it
             self._answer.close()
         self._connection.close()
 
 
 class _Due(io.RawIOBase):
-    """Reads a socket until a moment, however many bytes come before it."""
+    """Reads a socket up to a deadline, however many bytes arrive before it."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -169,22 +170,22 @@ class _Due(io.RawIOBase):
         self._at = 0.0
 
     def within(self, seconds: float) -> None:
-        """What is read from now on has to come within so many seconds altogether."""
+        """Set the deadline: everything read from now on must arrive within ``seconds`` in total."""
         self._at = time.monotonic() + seconds
 
     def response(self, connected: socket.socket, **options: Any) -> http.client.HTTPResponse:
-        """An answer that is read by this."""
+        """Return an HTTP answer that reads through this object."""
         return http.client.HTTPResponse(self, **options)  # type: ignore[arg-type]  # it only calls makefile
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """What ``http.client`` reads from."""
+        """Return the file that ``http.client`` reads from."""
         return io.BufferedReader(self)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Raises ``TimeoutError`` when it is too late, and ``OSError``."""
+        """Read into ``buffer``. Raises ``TimeoutError`` after the deadline, and ``OSError``."""
         left = self._at - time.monotonic()
         if left <= 0:
             raise TimeoutError(errno.ETIMEDOUT, _TOO_SLOW)

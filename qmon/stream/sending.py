@@ -1,4 +1,4 @@
-"""The polls of one target as lines of a recording, for every client that reads them while it is polled."""
+"""Sends the polls of one target as lines of a recording to every connected client."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ from qmon.recording.format.records import KIND_OF, Changed, End, Line, SessionLi
 from qmon.recording.format.redaction import discreet
 from qmon.recording.times import local_zone
 
-# The response header with the monotonic clock of `taken_at`, seconds: tells how old a poll is.
+# Response header with the monotonic clock of `taken_at` in seconds, from which clients compute the age of polls.
 CLOCK: Final = "Qmon-Clock"
 PATH: Final = "/stream"
-# Seconds of silence after which the phase is sent again, so that a client that hears nothing knows it is cut off.
+
+# Seconds of silence after which the phase is sent again, so that clients notice a broken connection.
 SILENCE_S: Final = 5.0
-# Polls that a new client is given: enough for rates, and for most of what is not read in each poll.
+
+# Polls that a new client gets: enough for rates, and for most figures that are not read in every poll.
 _KEPT: Final = 16
 _WAITING: Final = 64
 _ENDING_S: Final = 2.0
 
 
 class _Waiting:
-    """What is to be said to the clients; it is encoded once, by the first thread that needs it."""
+    """One record for the clients, encoded once by the first thread that needs it."""
 
     def __init__(self, at: float, record: Snapshot | Changed, cover: Cover) -> None:
         self.at = at
@@ -49,7 +51,7 @@ class _Waiting:
 
 
 class _Client:
-    """What one client has yet to be sent; made on the thread of its event loop."""
+    """The pending records of one client. Created on the thread of its event loop."""
 
     def __init__(self) -> None:
         self.waiting: deque[_Waiting] = deque()
@@ -58,12 +60,12 @@ class _Client:
         self._loop = asyncio.get_running_loop()
 
     def wake(self) -> None:
-        """End its wait; from any thread."""
+        """End the client's wait. Thread-safe."""
         with contextlib.suppress(RuntimeError):  # its loop has ended
             self._loop.call_soon_threadsafe(self._news.set)
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until it is woken; false after so many seconds."""
+        """Wait until woken. Returns false after ``seconds``."""
         try:
             async with asyncio.timeout(seconds):
                 await self._news.wait()
@@ -77,10 +79,10 @@ class Stream:
     """The polls of one target for its clients. Thread-safe.
 
     Args:
-        target: its name, free of secrets.
-        interval_s: seconds between polls, as asked for.
-        redact: covers in statements what the configuration says; payloads are left out.
-        environment: the target's, such as ``prod``.
+        target: the target's name, free of secrets.
+        interval_s: requested seconds between polls.
+        redact: applies the configured redaction to statements. Payloads are left out.
+        environment: the target's environment, such as ``prod``.
         silence_s: see ``SILENCE_S``.
     """
 
@@ -107,11 +109,11 @@ class Stream:
 
     @property
     def clients(self) -> int:
-        """How many read it."""
+        """Number of connected clients."""
         return len(self._clients)
 
     def take(self, event: Event) -> None:
-        """Take in one poll or change of phase, and return at once. A client that lags too far behind is dropped."""
+        """Record a poll or phase change without blocking. Clients that lag too far behind are dropped."""
         record = Changed(event.phase, event.reason) if isinstance(event, SourceState) else event
         waiting = _Waiting(time.time(), record, self._cover)
         with self._changed:
@@ -128,7 +130,7 @@ class Stream:
                 client.wake()
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
-        """The lines for one client: the last polls, the phase, and then each event, until the stream is closed.
+        """Yield the lines for one client: the last polls, the phase, and then each event, until the stream is closed.
 
         Raises ``TimeoutError`` if the client does not keep up.
         """
@@ -170,7 +172,7 @@ class Stream:
                 yield self._phase
 
     def close(self) -> None:
-        """End; the clients have two seconds to read the last lines."""
+        """End the stream. Clients have two seconds to read the last lines."""
         with self._changed:
             self._closed = True
             for client in self._clients:
@@ -179,7 +181,10 @@ class Stream:
 
 
 def stream_of(streams: Sequence[Stream], query: str) -> Stream:
-    """The stream of ``target=NAME``, without a name the only one. Raises ``BadInput`` with the names there are."""
+    """Return the stream for ``target=NAME``, or the only one without a name.
+
+    Raises ``BadInput`` with the known names.
+    """
     name = parse_qs(query).get("target", [""])[0]
     found = [stream for stream in streams if stream.target == name or not name]
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""A source of polls that somebody else makes: a ``qmon serve``, read by as many dashboards as there are."""
+"""A source of polls made by a ``qmon serve``, which any number of dashboards can read."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from qmon.stream.address import ServeAddress
 from qmon.stream.reading import OpenStream
 
 _LOG: Final = logging.getLogger(__name__)
-# Seconds after which it reconnects, to compare the two machines' clocks again, which drift.
+
+# Seconds after which it reconnects, to compare the clocks of the two machines again, because they drift.
 _RENEW_S: Final = 3600.0
 _INTERVAL_S: Final = 2.0
 _GRACE_S: Final = 2.0
 
 
 class ServedSource:
-    """Reads the polls of a ``qmon serve``. Implements ``SnapshotSource``; all methods may be called from any thread.
+    """Reads the polls of a ``qmon serve``. Implements ``SnapshotSource``. Thread-safe.
 
     Args:
-        address: where it is.
-        first: a connection that is open already.
-        clock: our monotonic clock, seconds.
+        address: the address of the server.
+        first: a connection that is already open.
+        clock: local monotonic clock, seconds.
     """
 
     def __init__(
@@ -50,40 +51,40 @@ class ServedSource:
 
     @property
     def target(self) -> str:
-        """The target's name as the serve has it, or until that is known as it was asked for."""
+        """The target's name as the server has it. Until that is known: as requested."""
         return self._stream.session.target if self._stream else self._address.target or self._address.place
 
     @property
     def environment(self) -> str:
-        """The target's, such as ``prod``; empty while it is not known."""
+        """The target's environment, such as ``prod``. Empty while unknown."""
         return self._stream.session.environment if self._stream else ""
 
     @property
     def interval_s(self) -> float:
-        """Seconds between polls, as the serve was told."""
+        """Seconds between polls, as configured on the server."""
         return self._stream.session.interval_s if self._stream else _INTERVAL_S
 
     def start(self, sink: Sink) -> None:
-        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        """Start. ``sink`` gets every snapshot and phase change."""
         self._sink = sink
         self._thread = threading.Thread(target=self._run, name="qmon-served", daemon=True)
         self._thread.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Connect at once where the serve is lost; when it polls is its own affair."""
+        """Reconnect at once if the connection is lost. The server alone decides when to poll."""
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
-        """Does nothing: the serve has an interval of its own."""
+        """Do nothing: the server has its own interval."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Does nothing: the serve chooses what it reads."""
+        """Do nothing: the server decides what it reads."""
 
     def count_exactly(self, queue: str) -> None:
-        """Does nothing: the serve takes no requests."""
+        """Do nothing: the server takes no requests."""
 
     def close(self) -> None:
-        """End; waits at most two seconds."""
+        """Stop. Waits at most two seconds."""
         self._closing.set()
         self._wake.set()
         if self._stream is not None:
@@ -101,13 +102,13 @@ class ServedSource:
             except QmonError as problem:
                 hopeless = isinstance(problem, BadInput) or (isinstance(problem, Unreachable) and not problem.retryable)
                 self._lost(str(problem), hopeless=hopeless)
-            except Exception as problem:  # a defect of ours must be seen on the screen, and the reading go on
+            except Exception as problem:  # a bug in qmon must show on the screen, and reading must go on
                 self._lost(log.report(problem))
         if self._next is not None:
             self._next.close()
 
     def _connected(self) -> OpenStream:
-        """The connection that is open already, or a new one."""
+        """Return the open connection, or a new one."""
         stream, self._next = self._next, None
         if stream is None:
             self._say(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
@@ -117,7 +118,7 @@ class ServedSource:
         return stream
 
     def _read(self, stream: OpenStream) -> None:
-        """Take what comes, until it is time to go on over a new connection."""
+        """Pass on events until it is time to switch to a new connection."""
         until = self._clock() + _RENEW_S
         for event in stream.events():
             if self._closing.is_set():
@@ -134,7 +135,7 @@ class ServedSource:
                     return
 
     def _say(self, state: SourceState) -> None:
-        """Say a phase, unless it was the last that was said."""
+        """Report a phase, unless it was the last one reported."""
         if (state.phase, state.reason) != self._said:
             self._said = state.phase, state.reason
             self._sink(state)

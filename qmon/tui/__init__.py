@@ -1,4 +1,4 @@
-"""The dashboard: the only package that imports textual. ``run`` is the way in, ``ActionRunner`` who acts from it."""
+"""The dashboard. Only this package imports textual. Start it with ``run``; ``ActionRunner`` runs its actions."""
 
 from __future__ import annotations
 

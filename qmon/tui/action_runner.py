@@ -1,4 +1,4 @@
-"""Where the screens have their actions planned and done: on threads of their own, so that no key ever waits."""
+"""Plans and applies the screens' actions on threads of their own, so that no key press ever waits."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _REPORT_EVERY_S: Final = 0.1
-# Seconds that a cancelled statement has to end in order, and the audit of it to be written.
+# Seconds for a cancelled statement to end and for its audit line to be written.
 _ORDERLY_S: Final = 1.0
 
 
 class Planned(Message):
-    """A plan is there, or why it is not. ``number``: of the task; an older one's answer is not wanted any more."""
+    """Planning has finished: ``prepared``, or ``problem`` if it failed.
+
+    ``number`` is the task's number. Receivers ignore the answers of older tasks.
+    """
 
     def __init__(self, number: int, prepared: PreparedAction | None, problem: str = "") -> None:
         super().__init__()
@@ -39,19 +42,22 @@ class Planned(Message):
 
 
 class Progressed(Message):
-    """How far an operation is."""
+    """The progress of an operation."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
 
     def can_replace(self, message: Message) -> bool:
-        """Only the newest is of interest."""
+        """Drop older progress messages; only the newest matters."""
         return isinstance(message, Progressed)
 
 
 class Ended(Message):
-    """An operation has ended, or broken off. ``refused``: it was never begun, and may be tried again."""
+    """An operation has ended or was aborted.
+
+    ``refused``: the operation did not start, so it may be tried again.
+    """
 
     def __init__(self, plan: Plan, result: OperationResult | None, problem: str = "", *, refused: bool = False) -> None:
         super().__init__()
@@ -62,11 +68,11 @@ class Ended(Message):
 
     @property
     def well(self) -> bool:
-        """Whether all went as planned."""
+        """True if the operation finished as planned."""
         return self.result is not None and self.result.state is OperationState.DONE
 
     def words(self) -> str:
-        """How it ended, in one line."""
+        """Return the result in one line."""
         what = f"{self.plan.title} on {self.plan.target}"
         if self.result is None:
             return f"{what}: {self.problem}"
@@ -77,7 +83,7 @@ class Ended(Message):
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """An operation that goes on in the background. ``target``: named only where there are several."""
+    """An operation that continues in the background. ``target`` is empty unless several targets are watched."""
 
     title: str
     progress: Progress | None
@@ -85,7 +91,13 @@ class UnderWay:
 
 
 class ActionTask:
-    """One plan and its operation. ``stop`` ends it after the batch under way, ``cancel`` at once."""
+    """One plan and its operation, on threads of its own with its own connections.
+
+    ``stop`` ends the operation after the current batch, ``cancel`` immediately.
+
+    Args:
+        receiver: gets the ``Planned``, ``Progressed`` and ``Ended`` messages.
+    """
 
     def __init__(self, to: MessagePump, operator: Operator, connections: Connections, number: int) -> None:
         self.number = number
@@ -98,12 +110,12 @@ class ActionTask:
         self._ended: Ended | None = None
         self._progress: Progress | None = None
         self._in_background = False
-        # The title of the plan that is, or was, applied.
+        # The title of the plan being applied, or applied last.
         self._applied = ""
         self.thread: threading.Thread | None = None
 
     def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:
-        """Plan on a thread; ``Planned`` comes at the end."""
+        """Plan on a thread, then post ``Planned``."""
 
         def run() -> None:
             try:
@@ -114,7 +126,7 @@ class ActionTask:
         self._start(run)
 
     def apply(self, prepared: PreparedAction, permission: Permission) -> None:
-        """Apply on a thread; ``Progressed`` comes meanwhile, ``Ended`` at the end."""
+        """Apply on a thread. Posts ``Progressed`` while it runs and ``Ended`` at the end."""
 
         def run() -> None:
             try:
@@ -130,16 +142,19 @@ class ActionTask:
 
     @property
     def under_way(self) -> str:
-        """The title of the plan that is being applied; empty where none is."""
+        """The title of the plan being applied, or empty."""
         return self._applied if self._ended is None and self.thread is not None and self.thread.is_alive() else ""
 
     @property
     def in_background(self) -> UnderWay | None:
-        """How far the operation is, where it was handed over and has not ended."""
+        """The operation and its progress, if it was moved to the background and still runs."""
         return UnderWay(self._applied, self._progress) if self._in_background and self.under_way else None
 
     def hand_over(self, to: MessagePump) -> None:
-        """From now on tell ``to``; also of an end that has come already and that nobody has read yet."""
+        """Post to ``receiver`` from now on and count the operation as running in the background.
+
+        If the operation has ended already, post its ``Ended`` message again: the old receiver may not have read it.
+        """
         with self._handing:
             self._to, self._in_background = to, True
             if self._ended is not None:
@@ -157,21 +172,27 @@ class ActionTask:
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to stop."""
+        """True once a stop was requested."""
         return self._stop.is_set()
 
     def stop(self) -> None:
-        """Stop after the batch under way."""
+        """Stop after the current batch."""
         self._stop.set()
 
     def cancel(self) -> None:
-        """Stop, and have the server end the statement under way; from a silent server we part. Does not wait."""
+        """Stop, and cancel the statement that is running. Return immediately.
+
+        The connections of a server that does not respond within a second are abandoned.
+        """
         self._stop.set()
         self._connections.cancel()
         threading.Thread(target=self.abandon_after, args=(_ORDERLY_S,), name="qmon-act-cancel", daemon=True).start()
 
     def abandon_after(self, seconds: float) -> None:
-        """Wait so many seconds for the end, then abandon the connections, which ends it within another second."""
+        """Wait up to ``seconds`` for the end, then abandon the connections.
+
+        Abandoning ends the operation within another second.
+        """
         if self.thread is not None:
             self.thread.join(seconds)
             if self.thread.is_alive():
@@ -180,7 +201,12 @@ class ActionTask:
 
 
 class ActionRunner:
-    """Makes tasks for the screens. ``read_only``: why nothing may be changed, or ``None``."""
+    """Creates the tasks of the screens and closes them at exit.
+
+    Args:
+        context: what operators of this target need.
+        operator: creates an operator; the real one by default.
+    """
 
     def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Operator] | None = None) -> None:
         self.context = context
@@ -189,28 +215,31 @@ class ActionRunner:
 
     @property
     def read_only(self) -> str | None:
-        """Why nothing may be changed here."""
+        """The reason why nothing may be changed here, or ``None``."""
         return self.context.read_only
 
     @property
     def under_way(self) -> list[str]:
-        """The titles of the plans that are being applied."""
+        """The titles of the plans being applied."""
         return [task.under_way for task in self._tasks if task.under_way]
 
     @property
     def in_background(self) -> list[UnderWay]:
-        """What goes on without a dialog, the first that was begun first."""
+        """The operations that continue without a dialog, oldest first."""
         return [found for task in self._tasks if (found := task.in_background) is not None]
 
     def task(self, to: MessagePump) -> ActionTask:
-        """A new task that posts to ``to``; it has connections of its own."""
+        """Return a new task that posts to ``receiver``. It has its own connections."""
         context, connections = with_own_connections(self.context)
         made = ActionTask(to, self._make(context), connections, len(self._tasks) + 1)
         self._tasks.append(made)
         return made
 
     def ask(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
-        """Read something on a thread; ``answer`` is called there with what was read, or with why it was not."""
+        """Read something on a thread.
+
+        ``answer`` is called on that thread with the result and an empty string, or with ``None`` and the problem.
+        """
 
         def run() -> None:
             try:
@@ -223,7 +252,7 @@ class ActionRunner:
         threading.Thread(target=run, name="qmon-ask", daemon=True).start()
 
     def close(self, patience_s: float) -> None:
-        """Stop what is under way and give it so many seconds to end in order; what does not is abandoned."""
+        """Stop all operations. Those that have not ended after ``patience_s`` seconds are abandoned."""
         deadline = time.monotonic() + patience_s
         for task in self._tasks:
             task.stop()
@@ -232,7 +261,7 @@ class ActionRunner:
 
 
 def explain(problem: Exception) -> str:
-    """A problem as one line for the operator, with the GRANT that would help."""
+    """Return a problem as one line for the operator, with the GRANT that would help."""
     if not isinstance(problem, QmonError):
         return log.report(problem)
     log.reported(problem)

@@ -1,4 +1,4 @@
-"""The app: takes what the source gives, shows it on the screens of the catalogue, and does what the keys say."""
+"""The app: receives the source's events, shows them on the screens of ``screen_list``, and handles the keys."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.to
 
 
 class NoticeFailed(Message):
-    """The command that is run for alerts has failed."""
+    """The command that runs for alerts has failed."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
@@ -58,26 +58,26 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     """The dashboard over one source.
 
     Args:
-        source: where snapshots come from; it is started here and closed by whoever runs the app.
-        fold: makes the view of each snapshot; called on the source's thread, once for every snapshot, in order.
+        source: where snapshots come from. The app starts it; the caller closes it.
+        fold: builds the view of each snapshot. Called on the source's thread, once per snapshot, in order.
         prod, read_only, environment: the badges of the target.
-        alerting: the rules of the configuration, where there are some for this target.
-        runner: plans and runs actions; without one the keys that act are off.
-        recorder: what records the source, for the badge; it is left open.
-        dark, plain, preferences: as of ``PersonalApp``.
-        for_s: end by itself after so many seconds.
-        known: recordings of the target, and what is usual.
-        served: where the ``qmon serve`` is that the source reads from, such as ``ops-1:9777``.
-        told: what a tour says now.
-        clock: our monotonic clock, in seconds.
+        alerting: the configured alert rules, if this target has any.
+        runner: plans and runs actions; without one the keys of actions are disabled.
+        recorder: what records the source, for the badge; the app does not close it.
+        dark, plain, preferences: as for ``PersonalApp``.
+        for_s: seconds after which the app ends by itself.
+        known: recordings of the target and its baselines.
+        served: the address of the ``qmon serve`` that the source reads from, such as ``ops-1:9777``.
+        told: returns the current step of the tour.
+        clock: the local monotonic clock, in seconds.
 
     Attributes:
-        memory: what was seen since the start; ``None`` in a replay.
-        moment: which one the history screen is to show when it appears, seconds since the epoch.
-        fixed: why the source can be asked for nothing more than it gives, in one line; empty where it can.
-        maybe_queues: tables that may be queues and that the configuration does not name; empty until they were found.
-        unwritten: why no queue can be written into the configuration from here; empty where one can.
-        failed: what to tell the operator after the screen is gone, where the app itself has failed.
+        memory: the history since the start; ``None`` in a replay.
+        history_moment: the moment that the history screen shows when it opens, seconds since the epoch.
+        fixed_reason: why the poll interval and the probes cannot be changed from here, in one line; empty if they can.
+        candidate_tables: tables that may be queues and are not in the configuration; empty until they were found.
+        unwritable_reason: why no queue can be added to the configuration from here; empty if it can.
+        failure_text: what to tell the operator after the app itself has failed and the screen is gone.
     """
 
     CSS_PATH = Path(__file__).with_name("qmon.tcss")
@@ -89,9 +89,9 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
     ENTRIES: ClassVar[tuple[Entry, ...]] = ENTRIES
 
-    # Screens follow it and paint what has changed; a `reactive` would paint everything.
+    # Screens watch it and repaint only what has changed. A `reactive` would repaint everything.
     shown: var[Shown] = var(lambda: Shown(""), init=False)
-    # Seconds without new figures, counted; screens follow it.
+    # Seconds without new figures. Screens watch it.
     ticks: var[int] = var(0, init=False)
 
     def __init__(
@@ -151,7 +151,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return InMemoryHistory()
 
     def on_mount(self) -> None:
-        """Start the source once there is a screen to show it on."""
+        """Start the source once a screen can show it."""
         if isinstance(self.alerting, Alerting) and self.memory is not None:
             self.alerting.on_change = self.memory.alerted
         if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
@@ -162,13 +162,13 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.start_sources()
 
     def start_sources(self) -> None:
-        """Have figures come from now on."""
+        """Start polling."""
         self.source.start(self._feed)
 
     # ------------------------------------------------------------------------------------------- what the source gives
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """New figures: shown at once, or held back while the display is frozen."""
+        """Show new figures, or keep them for later while the display is frozen."""
         newest_at, alerts = message.view.taken_at, self._alerts_after(message.view)
         wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
@@ -177,22 +177,21 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self._held = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
             return
-        if self.shown.served:  # both are said by who polls
+        if self.shown.served:  # the server decides both
             self.shown = replace(self.shown, target=self.source.target, interval_s=self.source.interval_s)
         self.shown = replace(self.shown, view=message.view, newest_at=newest_at, alerts=alerts)
         if self._ticker is not None:
             self._ticker.reset()
 
     def on_state_changed(self, message: StateChanged) -> None:
-        """The source is connecting, live, late, lost or closed."""
         self.shown = replace(self.shown, state=message.state, alerts=self._alerts_after(message.state))
 
     def on_fold_failed(self, message: FoldFailed) -> None:
-        """A fault of qmon's own: end with its traceback instead of showing figures that are not there."""
+        """End with the traceback of this bug in qmon instead of showing wrong figures."""
         raise message.error
 
     def tick(self) -> None:
-        """A second has passed without new figures."""
+        """Count a second without new figures, and show alerts or a stopped recording."""
         if (alerts := self._alerts_after(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
         if self._recorder is not None and self.shown.recording and (why := self._recorder.status.stopped):
@@ -201,7 +200,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.ticks += 1
 
     def refocus(self, wanted: Focus) -> None:
-        """Tell the source what is on screen now, where that has changed, and ask for its rows at once."""
+        """Tell the source what is on screen, if that has changed, and poll for its rows immediately."""
         self._set_focus(replace(wanted, with_verdict=self._focus.with_verdict))
 
     def _set_focus(self, focus: Focus) -> None:
@@ -214,11 +213,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # ---------------------------------------------------------------------------------------------------------- alerts
 
     def on_notice_failed(self, message: NoticeFailed) -> None:
-        """Show it; each failure comes once."""
+        """Show the failure. Each failure arrives once."""
         self.notify(clean(message.words), severity="warning", timeout=15, markup=False)
 
     def _alerts_after(self, event: View | SourceState | None) -> AlertState:
-        """The state of the alerts after this event; rings the bell where one was raised."""
+        """Return the alert state after ``event``. Ring the bell if an alert was raised."""
         if self.alerting is None:
             return AlertState()
         if self.alerting.on_event(event):
@@ -226,7 +225,6 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         return self.alerting.state
 
     def action_acknowledge(self) -> None:
-        """Acknowledge the alert in the banner."""
         alert = self.alerting.acknowledge() if self.alerting is not None else None
         if alert is None:
             self.say("no alert to acknowledge" if self.alerting is not None else _NO_RULES)
@@ -235,7 +233,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self._show_alerts()
 
     def action_mute(self) -> None:
-        """Mute bell and banner for a while, for longer, or no longer."""
+        """Mute the bell and the banner, extend the mute, or end it."""
         if self.alerting is None:
             self.say(_NO_RULES)
             return
@@ -250,49 +248,52 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # --------------------------------------------------------------------------------------------------- what keys do
 
     async def action_screen(self, name: str) -> None:
-        """Go to a screen; it tells the source what it needs as it appears. A message that is open is closed."""
+        """Switch to a screen and close an open message first. The screen sets what the source reads."""
         await leave_pushed(self)
         await self.switch_mode(name)
 
     async def go_to_queue(self, name: str) -> None:
-        """Show the queue of that name."""
+        """Show the queue ``name`` on the queue screen."""
         self.selected = name
         await self.action_screen("queue")
 
     def leave_screen(self, name: str) -> None:
-        """Go from the screen of that name to the one that it is part of."""
+        """Go from the screen ``name`` to its parent screen."""
         if name != self.DEFAULT_MODE:
             self.switch_mode(self.DEFAULT_MODE)
 
     def places(self) -> list[palette_items.PaletteItem]:
-        """Where one may go to by some letters: every queue."""
+        """Return what the palette can go to: every queue."""
         view = self.shown.view
         return palette_items.queues(view.queues if view is not None else (), self.go_to_queue)
 
     def typed_name(self, queue: str) -> str:
-        """What is typed to confirm an action on a queue where that is asked for."""
+        """Return the text that confirms an action on ``queue``, for actions that ask for it."""
         return queue
 
     async def go_to_moment(self, queue: str, at: float) -> None:
-        """Show the past around a moment, of a queue where one is given; a replay goes there, too."""
+        """Show the history around ``at``, in seconds since the epoch. A replay also goes to that moment.
+
+        ``queue``: the queue to select; empty keeps the selection.
+        """
         self.selected, self.moment = queue or self.selected, at
         if self.known.go is not None:
             self.known.go(at)
         await self.action_screen("history")
 
     def action_faster(self) -> None:
-        """Poll at the next shorter interval; the shortest stays."""
+        """Poll at the next shorter interval, if there is one."""
         now = self.asked_s
         self._set_interval(max((i for i in _INTERVALS_S if i < now), default=_INTERVALS_S[0]))
 
     def action_slower(self) -> None:
-        """Poll at the next longer interval; the longest stays."""
+        """Poll at the next longer interval, if there is one."""
         now = self.asked_s
         self._set_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
 
     @property
     def asked_s(self) -> float:
-        """Seconds between polls of what is on the screen, as asked for."""
+        """The requested seconds between polls of the target on screen."""
         return self.shown.interval_s
 
     def _set_interval(self, seconds: float) -> None:
@@ -305,19 +306,19 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.say(f"polls every {duration(seconds)}")
 
     def action_poll_now(self) -> None:
-        """Poll now, and read what is throttled, too."""
+        """Poll now, including throttled probes."""
         self.source.poll_now(whole=True)
         if self.fixed:
             self.say(self.fixed)
 
     def action_freeze(self) -> None:
-        """Freeze the display, or go on with the newest figures."""
+        """Freeze the display, or continue with the newest figures."""
         held, self._held = self._held, None
         view = held.view if held is not None and self.shown.frozen else self.shown.view
         self.shown = replace(self.shown, frozen=not self.shown.frozen, view=view)
 
     def count_exactly(self, queue: str | None) -> None:
-        """Ask for an exact count of one queue; it arrives with a later poll."""
+        """Request an exact count of one queue. It arrives with a later poll."""
         if self.fixed:
             self.say(self.fixed)
         elif queue is not None:
@@ -325,11 +326,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.say("counting exactly; the count arrives with a later poll")
 
     def propose(self, queue: QueueView | None = None) -> None:
-        """List the tables that may be queues, with the cursor on this one, to write them into the configuration."""
+        """List the tables that may be queues, to add them to the configuration. The cursor starts on ``queue``."""
         self.say(self.unwritten)
 
     def on_ended(self, message: Ended) -> None:
-        """An operation in the background has ended."""
+        """Report the result of an operation in the background."""
         if message.well:
             self.notify(clean(message.words()), timeout=15, markup=False)
         else:
@@ -338,17 +339,17 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.ticks += 1
 
     def source_of(self, target: str) -> SnapshotSource:
-        """The source of the target of that name."""
+        """Return the source of the target ``target``."""
         return self.source
 
     def say(self, words: str) -> None:
-        """One short line in a corner, gone after a while."""
+        """Show one short line in a corner for 3 seconds."""
         self.notify(words, timeout=3, markup=False)
 
     async def action_quit(self) -> None:
-        """Leave, but ask first where an operation is under way, which this ends after its batch.
+        """Quit. While an operation is running, ask first; quitting stops it after its batch.
 
-        The source is closed afterwards, since it may be stuck in a poll.
+        The caller closes the source after the app has ended, because the source may be stuck in a poll.
         """
         under_way = self.under_way
         if under_way and not self._asked_to_quit:
@@ -358,16 +359,16 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     @property
     def under_way(self) -> list[str]:
-        """The operations under way, in words."""
+        """The titles of the running operations."""
         return [] if self.runner is None else self.runner.under_way
 
     @property
     def in_background(self) -> list[UnderWay]:
-        """The operations that go on in the background."""
+        """The operations that continue in the background."""
         return [] if self.runner is None else self.runner.in_background
 
     async def action_copy_or_quit(self) -> None:
-        """Copy what is selected; where nothing is, leave when asked a second time."""
+        """Copy the selection. Without one, quit when pressed twice."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.say("copied: what is selected")
@@ -387,13 +388,13 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     # ----------------------------------------------------------------------------------------------- faults of the app
 
     def _handle_exception(self, error: Exception) -> None:
-        """Log what ends the app."""
+        """Log the error that ends the app."""
         if self._exit and isinstance(error, NoMatches):
-            return  # we are leaving, and the handler of an event that came late looks for a widget that is gone
+            return  # the app is exiting, and the handler of a late event looked for a removed widget
         self.failed = log.report(error)
         super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """Leave, and show the traceback as it is logged. Textual's shows variables, which hold rows and statements."""
+        """Exit and show the logged traceback. Textual's own shows variables, which contain rows and statements."""
         self.bell()
         self.panic(Text(log.traceback_of(self._exception)) if self._exception is not None else "")

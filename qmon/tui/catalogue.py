@@ -1,4 +1,4 @@
-"""Which screens there are: digit, name and where the class is; it is imported when the screen is first shown."""
+"""The list of screens. The module of a screen is imported when the screen is first shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One screen. ``place`` is ``module:class``; ``about`` is shown by the palette and the help."""
+    """One screen. ``place`` is ``module:class``. The palette and the help show ``about``."""
 
     name: str
     digit: str
@@ -20,7 +20,7 @@ class Entry:
     place: str
 
     def make(self) -> Screen[Any]:
-        """A new screen of this kind."""
+        """Import the screen's module and return a new screen."""
         module, _, name = self.place.partition(":")
         made: Screen[Any] = getattr(import_module(module), name)()
         return made
@@ -66,7 +66,7 @@ ENTRIES: Final = (
     ),
 )
 
-# Beside `ENTRIES` where several targets are watched.
+# Added to `ENTRIES` if several targets are watched.
 FLEET: Final = (
     Entry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
     Entry(

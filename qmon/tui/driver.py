@@ -1,8 +1,7 @@
-"""Reads the terminal: bytes that are no UTF-8 become replacement characters, sequences that are malformed are dropped.
+"""Reads the terminal without ending the app on bad input.
 
-A failure ends the app in order.
-
-Signals that stop and continue the process are handled by the event loop, one after the other.
+Bytes that are not UTF-8 become replacement characters. Malformed escape sequences are dropped. If reading fails, the
+app ends cleanly. The event loop handles the signals that stop and continue the process, one after the other.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ def _lenient_decoder(encoding: str) -> Any:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
-# Textual decodes strictly and offers no other way: one key of a terminal that is set to Latin-1 would end the app.
+# Textual always decodes strictly: one non-ASCII key of a terminal set to Latin-1 would end the app.
 vars(linux_driver)["getincrementaldecoder"] = _lenient_decoder
 
 
 class _LenientParser(XTermParser):
-    """Textual's parser, which drops sequences that it cannot parse, where Textual would end the app."""
+    """Textual's parser, but sequences that it cannot parse are dropped. Textual would end the app."""
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
@@ -45,7 +44,7 @@ class _LenientParser(XTermParser):
     def _unless_broken(self, messages: Iterable[Message]) -> Iterator[Message]:
         try:
             yield from messages
-        except (ArithmeticError, LookupError, ValueError):  # of numbers that are none, or are of no character
+        except (ArithmeticError, LookupError, ValueError):  # invalid numbers, or numbers that are not a character
             self._gen = self.parse(self._tokens.append)
             self._awaiting = next(self._gen)
 
@@ -54,15 +53,16 @@ vars(linux_driver)["XTermParser"] = _LenientParser
 
 
 def _stop_process() -> None:
-    if sys.platform != "win32":  # which has no such signal, nor this driver
+    if sys.platform != "win32":  # Windows has neither this signal nor this driver
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
 class TerminalDriver(linux_driver.LinuxDriver):
-    """Textual's driver for terminals, which ends the app with exit code 0 and no line in the log if reading fails.
+    """Textual's driver for terminals, with its failures and signals handled.
 
-    Textual also leaves and enters the application mode inside its signal handlers. A second signal interrupts the first
-    handler there, and SIGCONT without SIGTSTP before it (after SIGSTOP) starts a second thread that reads the terminal.
+    If reading fails, Textual ends the app with exit code 0 and logs nothing. Textual also leaves and enters the
+    application mode inside its signal handlers. A second signal can interrupt the first handler there. SIGCONT without
+    a SIGTSTP before it (after SIGSTOP) starts a second thread that reads the terminal.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
@@ -84,7 +84,7 @@ class TerminalDriver(linux_driver.LinuxDriver):
                 self._loop.call_soon_threadsafe(self._pause, stop)
 
     def _pause(self, stop: bool) -> None:
-        """Give the terminal back, stop the process if that is asked for, and take the terminal again."""
+        """Give the terminal back, stop the process if ``stop`` is set, and take the terminal again."""
         try:
             if self._auto_restart:
                 self.suspend_application_mode()
@@ -92,18 +92,18 @@ class TerminalDriver(linux_driver.LinuxDriver):
             if stop and not self._continued:
                 _stop_process()
             while self._auto_restart and not self._take_terminal():
-                _stop_process()  # we continue in the background, without the terminal
+                _stop_process()  # the process was continued in the background, without the terminal
         finally:
             self._pausing = False
 
     def _take_terminal(self) -> bool:
-        """Enter the application mode again; returns whether that was possible."""
+        """Enter the application mode again. Return True on success."""
         self._writer_thread = None
         self.resume_application_mode()
         return bool(self._writer_thread)
 
     def _run_input_thread(self) -> None:
-        """Read until the app ends. Hand what ends the thread to the app, which logs it and leaves with exit code 1."""
+        """Read until the app ends. Pass errors to the app, which logs them and exits with code 1."""
         try:
             self.run_input_thread()
         except Exception as problem:

@@ -1,4 +1,4 @@
-"""From a source to the screens: folds every snapshot on the source's own thread and posts the result to the app."""
+"""Folds every snapshot on the source's own thread and posts the resulting view to the app."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Fold = Callable[[Snapshot], View]
 
 
 class ViewReady(Message):
-    """New figures. A newer one replaces one that the screen had no time for."""
+    """New figures. They replace older ones that the screen has not processed yet."""
 
     def __init__(self, view: View) -> None:
         super().__init__()
         self.view = view
 
     def can_replace(self, message: Message) -> bool:
-        """Only figures of the same target replace each other."""
+        """Replace only figures of the same target."""
         return isinstance(message, ViewReady) and message.view.target == self.view.target
 
 
 class StateChanged(Message):
-    """The source says what it is doing about its target."""
+    """The state of the source has changed."""
 
     def __init__(self, state: SourceState) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class StateChanged(Message):
 
 
 class FoldFailed(Message):
-    """A snapshot could not be folded: a fault of qmon's own, which must not pass for a quiet queue."""
+    """A snapshot could not be folded. This is a bug in qmon and must not look like a quiet queue."""
 
     def __init__(self, error: Exception, target: str = "") -> None:
         super().__init__()
@@ -47,9 +47,9 @@ class FoldFailed(Message):
 
 
 class Feed:
-    """The sink of one source. Called on the source's thread; every snapshot is folded, the screen may skip some.
+    """The sink of one source, called on the source's thread.
 
-    ``memory`` remembers all of them.
+    Every snapshot is folded and recorded in ``memory``; the screen may skip some.
     """
 
     def __init__(self, to: MessagePump, fold: Fold, memory: InMemoryHistory | None = None) -> None:
@@ -58,7 +58,7 @@ class Feed:
         self._memory = memory
 
     def __call__(self, event: Event) -> None:
-        """Take one event; never raises, since the source's thread must go on."""
+        """Process one event. Never raises, so that the source's thread continues."""
         if isinstance(event, SourceState):
             if self._memory is not None:
                 self._memory.changed(event)
@@ -73,7 +73,10 @@ class Feed:
 
 
 def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
-    """``fold`` with payloads and statements made fit for a screen; the filter finds only what is seen."""
+    """Return ``fold`` with payloads, errors and statements passed through ``redact``.
+
+    The filter therefore searches only the redacted text.
+    """
 
     def folded(snapshot: Snapshot) -> View:
         view = fold(snapshot)
@@ -99,5 +102,7 @@ def _statements(blocking: Forest, redact: Callable[[str], str]) -> Forest:
 def _covered(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
     if not queue.messages:
         return queue
-    messages = (m if m.payload is None else replace(m, payload=redact(m.payload)) for m in queue.messages)
+    messages = (
+        replace(m, payload=m.payload and redact(m.payload), error=m.error and redact(m.error)) for m in queue.messages
+    )
     return replace(queue, messages=tuple(messages))

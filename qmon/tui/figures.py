@@ -1,4 +1,4 @@
-"""Values as the screens show them: a figure with its symbol and the tone that fits it, moments, rates in columns."""
+"""Values as the screens show them: figures with a symbol and a tone, times, rates in columns."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ TONES: Final[Mapping[Severity, str]] = {
 
 
 def aligned_rate(value: float) -> str:
-    """A rate with room behind whole numbers, so that right-aligned columns line up on the decimal."""
+    """Return a rate with blanks after whole numbers, so that right-aligned columns line up on the decimal point."""
     rate = text.rate(value)
     return rate if "." in rate else f"{rate}  "
 
 
 def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
-    """A moment in the time of this machine: ``14:32``, and where it is not today the day (``short``: for a column)."""
+    """Return a time in the local time zone: ``14:32``, with the date if it is not today.
+
+    ``at``: seconds since the epoch. ``short``: a form for columns.
+    """
     when = datetime.fromtimestamp(at).astimezone()
     today = when.date() == datetime.now().astimezone().date()
     if short and not today:
@@ -46,7 +49,7 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
 
 
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True) -> Cell:
-    """A figure with its symbol. Zero, unknown and old values are grey.
+    """Return a figure with its symbol. Zero, unknown and old values are grey.
 
     ``aged``: old values, and estimates older than their cadence, show their age.
     """
@@ -57,7 +60,7 @@ def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str =
 
 
 def not_read(view: View, what: str, *probes: str) -> str:
-    """Why something of the whole target was not read by these probes: they failed, are throttled, or had no time."""
+    """Return why these probes did not read ``what`` for the whole target: failed, throttled, or out of time."""
     failed = next((clean(f.words) for f in view.failures if not f.queue and f.probe in probes), "")
     throttled = view.server.observing.of_queue("") if view.server.observing is not None else ()
     every = next((text.duration(each.every_s) for each in throttled if each.probe in probes), "")
@@ -67,10 +70,10 @@ def not_read(view: View, what: str, *probes: str) -> str:
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:
-    """The figures of a queue that are not known, each with the reason.
+    """Return the unknown figures of a queue, each as name and reason.
 
-    Figures that such a queue cannot have are left out: a ring fill, the oldest message of an empty queue, blocked
-    messages of a table without such a state.
+    Figures that do not apply to the queue are left out: the fill of a table that is not a ring, the oldest message of
+    an empty queue, blocked messages of a table without such a state.
     """
     out = []
     none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
@@ -82,17 +85,17 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
     return out
 
 
-# Paused, on purpose.
+# The symbol of a queue that was paused on purpose.
 HELD: Final = "‖"
 
 
 def mark(of: Verdict) -> Cell:
-    """The symbol of a verdict and its tone: of its severity, or that somebody has paused the queue."""
+    """Return the symbol and tone of a verdict. A pause has its own, other verdicts those of their severity."""
     return (HELD, "held") if of.code == PAUSED.code else (SYMBOLS[of.severity], TONES[of.severity])
 
 
 def verdict(queue: QueueView, hint: str) -> Cell:
-    """The verdict with its mark, and the key that answers it."""
+    """Return the verdict with its symbol and ``hint``, the key that handles it."""
     symbol, tone = mark(queue.verdict)
     key = f" [{hint}]" if hint else ""
     return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{key}", tone)
@@ -102,7 +105,7 @@ _ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("gro
 
 
 def short_forecast(queue: QueueView) -> Cell:
-    """The forecast with an arrow for its verb, and ``~`` for its band: ``↓ ~35 m 12 s``, ``↓ ≤ 3.0 s``, ``↑ 216/s``."""
+    """Return the forecast with an arrow as verb and ``~`` for its band: ``↓ ~35 m 12 s``, ``↑ 216/s``."""
     words, tone = forecast(queue, brief=True)
     for verb, arrow in _ARROWS:
         if words.startswith(verb):
@@ -111,7 +114,7 @@ def short_forecast(queue: QueueView) -> Cell:
 
 
 def forecast(queue: QueueView, *, brief: bool = False) -> Cell:
-    """The forecast in words, or that there is none yet. ``brief``: without what it takes."""
+    """Return the forecast as text, or the sign for unknown. ``brief``: without what would be needed to drain."""
     words = clean(queue.forecast.text)
     words = words.partition(": ")[0] if brief else words
     return (words, "text") if words else (text.UNKNOWN, "faint")

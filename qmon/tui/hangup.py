@@ -1,4 +1,4 @@
-"""The process ends when its terminal goes: on a hangup, SIGINT, SIGTERM, and without a signal on a dead terminal."""
+"""Ends the process when its terminal is lost: on a hangup, SIGINT or SIGTERM, or without a signal if it is dead."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
 _EXIT_CODES: Final = {HANGUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _CHECK_EVERY_S: Final = 1.0
-# Seconds for the app to end, and then, once all is closed, for threads that read or write the terminal.
+# Seconds for the app to end, then again for threads that still read or write the terminal once all is closed.
 _PATIENCE_S: Final = 3.0
 
 
 class Hangup:
-    """While in use, a terminal that goes ends the app, and if that hangs, the process; also if one of its threads does,
-    as where the terminal goes while Textual begins to read it.
+    """A context manager that ends the app when its terminal is lost.
+
+    If the app or one of its threads hangs, the process is ended. A thread may hang when the terminal is lost while
+    Textual starts to read it.
 
     Attributes:
-        code: the exit code that goes with it, 0 as long as nothing has happened.
+        code: the exit code to use; 0 if nothing has happened.
     """
 
     def __init__(self, app: App[None]) -> None:
@@ -53,7 +55,10 @@ class Hangup:
         self._gone.set()
 
     def _watch(self) -> None:
-        """On a thread of its own, since the app's may be stuck writing to what is not there any more."""
+        """Wait for a signal or a dead terminal, then end the app.
+
+        This runs on its own thread because the app's may be stuck writing to the lost terminal.
+        """
         while not self._gone.wait(_CHECK_EVERY_S):
             if self._over.is_set():
                 return
@@ -64,18 +69,18 @@ class Hangup:
             _let_go()
         self._app.exit(return_code=self.code)
         if self._over.wait(_PATIENCE_S):
-            main_thread().join()  # it closes the source and the rest; each has its own patience
-            Event().wait(_PATIENCE_S)  # a daemon thread: where nothing hangs the process ends meanwhile
+            main_thread().join()  # it closes the source and the rest, each with its own time limit
+            Event().wait(_PATIENCE_S)  # this is a daemon thread: if nothing hangs, the process ends during this wait
         os._exit(self.code)
 
 
 def _terminal_lives() -> bool:
-    """Asks the terminal itself: a closed one answers with an error."""
+    """Ask the terminal itself: a closed one answers with an error."""
     return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
 
 
 def _let_go() -> None:
-    """Replace the dead terminal by nothing, so that neither reading nor writing fails or blocks on it."""
+    """Replace the dead terminal with the null device, so that reading and writing neither fail nor block."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

@@ -1,4 +1,4 @@
-"""Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings."""
+"""All key bindings. The palette, the help and the key line read them. No key has two meanings on one screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLE: Final = Binding.Group("Table")
 READINGS: Final = Binding.Group("Readings")
 DISPLAY: Final = Binding.Group("Display")
 
-# In the order in which they are listed.
+# In display order.
 GROUPS: Final = (SCREENS, ACTING, QUEUE, TABLE, READINGS, DISPLAY)
 
 
@@ -32,8 +32,10 @@ def _key(
     bar: bool = True,
     first: bool = False,
 ) -> Binding:
-    """``bar``: also on the line at the bottom. ``first``: done before a later key is handled, so that a fast typist's
-    next keys find what this one opens.
+    """Build a binding.
+
+    ``bar``: also show it in the key line. ``first``: handle it before later keys, so that a fast typist's next keys
+    reach what this one opens.
     """
     return Binding(
         key, action, name, show=bar, key_display=shown or None, priority=first, tooltip=tooltip, id=id, group=group
@@ -48,7 +50,7 @@ def _screen_keys(entries: Iterable[Entry]) -> list[Binding]:
 
 
 def plain(bindings: Iterable[BindingType]) -> list[Binding]:
-    """The bindings of a list, as what they are."""
+    """Return the entries that are ``Binding`` objects."""
     return [binding for binding in bindings if isinstance(binding, Binding)]
 
 
@@ -113,7 +115,7 @@ APP: Final[list[BindingType]] = [
     ),
 ]
 
-# In place of `APP` over a recording.
+# Replaces `APP` in a replay.
 REPLAY: Final[list[BindingType]] = [
     _key("z", "play", "play", "Play, or pause", READINGS, id="play"),
     _key("n", "step(1)", "step", "The next snapshot", READINGS, id="step"),
@@ -129,7 +131,7 @@ REPLAY: Final[list[BindingType]] = [
     *(key for key in plain(APP) if key.id not in ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")),
 ]
 
-# In place of `APP` over several targets.
+# Replaces `APP` if several targets are watched.
 OF_FLEET: Final[list[BindingType]] = [*_screen_keys(FLEET), *APP]
 
 TABLES: Final[list[BindingType]] = [
@@ -476,7 +478,7 @@ HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close"
 
 ACT: Final[list[BindingType]] = [
     Binding("escape,ctrl+c,ctrl+q", "leave", "leave or stop", id="act.leave"),
-    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that what is typed next goes there
+    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the next keys reach the field
     Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
     Binding("up,left", "go(-1)", "previous", id="act.up"),
     Binding("down,right", "go(1)", "next", id="act.down"),

@@ -1,4 +1,4 @@
-"""What can be chosen from the palette: an action, or a place to go to."""
+"""The entries of the palette: an action, or a place to go to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.model.view import QueueView
 
 @dataclass(frozen=True, slots=True)
 class PaletteItem:
-    """Something that can be chosen. ``about``: what it does; ``off``: why it can do nothing now."""
+    """One entry of the palette. ``about``: what it does. ``off``: why it is disabled now."""
 
     id: str
     key: str
@@ -23,7 +23,7 @@ class PaletteItem:
 
 
 def queues(views: Iterable[QueueView], go: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
-    """Every queue, with its verdict. ``go``: shows the one of that name."""
+    """Return an entry for every queue, with its verdict. ``go_to_queue`` shows the queue of the given name."""
     return [
         PaletteItem(f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go, name))
         for each in views

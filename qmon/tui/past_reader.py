@@ -1,4 +1,4 @@
-"""What the dashboard knows of the past beside its own memory; it is read apart from the screens."""
+"""Reads recordings and baselines for the screens, on a thread of its own."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from qmon.recording.history.range_query import Past, Pasts
 
 @dataclass(frozen=True, slots=True)
 class KnownPast:
-    """``archive``: what is recorded of the target, if anything is. ``usual``: what is usual, as of now.
+    """What is known about the past in addition to the app's own memory.
 
-    ``here``: the moment that a replay shows; ``go``: lets it go to one. Seconds since the epoch.
+    ``archive``: the recordings of the target, if there are any. ``usual``: returns the current baselines. ``here``:
+    returns the moment that a replay shows. ``go``: moves the replay to a moment. Moments are in seconds since the
+    epoch.
     """
 
     archive: RecordingArchive | None = None
@@ -30,18 +32,18 @@ class KnownPast:
 
     @property
     def baselines(self) -> Baselines:
-        """What is usual."""
+        """The current baselines."""
         return self.usual().baselines
 
     @property
     def problem(self) -> str:
-        """Why it could not be read, in one line, or empty."""
+        """Why the baselines could not be read, in one line, or empty."""
         return self.usual().problem
 
 
 @dataclass(frozen=True, slots=True)
 class PastRequest:
-    """A range of one queue: ``count`` steps of ``step_s`` seconds."""
+    """A range of one queue: ``count`` steps of ``step_s`` seconds, from ``since_at`` (seconds since the epoch)."""
 
     queue: str
     since_at: float
@@ -50,7 +52,7 @@ class PastRequest:
 
 
 class PastRead(Message):
-    """A range was read, or a part of it. ``begins_at``, ``ends_at``: of all that is known."""
+    """A range, or a part of it, was read. ``begins_at`` and ``ends_at`` limit all known data."""
 
     def __init__(self, number: int, past: Past, begins_at: float, ends_at: float) -> None:
         super().__init__()
@@ -61,7 +63,7 @@ class PastRead(Message):
 
 
 class MarkFound(Message):
-    """The incident or operation to jump to; ``None``: there is none."""
+    """The incident or operation to jump to, or ``None`` if there is none."""
 
     def __init__(self, number: int, mark: Mark | None) -> None:
         super().__init__()
@@ -70,21 +72,21 @@ class MarkFound(Message):
 
 
 class PastReader:
-    """Reads on a thread of its own; what is asked for ends what was asked before. For the thread of the screen."""
+    """Reads on a thread of its own. A new request cancels the previous one. Call it from the screen's thread only."""
 
     def __init__(self, pasts: Pasts, to: MessagePump) -> None:
-        # The number of what was asked for last; answers to earlier ones are of no use.
+        # The number of the last request. Answers to earlier requests are discarded.
         self.number = 0
         self._pasts = pasts
         self._to = to
         self._one = Lock()
 
     def stop(self) -> None:
-        """Nothing is wanted any more."""
+        """Discard the answers of all requests so far."""
         self.number += 1
 
     def read(self, wanted: PastRequest, *, whole: bool = False) -> None:
-        """Read a range; ``PastRead`` comes again and again, or with ``whole`` once."""
+        """Read a range and post ``PastRead`` for each part, or with ``whole`` once."""
 
         def do(number: int) -> None:
             last: Past | None = None
@@ -99,7 +101,7 @@ class PastReader:
         self._start(do)
 
     def jump(self, queue: str, at: float, *, forward: bool) -> None:
-        """Look for the next incident or operation of a queue, or the one before; ``MarkFound`` comes."""
+        """Find the next or previous incident or operation of a queue, and post ``MarkFound``."""
 
         def do(number: int) -> None:
             mark = self._pasts.mark(queue, at, forward=forward, stopped=lambda: number != self.number)

@@ -1,4 +1,4 @@
-"""What every dashboard lets its user choose and remembers: the theme, and what the preferences hold besides."""
+"""The base of all dashboards: themes and the preferences that are remembered between runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class PersonalApp(App[None], inherit_bindings=False):
     """An app with qmon's themes and Textual's own.
 
     Args:
-        dark: which theme to begin with, where none is remembered.
-        plain: no colours; by default as ``NO_COLOR`` says.
-        preferences: what is remembered; by default only until the end.
+        dark: the theme to start with if none is remembered.
+        plain: use no colours; by default as the environment variable ``NO_COLOR`` says.
+        preferences: the remembered preferences; by default they last until the app ends.
     """
 
     def __init__(self, *, dark: bool, plain: bool | None, preferences: Preferences | None) -> None:
@@ -31,11 +31,11 @@ class PersonalApp(App[None], inherit_bindings=False):
         self.theme = PLAIN if no_colour else chosen
 
     def on_mount(self) -> None:
-        """Paint everything again after ``fg``: the shell has written over the screen."""
+        """Repaint everything after ``fg``, because the shell has written over the screen."""
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
     def get_driver_class(self) -> type[Driver]:
-        """Return our own driver where Textual would take the one that it is made from."""
+        """Return qmon's own driver where Textual would use the Linux driver it is based on."""
         if sys.platform == "win32":
             return super().get_driver_class()
         from textual.drivers.linux_driver import LinuxDriver
@@ -46,11 +46,11 @@ class PersonalApp(App[None], inherit_bindings=False):
         return TerminalDriver if usual is LinuxDriver else usual
 
     def action_next_theme(self) -> None:
-        """From a dark theme to qmon's light one, from a light one to the dark."""
+        """Switch from a dark theme to qmon's light one, or from a light theme to the dark one."""
         self.use_theme(DARK if is_light(self.theme) else LIGHT)
 
     def use_theme(self, name: str) -> None:
-        """Use a theme from now on, and the next time."""
+        """Use a theme and remember it."""
         if self.theme == PLAIN:
             self.notify("no colours: NO_COLOR is set", timeout=3, markup=False)
             return

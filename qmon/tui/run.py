@@ -1,4 +1,4 @@
-"""Runs the dashboard in this terminal, and ends it when the terminal goes."""
+"""Runs the dashboard in this terminal and ends it when the terminal is lost."""
 
 from __future__ import annotations
 
@@ -49,15 +49,18 @@ def run(
     followed: FollowedConfig | None = None,
     preferences: Preferences | None = None,
 ) -> int:
-    """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
+    """Show the events of ``source`` until the user quits, or for ``for_s`` seconds. Return the exit code.
 
-    The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
-    that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
-    An operation of the ``runner`` that is under way is stopped after its batch, and given five seconds for that.
-    The receivers of ``alerting`` are given two seconds to take what was told.
-    A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed``: the configuration, which is read
-    again and written from the screen. The other arguments are those of ``QmonApp``.
-    Raises ``BadInput`` without a terminal.
+    The source is started and closed here. ``fold`` is called on the source's thread, once per snapshot. A source stuck
+    in a poll gets half a second to close and then ends with the process, so quitting is immediate. A running operation
+    of ``runner`` is stopped after its batch; it gets five seconds. The receivers of ``alerting`` get two seconds to
+    take the queued notices.
+
+    A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed`` is the configuration, which is
+    reloaded and written from the screen. The other arguments are those of ``QmonApp``.
+
+    Raises:
+        BadInput: there is no terminal.
     """
     _own_terminal()
     app = _app_for(source, followed)(
@@ -87,7 +90,7 @@ def run_fleet(
     for_s: float | None = None,
     preferences: Preferences | None = None,
 ) -> int:
-    """Show several targets, as ``run`` does one; the arguments are those of ``FleetApp``."""
+    """Show several targets, like ``run`` does one. The arguments are those of ``FleetApp``."""
     _own_terminal()
     from qmon.tui.fleet.app import FleetApp
 
@@ -97,7 +100,7 @@ def run_fleet(
 
 def _own_terminal() -> None:
     need_terminal()
-    for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
+    for name in ("COLUMNS", "LINES"):  # they would override the terminal's real size, even after a resize
         os.environ.pop(name, None)
 
 
@@ -107,7 +110,7 @@ def _until_left(
     runners: Callable[[], Sequence[ActionRunner | None]],
     alerting: Alerting | FleetAlerting | None,
 ) -> int:
-    """Run the app and end what it was run with; returns the exit code."""
+    """Run the app, then close its runners, alerting and sources. Return the exit code."""
     from qmon.tui.hangup import Hangup
     from qmon.tui.sanitize import clean
 
@@ -126,7 +129,7 @@ def _until_left(
 
 
 def _at_once(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
-    """Do all of them, each on a thread, and wait for so many seconds, or for their end."""
+    """Run all calls in parallel on threads. Wait for them, at most ``patience_s`` seconds if given."""
     threads = [Thread(target=call, name="qmon-close", daemon=True) for call in calls]
     for thread in threads:
         thread.start()
@@ -136,7 +139,7 @@ def _at_once(calls: Sequence[Callable[[], object]], patience_s: float | None) ->
 
 
 def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callable[..., QmonApp]:
-    """The dashboard, the one with its configuration, or the one with the keys of a replay."""
+    """Return the class of the dashboard: the plain one, the one with a configuration, or the replay's."""
     from qmon.recording.read.replay import Replay
     from qmon.tui.app import QmonApp
 
@@ -152,7 +155,7 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
 
 
 def need_terminal(instead: str = "`qmon status` prints the same figures") -> None:
-    """Raise ``BadInput`` where there is no terminal to show anything on; ``instead`` says what does without."""
+    """Raise ``BadInput`` if there is no terminal. ``alternative`` names a command that needs none."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():

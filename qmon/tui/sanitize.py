@@ -1,4 +1,4 @@
-"""Untrusted text made fit for a terminal: names and payloads come from whoever pushes into the queue."""
+"""Makes untrusted text safe for a terminal. Names and payloads come from any producer of the queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DROPPED: Final = frozenset("\u200d\ufe0e\ufe0f")  # joiners and variation selec
 
 
 def _symbol(character: str) -> str:
-    """What stands for ``character`` on a screen; itself where it is harmless."""
+    """Return the visible replacement of ``character``, or the character itself if it is harmless."""
     if character in _SYMBOLS:
         return _SYMBOLS[character]
     if character in _DROPPED:
@@ -30,28 +30,29 @@ def _symbol(character: str) -> str:
 
 @lru_cache(maxsize=4096)
 def clean(text: str) -> str:
-    """``text`` on one line with no character that a terminal would act on: controls get a visible symbol.
+    """Return ``text`` on one line, without characters that a terminal would act on.
 
-    Escape sequences, changes of writing direction, invisible and unassigned characters, and lone surrogates (which
-    could not even be encoded) are replaced; letters of any script stay.
+    Control characters get a visible symbol. Escape sequences, changes of writing direction, invisible and unassigned
+    characters, and lone surrogates (which cannot be encoded) are replaced. Letters of all scripts stay. Results are
+    cached.
     """
     return cleaned(text)
 
 
 def cleaned(text: str) -> str:
-    """The same of a text that may be very long: nothing of it is remembered."""
+    """Clean a text that may be very long. Does the same as ``clean`` without caching."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_symbol, text))
 
 
 def width(text: str) -> int:
-    """How many cells ``text`` takes."""
+    """Return the width of ``text`` in cells."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def shorten(text: str, cells: int) -> str:
-    """``text`` in at most ``cells`` cells, with an ellipsis where it had to be cut."""
+    """Return ``text`` in at most ``cells`` cells, with an ellipsis if it was cut."""
     if width(text) <= cells:
         return text
     if cells <= 0:
@@ -60,7 +61,7 @@ def shorten(text: str, cells: int) -> str:
 
 
 def pad(text: str, cells: int, *, right: bool = False) -> str:
-    """``text`` in exactly ``cells`` cells: cut with an ellipsis, or filled up on the left (``right``) or the right."""
+    """Return ``text`` in exactly ``cells`` cells, cut with an ellipsis or padded. ``right``: align it to the right."""
     text = shorten(text, cells)
     fill = " " * (cells - width(text))
     return fill + text if right else text + fill

@@ -1,4 +1,8 @@
-"""Lines made of spans: what the panels write and the widgets draw. A span is a text and the name of its tone."""
+"""Lines made of spans, as the panels write them and the widgets draw them.
+
+A span is a text and the name of its tone. Widths are in terminal cells. Functions that return lines take the width as
+``cells`` and the height as ``rows``.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +15,30 @@ from qmon.tui.sanitize import clean, shorten, width
 Span = tuple[str, str]
 Line = tuple[Span, ...]
 
-# Cells of the names at the left of entries.
+# Width of the names at the left of entries, in cells.
 LABEL: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class LinePart:
-    """A piece of a line that may be left out where room is short: those with the greatest ``rank`` go first."""
+    """A part of a line. Narrow lines drop the parts with the greatest ``rank`` first."""
 
     spans: Line
     rank: int = 0
 
     @classmethod
     def of(cls, text: str, tone: str = "text", rank: int = 0) -> LinePart:
-        """A part of one span."""
+        """Build a part with one span."""
         return cls(((text, tone),), rank)
 
 
 def line_width(line: Iterable[Span]) -> int:
-    """How many cells a line takes."""
+    """Return the width of a line in cells."""
     return sum(width(text) for text, _ in line)
 
 
 def cut(line: Iterable[Span], cells: int) -> Line:
-    """At most ``cells`` cells of a line, with an ellipsis where it had to be cut."""
+    """Return at most ``cells`` cells of a line, with an ellipsis if it was cut."""
     line = tuple(line)
     if line_width(line) <= cells:
         return line
@@ -42,7 +46,7 @@ def cut(line: Iterable[Span], cells: int) -> Line:
     left = cells
     for text, tone in line:
         taken = width(text)
-        if taken >= left:  # more follows, or it does not fit: two cells more make sure of the ellipsis
+        if taken >= left:  # more follows, or it does not fit: two extra blanks force the ellipsis
             kept.append((shorten(f"{text}  ", left), tone))
             break
         kept.append((text, tone))
@@ -51,7 +55,7 @@ def cut(line: Iterable[Span], cells: int) -> Line:
 
 
 def fit(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
-    """The parts on one line with ``gap`` between them; those of the greatest rank are left out until all fits."""
+    """Join the parts with ``gap`` into one line. Parts of the greatest rank are dropped until the line fits."""
     kept = [part for part in parts if part.spans]
     room = len(gap)
     while len(kept) > 1 and sum(line_width(p.spans) for p in kept) + room * (len(kept) - 1) > cells:
@@ -67,7 +71,7 @@ def fit(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
 
 
 def spread(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
-    """One line with parts at both ends; the right end keeps its room, the left end is fitted into the rest."""
+    """Return one line with parts at both ends. The left end is fitted into the space that the right end leaves."""
     end = fit(right, cells, "  ")
     room = cells - line_width(end) - (2 if end else 0)
     start = fit(left, max(0, room), gap)
@@ -77,7 +81,7 @@ def spread(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap:
 
 
 def wrap(text: str, first: int, rest: int, lines: int) -> list[str]:
-    """``text`` broken at spaces: ``first`` cells on the first line, ``rest`` on the others, at most ``lines`` lines."""
+    """Break ``text`` at blanks: ``first`` cells on the first line, ``rest`` on the others, at most ``lines`` lines."""
     words, out, room = text.split(" "), [""], first
     for index, word in enumerate(words):
         candidate = f"{out[-1]} {word}" if out[-1] else word
@@ -93,7 +97,7 @@ def wrap(text: str, first: int, rest: int, lines: int) -> list[str]:
 
 
 def entry(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
-    """A name at the left and a text beside it, broken over as many lines as it takes, at most ``most``."""
+    """Return a name with a text next to it, broken over as many lines as needed, at most ``most``."""
     if not words:
         return []
     room = max(10, cells - LABEL - 2)

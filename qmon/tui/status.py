@@ -1,4 +1,4 @@
-"""What the screens show at one moment, and how fresh it is."""
+"""The state that all screens show, and how fresh it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.monitor.source import Phase, SourceState
 
 
 class Freshness(StrEnum):
-    """How far the figures on screen may be trusted to be now's."""
+    """How current the figures on screen are."""
 
     WAITING = "waiting"
     LIVE = "live"
@@ -21,13 +21,13 @@ class Freshness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What every screen draws: the newest figures, what the source is doing, and whether the display is frozen.
+    """What every screen draws: the newest figures, the state of the source, and whether the display is frozen.
 
-    ``newest_at``: when the newest figures were taken, also where a frozen display does not show them.
-    ``interval_s``: seconds between polls, as asked for. Times are our monotonic clock in seconds.
-    ``served``: where the ``qmon serve`` is that they are read from, empty where none is in between.
-    ``recording``: whether it is being recorded, ``None`` where it never was to be; ``replay``: of a replay the recorded
-    time and how it plays.
+    ``newest_at``: when the newest figures were taken, even if a frozen display does not show them.
+    ``interval_s``: the requested seconds between polls. Times are the local monotonic clock in seconds.
+    ``served``: the address of the ``qmon serve`` they are read from, or empty.
+    ``recording``: whether the source is being recorded; ``None`` if recording was never requested.
+    ``replay``: in a replay, the recorded time and how it plays.
     """
 
     target: str
@@ -46,7 +46,7 @@ class Shown:
 
     @property
     def phase(self) -> Phase:
-        """What the source is doing; figures newer than its last word prove that it is live again."""
+        """The phase of the source. Figures newer than its last state prove that it is live again."""
         if self.state is None:
             return Phase.CONNECTING if self.view is None else Phase.LIVE
         phase = self.state.phase
@@ -55,13 +55,13 @@ class Shown:
         return phase
 
     def age_s(self, now: float) -> float:
-        """Seconds since the poll that these figures come from began; 0 without figures."""
+        """Return the seconds since the poll of these figures began; 0 without figures."""
         if self.view is None:
             return 0.0
         return max(0.0, now - self.view.taken_at + self.view.server.client_ms / 1000.0)
 
     def overdue(self, now: float) -> bool:
-        """Whether figures should have come long ago, whatever the source says."""
+        """Return True if new figures should have arrived by now, whatever state the source reports."""
         if self.view is None:
             return False
         slowed = self.view.server.observing is not None and self.view.interval_s > self.view.server.observing.asked_s
@@ -69,7 +69,7 @@ class Shown:
         return now - self.newest_at > 2 * every + 2.0
 
     def freshness(self, now: float) -> Freshness:
-        """How fresh the figures are at ``now``."""
+        """Return how fresh the figures are at ``now``."""
         if self.view is None:
             return Freshness.WAITING
         if self.phase in (Phase.CONNECTING, Phase.LATE, Phase.LOST, Phase.CLOSED):

@@ -1,7 +1,7 @@
-"""The themes: a dark and a light one, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
+"""The themes: dark, light, one without colour for ``NO_COLOR``, and Textual's own. Tones style spans.
 
-Red is critical, amber a warning or what else needs a hand, blue is held on purpose, grey is fine; push, pop and depth
-have a colour each, in plots only.
+Red is critical. Amber is a warning, or something else that needs action. Blue is paused on purpose. Grey is fine. Push,
+pop and depth have a colour each, which only plots use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PLAIN: Final = "qmon-plain"
 
 Tones = Mapping[str, Style]
 
-# What plots have a colour for. Push and pop differ in brightness, too.
+# The series that have a colour in plots. Push and pop also differ in brightness.
 DRAWN: Final = ("push", "pop", "depth")
 
 _COLOURS: Final[dict[str, dict[str, str]]] = {
@@ -97,9 +97,9 @@ def _plain_theme() -> Theme:
     return Theme(name=PLAIN, ansi=True, variables=variables, **colours)  # type: ignore[arg-type]  # all of these are colours
 
 
-# What the app registers.
+# The themes that the app registers.
 THEMES: Final = (_theme(DARK, True), _theme(LIGHT, False), _plain_theme())
-# What users choose from.
+# The themes that users can choose from.
 NAMES: Final = (DARK, LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi))
 _LIGHT_NAMES: Final = {LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.dark)}
 _READABLE: Final = 4.5
@@ -119,7 +119,7 @@ _GIVEN: Final = (
 
 
 def _of_textual(theme: Theme) -> dict[str, str]:
-    """The colours of one of Textual's themes, made so strong that they can be read on its background and its cursor."""
+    """Return the colours of one of Textual's themes, with enough contrast on its background and its cursor."""
     made = theme.to_color_system().generate()
     given = {name: Color.parse(made[name]) for name in _GIVEN}
     background, cursor, text = given["background"], given["panel"], given["foreground"]
@@ -156,7 +156,7 @@ def _of_textual(theme: Theme) -> dict[str, str]:
 
 
 def _contrast(one: Color, other: Color) -> float:
-    """1 to 21, as WCAG 2.1 defines it."""
+    """Return the contrast ratio, 1 to 21, as WCAG 2.1 defines it."""
     least, most = sorted(map(_luminance, (one, other)))
     return (most + 0.05) / (least + 0.05)
 
@@ -194,7 +194,7 @@ def _coloured(c: Mapping[str, str]) -> Tones:
 
 
 def _plain() -> Tones:
-    """Bold, dim, reverse and underline carry what colours carry elsewhere."""
+    """Return the tones without colours. Bold, dim, reverse and underline replace them."""
     normal, bold, dim = Style(), Style(bold=True), Style(dim=True)
     return {
         "text": normal,
@@ -223,7 +223,7 @@ def _plain() -> Tones:
 
 
 def _greyed(fresh: Tones, grey: Style) -> Tones:
-    """The same tones for figures that are too old: everything in one grey, whatever it says."""
+    """Return the tones for stale figures: all of them in one grey."""
     kept = ("cursor", "faint", "area")
     fills = {name: fresh["faint"] for name in fresh if name.endswith(" fill")}
     lines = {name: grey + Style(bgcolor=fresh[name].bgcolor) for name in fresh if name.endswith(" on area")}
@@ -239,7 +239,7 @@ _STALE: Final[dict[str, Tones]] = {
 
 @lru_cache(maxsize=64)
 def tones(theme: str, *, stale: bool = False, base: Style = _NOTHING) -> Tones:
-    """The styles of one theme by tone, on top of ``base``; ``stale`` greys all of them."""
+    """Return the styles of a theme by tone, on top of ``base``. ``stale`` greys all of them."""
     return {name: base + style for name, style in _tones_of(theme, stale).items()}
 
 
@@ -253,15 +253,15 @@ def _tones_of(theme: str, stale: bool) -> Tones:
 
 
 def is_light(theme: str) -> bool:
-    """Whether its background is brighter than what is written on it."""
+    """Return True if the theme has a light background."""
     return theme in _LIGHT_NAMES
 
 
 def no_color() -> bool:
-    """Whether the environment asks for no colours (https://no-color.org; textual takes an empty value for one too)."""
+    """Return True if the environment disables colours (https://no-color.org). Like Textual, accept an empty value."""
     return "NO_COLOR" in os.environ
 
 
 def is_plain(theme: str) -> bool:
-    """Whether shapes alone must tell what colours tell elsewhere."""
+    """Return True if the theme has no colours, so that shapes must carry the meaning."""
     return theme == PLAIN

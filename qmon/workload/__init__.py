@@ -1,1 +1,1 @@
-"""Pushers and poppers as real processes that drive installed queues, with faults, and that count what they commit."""
+"""Producers and consumers as real processes that drive installed queues, with faults. They count what they commit."""

@@ -14,12 +14,16 @@ KEPT_S: Final = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Messages since the load began; all committed but for the last six, which are not messages of the queue.
+    """Totals since the load began. All are committed messages, except for the last six fields.
 
-    ``returned``: failed and ready again; ``died``: failed too often; ``requeued``: by a keeper; ``repaired``: orphans
-    requeued and holes filled in a ring; ``full_pushes``: pushes that found a ring full; ``errors``: statements and
-    connections that failed. Where several subscribers read each message, ``popped_by`` is what each of them popped, and
-    ``popped`` by how much the backlog of the one with the most has shrunk.
+    - ``returned``: failed and ready again.
+    - ``died``: failed too often.
+    - ``requeued``: requeued by a keeper.
+    - ``repaired``: orphans requeued and holes filled in a ring.
+    - ``full_pushes``: pushes that found a ring full.
+    - ``errors``: failed statements and connections.
+    - ``popped_by``: messages popped by each subscriber, if there are several. ``popped`` is then the decrease of the
+      largest backlog of a subscriber.
     """
 
     pushed: int = 0
@@ -48,7 +52,7 @@ COUNTED: Final = tuple(field.name for field in fields(Totals) if field.name != "
 
 @dataclass(frozen=True, slots=True)
 class CommittedFlow:
-    """Messages committed between two moments; fractions, since moments lie between points."""
+    """Messages committed between two moments. They may be fractions, because the moments lie between points."""
 
     seconds: float
     pushed: float
@@ -57,23 +61,23 @@ class CommittedFlow:
 
     @property
     def push_rate(self) -> float:
-        """Messages per second."""
+        """Pushed messages per second."""
         return self.pushed / self.seconds
 
     @property
     def pop_rate(self) -> float:
-        """Messages per second."""
+        """Popped messages per second."""
         return self.popped / self.seconds
 
     @property
     def complete_rate(self) -> float:
-        """Messages per second."""
+        """Completed messages per second."""
         return self.completed / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class CountPoint:
-    """The totals of one queue at a moment, seconds since the epoch."""
+    """The totals of one queue at a moment, in seconds since the epoch."""
 
     at: float
     pushed: int
@@ -83,7 +87,7 @@ class CountPoint:
 
 
 class CommittedCounts:
-    """The points of all queues. Written by the thread of the load, read by any."""
+    """The points of all queues. Written by the thread of the load, read by any thread."""
 
     def __init__(self, base: Mapping[str, int]) -> None:
         """``base``: messages ready in each queue when the load began."""
@@ -93,7 +97,7 @@ class CommittedCounts:
         self._guard = threading.Lock()
 
     def add(self, at: float, totals: Mapping[str, Totals]) -> None:
-        """Add a point to each queue; ``at`` in seconds since the epoch, later than the last one."""
+        """Add a point to each queue. ``at``: seconds since the epoch, later than the last point."""
         with self._guard:
             for queue, now in totals.items():
                 points = self._points[queue]
@@ -104,19 +108,19 @@ class CommittedCounts:
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """The queues that are counted."""
+        """The counted queues."""
         return tuple(self._base)
 
     def totals(self, queue: str) -> Totals:
-        """The totals of a queue, as of the last point."""
+        """Return the totals of a queue at the last point."""
         with self._guard:
             return self._totals[queue]
 
     def between(self, start: float, end: float) -> dict[str, CommittedFlow]:
-        """Messages that each queue committed from ``start`` to ``end``, seconds since the epoch.
+        """Return the messages that each queue committed from ``start`` to ``end``, in seconds since the epoch.
 
-        Between two points the flow is taken as even. Raises ``ValueError`` where the times are in the wrong order, or a
-        time is older than what is kept or later than the last point.
+        The flow between two points is assumed to be even. Raises ``ValueError`` if the end is not after the start,
+        or if a time is older than the kept points or later than the last one.
         """
         if start >= end:
             raise ValueError(f"the flow from {start} to {end}: the end must be later than the start")
@@ -127,11 +131,13 @@ class CommittedCounts:
         return out
 
     def depth_at(self, queue: str, at: float) -> float:
-        """Messages ready at a moment, seconds since the epoch; raises ``ValueError`` as ``between`` does."""
+        """Return the ready messages at a moment, in seconds since the epoch. Raises ``ValueError`` as ``flow_between``
+        does.
+        """
         return self._at(queue, at)[3]
 
     def last_at(self) -> float:
-        """The time of the last point, seconds since the epoch; 0 where there is none."""
+        """Return the time of the last point, in seconds since the epoch; 0 if there is none."""
         with self._guard:
             return max((points[-1].at for points in self._points.values() if points), default=0.0)
 

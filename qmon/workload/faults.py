@@ -1,4 +1,4 @@
-"""Faults that a session of its own causes: locks on the head, and a transaction that pins the horizon."""
+"""Faults caused by a separate session: locks on the oldest messages, and a transaction that holds back VACUUM."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hold(
 
 
 def pin(engine: Engine, target: Target, stop: threading.Event, application: str, seconds: float) -> None:
-    """Hold a transaction open for ``seconds``: VACUUM can remove nothing that dies meanwhile."""
+    """Hold a transaction open for ``seconds``: VACUUM cannot remove rows that die in the meantime."""
 
     def statement(version: tuple[int, int]) -> Bound:
         return Bound(queries.render(queries.load(engine.name, "action/workload/pin", version), {}, engine))
@@ -49,4 +49,4 @@ def _keep_open(
 
 
 class _OverError(Exception):
-    """Ends the transaction of a fault: nothing of it is kept."""
+    """Rolls back the transaction of a fault."""

@@ -1,4 +1,4 @@
-"""A keeper: the housekeeping that a queue's owners would script, so that a load can go on for hours."""
+"""A keeper: the maintenance that a queue's owners would script, so that a load can run for hours."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
 _BATCH: Final = 500
-# Attempts that a requeue by the keeper allows: no message becomes dead by it, so what it moved is now ready.
+
+# Attempts allowed when the keeper requeues. No message becomes dead by it, so everything it moved is ready.
 _NEVER_DEAD: Final = 1_000_000
 
 
 class Keeper(Worker):
-    """Requeues what is stuck, archives what is processed, repairs a ring; then pauses."""
+    """Requeue stuck messages, archive processed ones, repair a ring; then pause."""
 
     def round(self, connection: Connection, statements: Statements) -> None:
         member = self.member

@@ -1,4 +1,4 @@
-"""A load: lets worker processes drive queues, faults come and go, and samples what has been committed."""
+"""A load: runs worker processes on queues, starts and ends faults, and samples the committed counts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SLOTS_OF: Final = tuple(Field[name.upper()] for name in COUNTED)
 
 
 class Load:
-    """Drives installed queues of one target until it is stopped; its methods may be called from any thread.
+    """Drive installed queues of one target until it is stopped. Its methods are thread-safe.
 
-    The workers end when the load is stopped, and also when this process ends in whatever way.
+    The workers end when the load is stopped, and also when this process ends in any way.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Load:
         *,
         connections: int = PER_PROCESS,
     ) -> None:
-        """``connections``: in one worker process, at most. Raises ``BadInput`` for what cannot be done."""
+        """``connections``: maximum per worker process. Raises ``BadInput`` if the load is not possible."""
         for load in loads:
             load.check()
         self._loads = {load.layout.queue: load for load in loads}
@@ -72,27 +72,27 @@ class Load:
 
     @property
     def counts(self) -> CommittedCounts:
-        """Counts of what the load has committed, over time; also after the end."""
+        """Counts of what the load has committed, over time; also available after the end."""
         return self._counts
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The worker processes that run now."""
+        """The ids of the running worker processes."""
         return self._crew.pids
 
     def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
-        """The worker processes of one role on one queue that run now."""
+        """Return the ids of the running worker processes of one role on one queue."""
         return self._crew.pids_of(queue, role)
 
     def connected(self, queue: str) -> int:
-        """Members of a queue that have a connection now."""
+        """Return the number of members of a queue that are connected now."""
         with self._guard:
             if self._over.is_set():
                 return 0
             return sum(self._slots.read(slot)[Field.CONNECTED] for slot in self._slots_of[queue])
 
     def start(self) -> None:
-        """Count what is there, then start the workers. Raises what connecting raises, with nothing started."""
+        """Count the existing messages, then start the workers. Raises what connecting raises, with nothing started."""
         self._counts = CommittedCounts(self._read_counts())
         self._sample()
         self._crew.start()
@@ -125,7 +125,7 @@ class Load:
         self.stop()
 
     def change(self, queue: str, role: Role, **changes: object) -> None:
-        """Change how the members of a queue work from now on: fields of ``Member``; ``rate`` is for all together."""
+        """Change fields of ``MemberSpec`` for the members of a queue. ``rate`` is for all members together."""
         load = self._loads[queue]
         number = {"pusher": load.pushers, "popper": load.poppers, "keeper": 1}[role]
         if isinstance(rate := changes.get("rate"), int | float) and number:
@@ -134,12 +134,12 @@ class Load:
             self._crew.change(queue, role, changes)
 
     def kill(self, queue: str, role: Role) -> None:
-        """End processes of a queue with SIGKILL at whatever they are doing; they are started again after a second."""
+        """Kill processes of a queue with SIGKILL. They are started again after a second."""
         with self._guard:
             self._crew.kill(queue, role)
 
     def inject(self, fault: PlannedFault) -> None:
-        """Let a fault happen now; ``at_s`` and ``every_s`` do not count. Raises ``BadInput`` as the load itself."""
+        """Start a fault now; ``at_s`` and ``every_s`` do not count. Raises ``BadInput`` as the load itself does."""
         self._check(fault)
         self._begin(fault)
 
@@ -181,7 +181,7 @@ class Load:
                     self._while(queue, "popper", "rate", 0.0, end)
 
     def _while(self, queue: str, role: Role, field: str, value: object, end: float) -> None:
-        """Change a field of the members until ``end``, our monotonic clock; then it is again what the load says."""
+        """Change a field of the members until ``end`` on our monotonic clock; then restore the load's value."""
         load = self._loads[queue]
         usual = load.pop_rate if (role, field) == ("popper", "rate") else getattr(load, field)
         self.change(queue, role, **{field: value})
@@ -198,7 +198,7 @@ class Load:
                     self._raise(process, now)
 
     def _raise(self, process: WorkerProcess, now: float) -> None:
-        """Start a process again that has fallen, a second later or when its crash is over."""
+        """Restart a dead process, after a second or when its crash is over."""
         queues = {member.queue for member in process.spec.members}
         down_s = max(_RESTART_S, *(self._down_s.get(queue, 0.0) for queue in queues))
         if now >= self._fallen.setdefault(process, now) + down_s:
@@ -220,7 +220,7 @@ class Load:
         self._counts.add(at, totals)
 
     def _read_counts(self) -> dict[str, int]:
-        """Messages ready in each queue now; where several subscribers read them, for the one with the most."""
+        """Return the ready messages in each queue; with several subscribers, those of the one with the most."""
         with contextlib.closing(connect(self._target, "load")) as connection:
             engine = registry.engine_for(self._target)
             depths: dict[str, int] = {}
@@ -234,13 +234,16 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class _Readers:
-    """The subscribers of a queue. ``had``: messages ready for each when the load began; ``before``: slots of others."""
+    """The subscribers of a queue.
+
+    ``had``: messages ready for each of them when the load began. ``before``: number of slots before theirs.
+    """
 
     had: tuple[int, ...]
     before: int
 
     def popped(self, total: Totals, slots: Sequence[int]) -> Totals:
-        """The totals with what the subscribers popped; ``slots``: what each member of the queue popped."""
+        """Return the totals with the subscribers' pops. ``slots``: messages popped by each member of the queue."""
         own, number = slots[self.before :], len(self.had)
         each = len(own) // number
         by = tuple(sum(own[at * each : (at + 1) * each]) for at in range(number))
@@ -249,7 +252,7 @@ class _Readers:
 
 
 def _slots_of(loads: Sequence[QueueLoad]) -> dict[str, range]:
-    """The slots of each queue: its members count in slots that follow each other, see ``processes``."""
+    """Return the slots of each queue. Its members count in consecutive slots, see ``processes_for``."""
     out, first = {}, 0
     for load in loads:
         out[load.layout.queue] = range(first, first := first + slots_needed((load,)))

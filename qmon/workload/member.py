@@ -1,4 +1,4 @@
-"""One member of a worker process: its thread, its connection, its counters, and how it carries on after a fault."""
+"""One member of a worker process: its thread, connection and counters, and its recovery after a fault."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from qmon.workload.slots import CounterSlot, Field
 from qmon.workload.spec import MemberSpec
 from qmon.workload.statements import Statements
 
-# A pause longer than this is not made up for.
+# Pauses longer than this are not made up for.
 MAX_DEBT_S: Final = 0.5
 
 
 class Pacer:
-    """Says how long to wait before the next messages may go. Pure: the caller brings the time, in seconds."""
+    """Compute how long to wait before the next messages may go. Pure: the caller passes the time, in seconds."""
 
     def __init__(self, now: float) -> None:
         self._due = now
 
     def wait(self, now: float, messages: int, rate: float | None) -> float:
-        """Seconds to wait before these messages may go, 0 or less: at once.
+        """Return the seconds to wait before these messages may go; 0 or less means now.
 
-        ``rate``: messages per second from now on; ``None`` means without limit, 0 never (then the answer is infinite).
-        Counts the messages only when the answer is 0 or less.
+        ``rate``: messages per second from now on; ``None``: no limit, 0: never (the result is infinite). The
+        messages are only counted if the result is 0 or less.
         """
         if rate is None:
             self._due = now
@@ -49,14 +49,15 @@ class Pacer:
         return self._due - now
 
 
-# Orders that change the rate are noticed within this time.
+# Changes of the rate take effect within this time, in seconds.
 _CHECK_S: Final = 0.1
-# Pauses between attempts to connect; the last one is repeated.
+
+# Pauses between attempts to connect, in seconds. The last one is repeated.
 _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 
 
 def connect(target: Target, application: str, silence_s: float | None = SILENCE_S) -> Connection:
-    """Return a connection under the name of an application. ``silence_s``: see ``Session``.
+    """Connect under the name of an application. ``silence_s``: see ``Session``.
 
     Raises what connecting raises.
     """
@@ -73,12 +74,12 @@ def connect(target: Target, application: str, silence_s: float | None = SILENCE_
 
 
 class Worker(abc.ABC):
-    """Does rounds until it is asked to stop, and connects anew when its connection breaks. One thread runs ``run``."""
+    """Run rounds until asked to stop, and reconnect when the connection breaks. One thread runs ``run``."""
 
     def __init__(
         self, target: Target, layout: Layout, member: MemberSpec, slot: CounterSlot, stop: threading.Event
     ) -> None:
-        # Replaced as a whole when orders change it.
+        # Replaced as a whole when an order changes it.
         self.member = member
         self.slot = slot
         self.stop = stop
@@ -93,10 +94,10 @@ class Worker(abc.ABC):
 
     @abc.abstractmethod
     def round(self, connection: Connection, statements: Statements) -> None:
-        """Do one round; counts what it commits."""
+        """Run one round, and count what it commits."""
 
     def change(self, **changes: object) -> None:
-        """Change how it works from the next round on: fields of ``MemberSpec``."""
+        """Change fields of ``MemberSpec`` from the next round on."""
         self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by Orders
 
     def run(self) -> None:
@@ -133,13 +134,13 @@ class Worker(abc.ABC):
                 self.stop.wait(_RETRY_S[0])
 
     def cancel(self) -> None:
-        """End the statement under way, which is then no error; from another thread."""
+        """Cancel the running statement, without counting it as an error. Called from another thread."""
         self._cancelled = True
         if (connection := self._connection) is not None:
             connection.cancel()
 
     def paced(self, messages: int) -> bool:
-        """Wait until the rate allows ``messages``; false where that takes longer: ask again later."""
+        """Wait until the rate allows ``messages``. Return false if that takes longer; then call again later."""
         wait = self._pacer.wait(time.monotonic(), messages, self.member.rate)
         if wait > 0:
             self.stop.wait(min(wait, _CHECK_S))
@@ -147,10 +148,10 @@ class Worker(abc.ABC):
         return True
 
     def happens(self, share: float) -> bool:
-        """True for this share of the calls, by chance."""
+        """Return true for this share of the calls, at random."""
         return share > 0 and self.random.random() < share
 
     def crash_now(self) -> None:
-        """Die as by kill -9, if that has been ordered."""
+        """Kill this process with SIGKILL if a crash was ordered."""
         if self.crash:
             os.kill(os.getpid(), system.KILL)

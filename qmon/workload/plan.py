@@ -1,4 +1,4 @@
-"""The plan of a load: pushers and poppers of each queue, and faults over time."""
+"""The plan of a load: producers and consumers of each queue, and faults over time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_pop
 
 @dataclass(frozen=True, slots=True)
 class PlannedFault:
-    """Something that goes wrong. Times in seconds.
+    """A fault. Times are in seconds.
 
-    ``crash``: the poppers' process dies between a pop and its complete, and is started again after ``for_s``;
-    ``hold``: a session locks the oldest ``amount`` messages; ``pin``: a transaction keeps VACUUM from removing dead
-    rows; ``slow``: poppers work ``amount`` seconds longer on a message; ``rollbacks``: pushers roll back this share;
-    ``rate``: pushers push ``amount`` messages per second in all; ``no_poppers``: poppers pause. Each ends after
-    ``for_s``. ``at_s``: after the load began; ``every_s``: again and again, ``None`` once. ``by``: the application name
-    of the session that holds or pins.
+    - ``crash``: the consumers' process dies between a pop and its complete, and is restarted after ``for_s``.
+    - ``hold``: a session locks the oldest ``amount`` messages.
+    - ``pin``: a transaction keeps VACUUM from removing dead rows.
+    - ``slow``: consumers work ``amount`` seconds longer on a message.
+    - ``rollbacks``: producers roll back this share of their pushes.
+    - ``rate``: producers push ``amount`` messages per second in total.
+    - ``no_poppers``: consumers pause.
+
+    Each fault ends after ``for_s``. ``at_s``: time since the load began. ``every_s``: repeat interval, ``None`` for
+    once. ``by``: the application name of the session that holds or pins.
     """
 
     kind: FaultKind
@@ -40,10 +44,12 @@ class PlannedFault:
 class QueueLoad(MemberWork):
     """The load of one queue.
 
-    ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
-    ``poppers``: for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
-    ``own_processes``: its poppers have processes of their own, so that a crash of them hits this queue and no other.
-    ``keeper``: somebody archives, and requeues and repairs what is older than ``requeue_after_s`` seconds.
+    - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate``
+      likewise.
+    - ``poppers``: consumers, for each subscriber if a ring has several. ``pop_rate`` is then that of each
+      subscriber.
+    - ``own_processes``: its consumers have separate processes, so that their crash affects only this queue.
+    - ``keeper``: a keeper archives messages, and requeues and repairs those older than ``requeue_after_s`` seconds.
     """
 
     layout: Layout
@@ -63,7 +69,7 @@ class QueueLoad(MemberWork):
         return max(1, len(self.layout.ring.subscribers)) if self.layout.ring is not None else 1
 
     def check(self) -> None:
-        """Raise ``BadInput`` where this cannot be done."""
+        """Raise ``BadInput`` if the load is not possible."""
         drivable(self.layout)
         if not 0 <= self.pushers <= 200 or not 0 <= self.poppers <= 200:
             raise BadInput("a queue takes 0 to 200 pushers and as many poppers")
@@ -77,7 +83,7 @@ class QueueLoad(MemberWork):
             raise BadInput("a batch has 1 to 10,000 messages, a message 1 to 10,000,000 bytes")
 
     def members(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
-        """The members of one role, counting in slots from ``first_slot`` on."""
+        """Return the members of one role, counting in slots from ``first_slot`` on."""
         number = {"pusher": self.pushers, "popper": self.poppers, "keeper": int(self.keeper)}[role]
         rate = {"pusher": self.rate, "popper": self.pop_rate, "keeper": None}[role]
         application = {
@@ -105,9 +111,10 @@ class QueueLoad(MemberWork):
 def processes(
     target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
 ) -> list[WorkerSpec]:
-    """Assign members to processes: pushers of all queues share some, and so do poppers unless ``own_processes``.
+    """Assign members to processes.
 
-    ``connections``: of a process, at most.
+    Producers of all queues share processes, and so do consumers unless ``own_processes``. ``connections``: maximum
+    per process.
     """
     pushers: list[MemberSpec] = []
     keepers: list[MemberSpec] = []
@@ -137,5 +144,5 @@ def processes(
 
 
 def slots_needed(loads: Sequence[QueueLoad]) -> int:
-    """The number of members in all."""
+    """Return the total number of members."""
     return sum(load.pushers + load.poppers * load.subscribers + int(load.keeper) for load in loads)

@@ -1,4 +1,4 @@
-"""A popper: pops, works, completes; or fails; or dies between the two."""
+"""A consumer: pops a message, works, and completes it; or fails it; or dies in between."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _Rows = tuple[tuple[object, ...], ...]
 
 
 class _GivenBackError(Exception):
-    """Ends the transaction of a pop whose messages failed: the rollback gives them back."""
+    """Rolls back the transaction of a pop whose messages failed, which makes them ready again."""
 
 
 class Popper(Worker):
-    """Pops one message, or one batch, a round, and works on it for the time asked for."""
+    """Pop one message, or one batch, per round, and work on it for the configured time."""
 
     _idle = 1.0
 
@@ -60,9 +60,10 @@ class Popper(Worker):
         return connection.fetch(bound).rows
 
     def _hold(self, connection: Connection, statements: Statements) -> int:
-        """Of a design without complete: the messages are in progress while the transaction is open.
+        """Pop from a design without complete: the messages are in progress while the transaction is open.
 
-        A crash inside it gives them back; in a ring they become orphans, since their numbers are drawn.
+        A crash in the transaction makes them ready again. In a ring they become orphans, because their numbers are
+        drawn.
         """
         rows: _Rows = ()
         try:
@@ -81,7 +82,7 @@ class Popper(Worker):
         return len(rows)
 
     def _take(self, connection: Connection, statements: Statements) -> int:
-        """Of a design that completes: the pop is committed, the messages are in progress until they are completed."""
+        """Pop from a design that completes: the pop is committed, and the messages are in progress until completed."""
         rows = self._pop(connection, statements, "take")
         if not rows:
             return 0

@@ -1,4 +1,4 @@
-"""The worker processes of a load as the controller sees them: started, given orders, killed, started again."""
+"""The worker processes of a load as the controller uses them: start, order, kill, restart."""
 
 from __future__ import annotations
 
@@ -18,62 +18,62 @@ from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 
 
 def environment() -> dict[str, str]:
-    """The environment in which a process of ours finds this very package. Passwords are sent on its standard input."""
+    """Return the environment in which a subprocess finds this package. Passwords go through its standard input."""
     package = str(Path(qmon.__file__).parent.parent)
     kept = without_secrets(os.environ)
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))}
 
 
 class Crew:
-    """Starts, gives orders to, kills, restarts and ends worker processes. One thread at a time."""
+    """Start, order, kill, restart and end worker processes. Use it from one thread at a time."""
 
     def __init__(self, specs: Sequence[WorkerSpec], aside: WorkerSpec) -> None:
-        """``aside``: the process in which faults live that need a session of their own."""
+        """``aside``: the process for faults that need a separate session."""
         self._processes = [WorkerProcess(spec) for spec in specs]
         self._aside = WorkerProcess(aside)
         self._wanted = False
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Those that run now."""
+        """The ids of the running processes."""
         return tuple(pid for each in (*self._processes, self._aside) if (pid := each.pid) is not None)
 
     def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
-        """Those that run now and have members of this role on this queue."""
+        """Return the ids of running processes that have members of this role on this queue."""
         return tuple(pid for each in self._of(queue, role) if (pid := each.pid) is not None)
 
     def start(self) -> None:
-        """Start all but the one for faults."""
+        """Start all processes except the one for faults."""
         self._wanted = True
         for process in self._processes:
             process.start()
 
     def fallen(self) -> list[WorkerProcess]:
-        """Those that should run and do not."""
+        """Return the processes that should run and do not."""
         return [each for each in self._processes if self._wanted and not each.running]
 
     def change(self, queue: str, role: Role, changes: dict[str, object]) -> None:
-        """Change members, see ``qmon.workload.spec.CHANGEABLE``; a process that is down starts with the change."""
+        """Change members, see ``qmon.workload.spec.CHANGEABLE``. A dead process starts with the change."""
         for process in self._of(queue, role):
             process.order("change", queue=queue, role=role, changes=changes)
 
     def crash(self, queue: str) -> None:
-        """Let the poppers of a queue die, between a pop and its complete, as soon as they pop something."""
+        """Let the consumers of a queue die between a pop and its complete, with the next pop."""
         for process in self._of(queue, "popper"):
             process.order("crash", queue=queue)
 
     def kill(self, queue: str, role: Role) -> None:
-        """End the processes that have members of this role on this queue with SIGKILL, whatever they are doing."""
+        """Kill the processes that have members of this role on this queue with SIGKILL."""
         for process in self._of(queue, role):
             process.kill()
 
     def aside(self, do: str, **words: object) -> None:
-        """Let a session of its own do something: ``hold`` or ``pin``."""
+        """Let a separate session cause a fault: ``hold`` or ``pin``."""
         self._aside.start()
         self._aside.order(do, **words)
 
     def finish(self) -> None:
-        """End all of them, each after its round."""
+        """End all processes, each after its round."""
         self._wanted = False
         every = (*self._processes, self._aside)
         for process in every:
@@ -87,10 +87,10 @@ class Crew:
 
 
 class WorkerProcess:
-    """A process that runs ``qmon.workload.worker``. Its counters outlive it: a new start counts on."""
+    """A process that runs ``qmon.workload.worker``. Its counters outlive it: a new start continues counting."""
 
     def __init__(self, spec: WorkerSpec) -> None:
-        # The work of the next start; orders that change members change it, too.
+        # The work of the next start. Orders that change members change it, too.
         self.spec = spec
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -101,11 +101,11 @@ class WorkerProcess:
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
-        """Start the process; nothing happens where it runs."""
+        """Start the process, unless it is running."""
         if self.running:
             return
         self.close_orders()
@@ -116,13 +116,13 @@ class WorkerProcess:
             stderr=subprocess.DEVNULL,
             pass_fds=system.inherited(self.spec.counters) if self.spec.counters >= 0 else (),
             env=environment(),
-            start_new_session=True,  # Ctrl-C is for the controller: it ends the workers in order
+            start_new_session=True,  # Ctrl-C is for the controller, which ends the workers in order
             creationflags=system.NEW_GROUP,
         )
         self._send(self.spec.to_json())
 
     def order(self, do: str, **words: object) -> None:
-        """Send an order; see ``qmon.workload.worker``. Lost on a process that is gone."""
+        """Send an order; see ``qmon.workload.worker``. Orders to a dead process are lost."""
         if do == "change":
             self.spec = replace(self.spec, members=tuple(self._changed(each, words) for each in self.spec.members))
         self._send(json.dumps({"do": do, **words}))
@@ -134,17 +134,17 @@ class WorkerProcess:
         return replace(member, **changes)
 
     def has(self, queue: str, role: str) -> bool:
-        """Whether one of its members has this role on this queue."""
+        """Return whether a member has this role on this queue."""
         return any(each.queue == queue and each.role == role for each in self.spec.members)
 
     def kill(self) -> None:
-        """End it with SIGKILL, at whatever it is doing."""
+        """Kill the process with SIGKILL."""
         if self._process is not None and self.running:
             self._process.kill()
             self._process.wait()
 
     def close_orders(self) -> None:
-        """Ask it to end; see ``qmon.workload.worker``. Does not wait."""
+        """Close its input, which asks it to end; see ``qmon.workload.worker``. Does not wait."""
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()

@@ -1,4 +1,4 @@
-"""A pusher: pushes messages at a rate, and takes some of them back before they are committed."""
+"""A producer: pushes messages at a rate, and rolls back some of them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from qmon.workload.messages import message
 from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
-# The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 the text says it).
+# The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 in the text).
 _FULL: Final = ("QM003", 770003)
 
 
 class _TakenBackError(Exception):
-    """Ends the transaction of a push that is to be rolled back."""
+    """Rolls back the transaction of a push."""
 
 
 class Pusher(Worker):
-    """Pushes one message, or one batch, a round; what a full ring has refused, again in the next one."""
+    """Push one message, or one batch, per round. Messages refused by a full ring are pushed again in the next round."""
 
     _number = 0
 
@@ -51,7 +51,7 @@ class Pusher(Worker):
     def _push(self, connection: Connection, statements: Statements, payloads: list[str]) -> int:
         if len(payloads) > 1:
             return statements.push_batch(connection, payloads)
-        if statements.push(connection, payloads[0]) is None:  # the ring as published
+        if statements.push(connection, payloads[0]) is None:  # the ring design as published
             raise QueryFailed("the ring is full", sqlstate=_FULL[0])
         return 1
 

@@ -23,7 +23,7 @@ _CONNECT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LoadProgress:
-    """The progress of a load. ``elapsed_s`` of ``seconds``; ``flow``: of the last two seconds or less."""
+    """The progress of a load: ``elapsed_s`` of ``seconds``. ``flow``: of the last two seconds or less."""
 
     elapsed_s: float
     seconds: float
@@ -50,11 +50,11 @@ def run_load(
     *,
     stopped: Callable[[], bool] = lambda: False,
 ) -> LoadResult:
-    """Drive one queue for ``seconds``; ``progress`` is called twice a second, ``stopped`` asked whether to end early.
+    """Drive one queue for ``seconds``. ``progress`` is called twice a second; ``stopped`` returns whether to end early.
 
-    The time begins when all are connected, or after five seconds.
-    Raises ``BadInput`` for a queue that qmon did not install or a load that cannot be, and what connecting raises.
-    The workers are gone when this returns, also when it raises (a ``KeyboardInterrupt``).
+    The time begins when all members are connected, or after five seconds. Raises ``BadInput`` for a queue that qmon
+    did not install or an impossible load, and what connecting raises. The workers are gone when this returns, also
+    when it raises (a ``KeyboardInterrupt``).
     """
     if not 0 < seconds <= MAX_SECONDS:
         raise BadInput(f"a load lasts more than 0 seconds and at most seven days, not {seconds:g} s")
@@ -85,5 +85,5 @@ def run_load(
 
 
 def _per_process(load: QueueLoad) -> int:
-    """Connections in one process, so that there are as many processes of a kind as processors, and two at least."""
+    """Return the connections per process that give as many processes per role as processors, at least two."""
     return max(1, math.ceil(max(load.pushers, load.poppers) / max(2, os.cpu_count() or 2)))

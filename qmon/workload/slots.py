@@ -1,6 +1,6 @@
-"""Counters in memory that processes share: exact to the last commit, also of a process that was killed.
+"""Counters in memory that processes share. They are exact to the last commit, also for a killed process.
 
-Nothing is left of the memory when the last of them is gone, however they went.
+The memory is freed when the last process is gone, however it ended.
 """
 
 from __future__ import annotations
@@ -13,21 +13,19 @@ from qmon import system
 
 
 class Field(IntEnum):
-    """The counters. Totals of messages but for the last three; each is written by one thread only."""
+    """The counters. Totals of messages, except for the last three. Each is written by one thread only."""
 
-    # Committed.
     PUSHED = 0
-    # Committed.
     POPPED = 1
     COMPLETED = 2
     # Failed, and ready again.
     RETURNED = 3
     # Failed too often: now dead letters.
     DIED = 4
-    # By a keeper, ready again.
+    # Requeued by a keeper, so ready again.
     REQUEUED = 5
     ARCHIVED = 6
-    # Orphans of a ring that were requeued, holes that were filled.
+    # Orphans of a ring that were requeued, and holes that were filled.
     REPAIRED = 7
     PUSH_ROLLED_BACK = 8
     POP_ROLLED_BACK = 9
@@ -35,9 +33,9 @@ class Field(IntEnum):
     EMPTY_POPS = 10
     # Pushes that found a ring full.
     FULL_PUSHES = 11
-    # Statements that failed, connections that were lost.
+    # Failed statements and lost connections.
     ERRORS = 12
-    # When the last of these was counted: microseconds since the epoch.
+    # Time of the last count, in microseconds since the epoch.
     COMMITTED_AT = 13
     # 1 while the member has a connection.
     CONNECTED = 14
@@ -48,47 +46,47 @@ _BYTES: Final = WIDTH * 8
 
 
 class Slots:
-    """The shared counters: ``count`` slots of ``WIDTH`` whole numbers, one slot for each member of each worker."""
+    """The shared counters: ``count`` slots of ``SLOT_WIDTH`` whole numbers, one slot for each member of each worker."""
 
     def __init__(self, count: int, number: int | None = None) -> None:
-        """Make new counters, all zero, or open those of that number; see ``qmon.system.shared_memory``."""
+        """Create new counters, all zero, or open those with this number; see ``qmon.system.shared_memory``."""
         self.number, self._memory = system.shared_memory(max(1, count) * _BYTES, number)
         self.count = count
-        # Eight bytes at a time, in one piece: a reader never sees half a number.
+        # Eight bytes at a time, written at once: a reader never sees half a number.
         self._numbers = memoryview(self._memory).cast("q")
 
     def slot(self, index: int) -> CounterSlot:
-        """The counters of one member, to write."""
+        """Return the counters of one member, for writing."""
         if not 0 <= index < self.count:
             raise IndexError(f"there is no slot {index} of {self.count}")
         return CounterSlot(self._numbers[index * WIDTH : (index + 1) * WIDTH])
 
     def read(self, index: int) -> tuple[int, ...]:
-        """All counters of one slot, in the order of ``Field``."""
+        """Return all counters of one slot, in the order of ``CounterField``."""
         return tuple(self._numbers[index * WIDTH : index * WIDTH + len(Field)].tolist())
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Release the memory."""
         self._numbers.release()
         self._memory.close()
         system.release_memory(self.number)
 
 
 class CounterSlot:
-    """The counters of one member; written by its own thread alone."""
+    """The counters of one member. Written only by its own thread."""
 
     def __init__(self, numbers: memoryview[int]) -> None:
         self._numbers = numbers
 
     def add(self, field: Field, amount: int = 1) -> None:
-        """Count more of a field, now."""
+        """Add to a counter, and record the time."""
         self._numbers[field] += amount
         self._numbers[Field.COMMITTED_AT] = time.time_ns() // 1000
 
     def connected(self, yes: bool) -> None:
-        """Say whether the member has a connection."""
+        """Record whether the member has a connection."""
         self._numbers[Field.CONNECTED] = int(yes)
 
     def release(self) -> None:
-        """Let go of the memory; the counts stay."""
+        """Release the memory. The counts stay."""
         self._numbers.release()

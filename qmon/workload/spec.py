@@ -17,17 +17,17 @@ Role = Literal["pusher", "popper", "keeper"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberWork:
-    """The way in which pushers, poppers and keepers of a queue work. Times in seconds, shares from 0 to 1.
+    """How producers, consumers and keepers of a queue work. Times in seconds, shares from 0 to 1.
 
     Attributes:
-        batch: messages a transaction, where the design has batches.
+        batch: messages per transaction, if the design has batches.
         message_bytes: size of a pushed message.
-        rollback_share: of the pushes that are rolled back.
-        poison_share: of the messages pushed that fail each time they are popped.
+        rollback_share: share of the pushes that are rolled back.
+        poison_share: share of the pushed messages that fail each time they are popped.
         work_s: time between pop and complete.
-        fail_share: of the messages popped that fail, whatever they are.
+        fail_share: share of the popped messages that fail at random.
         idle_s: pause after a pop that found nothing; grows to five times that.
-        requeue_after_s: what has been in progress for longer is requeued by a keeper; ``None`` never.
+        requeue_after_s: a keeper requeues messages in progress for longer than this; ``None``: never.
     """
 
     batch: int = 1
@@ -42,15 +42,15 @@ class MemberWork:
 
 @dataclass(frozen=True, slots=True)
 class MemberSpec(MemberWork):
-    """One connection of a worker process and what it does.
+    """One connection of a worker process and its work.
 
     Attributes:
         queue: the queue it works on.
-        role: a keeper requeues what is stuck, archives what is processed and repairs rings, as a script would.
-        application: the application name the server sees.
-        slot: where it counts, see ``qmon.workload.slots``.
-        subscriber: for whom a popper pops, from 1 on; 0 where the design has no subscribers.
-        rate: messages per second; ``None`` as fast as the server lets it, 0 pauses.
+        role: a keeper requeues stuck messages, archives processed ones and repairs rings, as a script would.
+        application: the application name that the server shows.
+        slot: its counters, see ``qmon.workload.counter_slots``.
+        subscriber: the subscriber for which a consumer pops, from 1 on; 0 if the design has no subscribers.
+        rate: messages per second; ``None``: as fast as the server allows, 0: paused.
         every_s: seconds of pause between two rounds of a keeper.
     """
 
@@ -78,11 +78,11 @@ class WorkerSpec:
     members: tuple[MemberSpec, ...] = ()
     # The number of the shared counters, see `qmon.system.shared_memory`.
     counters: int = -1
-    # The number of slots in that file.
+    # The number of slots in that memory.
     slots: int = 0
 
     def to_json(self) -> str:
-        """One line; holds the password, so it goes through a pipe and nowhere else."""
+        """Convert it to one line of JSON. It contains the password, so send it only through a pipe."""
         target: dict[str, object] = {
             "name": self.target.name,
             "engine": self.target.engine,
@@ -101,7 +101,7 @@ class WorkerSpec:
 
     @classmethod
     def from_json(cls, text: str) -> WorkerSpec:
-        """The reverse of ``to_json``."""
+        """Convert it from JSON; see ``to_json``."""
         raw = json.loads(text)
         target, password = raw["target"], raw["target"]["password"]
         engine: EngineName | None = target["engine"]

@@ -1,4 +1,4 @@
-"""The statements of the workload for one queue, and what it may drive at all."""
+"""The statements of the workload for one queue, and the check whether it may drive the queue."""
 
 from __future__ import annotations
 
@@ -28,16 +28,19 @@ _VERBS = {
     "repair": "repair",
 }
 _FOLDER: Final = "action/workload/"
-# Columns that say how many there are.
+
+# Columns that contain a count.
 _NUMBERS: Final = frozenset({"pushed", "holes", "orphans"})
-# Table types of SQL Server, and the routine that takes each; they are called alike but for that word.
+
+# Table types of SQL Server, and the routine that takes each. Their names differ only in that word.
 _TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
-# The statements that lock the next messages where they are not the oldest.
+
+# The statements that lock the next messages if these are not the oldest.
 _HOLDS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 
 
 def drivable(layout: Layout) -> Layout:
-    """The layout itself, if the workload may drive it; raises ``BadInput`` for a table that qmon did not install."""
+    """Return the layout if the workload may drive it. Raises ``BadInput`` for a table that qmon did not install."""
     if layout.routine("push") is None or layout.routine("pop") is None:
         raise BadInput(
             f"{layout.queue} was not installed by qmon, and a load would write to it; install a queue of its own with"
@@ -47,7 +50,9 @@ def drivable(layout: Layout) -> Layout:
 
 
 def type_taken(layout: Layout, slot: str) -> tuple[str, ...] | None:
-    """The table type of SQL Server that a routine of the design takes, by its slot; ``None`` where there is none."""
+    """Return the table type of SQL Server that a routine of the design takes, by its slot; ``None`` if
+    there is none.
+    """
     taker = layout.routine(_TYPES.get(slot, ""))
     return None if taker is None else (taker.schema, taker.name.removesuffix(_TYPES[slot]) + slot)
 
@@ -62,40 +67,42 @@ class Statements:
         self._known: dict[str, Statement] = {}
 
     def has(self, name: str) -> bool:
-        """Whether the design has what this statement calls."""
+        """Return whether the design has the routine that this statement calls."""
         return self.layout.routine(_VERBS[name]) is not None
 
     def bound(self, name: str, values: Mapping[str, Value] | None = None) -> Bound:
-        """The statement with its values."""
+        """Return the statement with its values."""
         statement = self._known.get(name)
         if statement is None:
             statement = self._known[name] = self._render(name)
         return Bound(statement, values or {})
 
     def value(self, connection: Connection, name: str, values: Mapping[str, Value] | None = None) -> object:
-        """Run a statement that returns one row of one column, and return that."""
+        """Run a statement that returns a single value, and return the value."""
         return connection.fetch(self.bound(name, values)).rows[0][0]
 
     def push(self, connection: Connection, payload: str) -> object:
-        """Push a message; returns its id, ``None`` where a ring is full."""
+        """Push a message. Return its id, or ``None`` if a ring is full."""
         return self.value(connection, "push", {"payload": self._payload(payload)})
 
     def push_batch(self, connection: Connection, payloads: Sequence[str]) -> int:
-        """Push messages; returns how many."""
+        """Push messages. Return their number."""
         return self._counted(connection, self._batch(), {"payloads": self._engine.texts(payloads)})
 
     def complete_batch(self, connection: Connection, popped: Sequence[tuple[str, int]]) -> int:
-        """Complete messages, each by its id and the attempt that pop gave; returns how many were still in progress."""
+        """Complete messages by id and the attempt that pop returned. Return how many were still in progress."""
         ids = self._engine.texts(id for id, _ in popped)
         attempts = self._engine.texts(str(attempt) for _, attempt in popped)
         return int(str(self.value(connection, "complete_batch", {"ids": ids, "attempts": attempts})))
 
     def repair(self, connection: Connection, age_s: float) -> int:
-        """Repair what has not moved in a ring for ``age_s`` seconds; returns how many holes and orphans."""
+        """Repair numbers of a ring that have not moved for ``age_s`` seconds. Return the number of
+        holes and orphans.
+        """
         return self._counted(connection, "repair", {"age": age_s})
 
     def _counted(self, connection: Connection, name: str, values: Mapping[str, Value]) -> int:
-        """The number that a routine has done, which returns numbers in one row, or a row each."""
+        """Run a routine that returns counts in one row, or one row per message, and return the count."""
         found = connection.fetch(self.bound(name, values))
         if _NUMBERS.issuperset(found.columns):
             return sum(int(str(number)) for number in found.rows[0])
@@ -105,17 +112,17 @@ class Statements:
         return self._engine.binary(payload) if self.layout.traits.binary else payload
 
     def _batch(self) -> str:
-        """The statement that pushes many: an engine may have one of its own where messages are bytes."""
+        """Return the name of the statement that pushes many. Some engines have a separate one for messages in bytes."""
         own = "push_batch_bytes"
         binary = self.layout.traits.binary and queries.exists(self._engine.name, f"{_FOLDER}{own}", self._version)
         return own if binary else "push_batch"
 
     def depth(self, connection: Connection) -> int:
-        """Messages that are ready (in a ring: held), counted one by one."""
+        """Count the ready messages (in a ring: the occupied slots) one by one."""
         return max(self.depths(connection))
 
     def depths(self, connection: Connection) -> tuple[int, ...]:
-        """The same for each subscriber of a ring that has several; else one number."""
+        """Return the same for each subscriber of a ring that has several; else one number."""
         name, values = self._depth()
         return tuple(int(str(row[0])) for row in connection.fetch(self.bound(name, values)).rows)
 
@@ -127,7 +134,7 @@ class Statements:
         return "depth", {"ready": self._ready()}
 
     def hold(self, rows: int) -> Bound:
-        """Locks the messages that would be popped next until the transaction ends; of a heap any."""
+        """Return the statement that locks the next messages until the transaction ends; for a heap any messages."""
         if self.layout.ring is not None:
             return self.bound("hold_ring", {"rows": rows})
         if (name := _HOLDS.get(self.layout.traits.order)) is not None:
@@ -135,7 +142,7 @@ class Statements:
         return self.bound("hold", {"rows": rows, "ready": self._ready()})
 
     def _ready(self) -> Value:
-        # Without a state column the value is compared with nothing.
+        # Without a state column, this value is not compared with anything.
         return "" if self.layout.state is None else str(self.layout.state.ready)
 
     def _render(self, name: str) -> Statement:

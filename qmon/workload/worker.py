@@ -1,8 +1,8 @@
-"""A worker process: ``python -m qmon.workload.worker``, given its work on its standard input.
+"""A worker process: ``python -m qmon.workload.worker``. It reads its work from its standard input.
 
-The first line is a ``WorkerSpec``, each later line an order. After the order ``end`` the process ends as soon as what
-it has committed is counted. When the input ends without it, because the controller is gone, however it went, the
-process ends within two seconds.
+The first line is a ``WorkerSpec``, each later line an order. After the order ``end``, the process ends as soon as
+its commits are counted. If the input ends without that order, because the controller is gone, the process ends
+within two seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from qmon.workload.slots import Slots
 from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
 _GRACE_S: Final = 1.5
-# On a busy machine a thread may need this long to count what it has committed.
+
+# On a busy machine a thread may need this many seconds to count what it has committed.
 _COUNTED_S: Final = 5.0
 _KINDS: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
 
@@ -50,7 +51,7 @@ class Process:
             thread.start()
 
     def order(self, text: str) -> None:
-        """Carry out one order: ``end``, ``change`` members, ``crash``, ``hold`` locks, or ``pin`` the horizon."""
+        """Run one order: ``end``, ``change`` members, ``crash``, ``hold`` locks, or ``pin`` the horizon."""
         order = json.loads(text)
         match order.pop("do"):
             case "end":
@@ -79,7 +80,7 @@ class Process:
         threading.Thread(target=fault, args=given, daemon=True).start()  # type: ignore[arg-type]
 
     def finish(self) -> None:
-        """Let every thread end its round; cancel what takes too long."""
+        """Let every thread end its round, and cancel those that take too long."""
         self._stop.set()
         deadline = time.monotonic() + _GRACE_S
         for share in (0.5, 1.0):
@@ -95,7 +96,7 @@ class Process:
 
 
 def main(orders: TextIO) -> None:
-    """Run until the orders end."""
+    """Run orders until the input ends."""
     first = orders.readline()
     if first:
         process = Process(WorkerSpec.from_json(first))

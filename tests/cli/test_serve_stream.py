@@ -79,7 +79,8 @@ def test_a_client_is_given_the_last_polls_then_each_as_it_comes_and_the_end_as_l
     statement = "ALTER ROLE a PASSWORD 'hunter2'; SELECT 1"
     session = replace(made(BlockingSample, random.Random(1)), statement=statement)
     before = [replace(each, blocking=(session,)) for each in snapshots(12)]
-    assert any(m.payload for each in before for queue in each.queues for m in queue.messages or ())
+    for field in ("payload", "error"):
+        assert any(getattr(m, field) for each in before for queue in each.queues for m in queue.messages or ())
     for each in before[:-1]:
         stream.take(each)
     stream.take(LIVE)
@@ -101,7 +102,7 @@ def test_a_client_is_given_the_last_polls_then_each_as_it_comes_and_the_end_as_l
     given = [Line("", 1, 0.0, "snapshot", encode(each, covered)).record() for each in before]
     written = [each.record() for each in found if each.kind == "snapshot"]
     assert repr(written) == repr(given)
-    assert not any(m.payload for each in written for queue in each.queues for m in queue.messages or ())
+    assert not any(m.payload or m.error for each in written for queue in each.queues for m in queue.messages or ())
     statements = [each.statement for poll in written for each in poll.blocking or ()]
     assert set(statements) == {"ALTER ROLE a PASSWORD '***'; ••• 1"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -56,6 +57,22 @@ def test_each_state_of_tables_of_every_making_is_listed_in_both_orders(place: Pl
                 turned = listed(watched, layout.queue, Listing(state, descending=True))
                 assert ids(turned) == ids(found)[::-1]
         assert seen == IDS
+
+
+def test_lists_and_messages_in_progress_have_the_newest_end_of_their_errors(place: Place) -> None:
+    old = f'["{"x" * 300}", "no such host"]'
+    place.run(*TABLES, *ROWS, "ALTER TABLE tasks ADD failed varchar(400)")
+    place.run(
+        f"UPDATE tasks SET failed = CASE WHEN id = 4 THEN 'refused' WHEN id = 5 THEN '{old}' WHEN id = 1 THEN '' END"
+    )
+    with watching(place.url, [replace(layouts(place)[0], error="failed")]) as watched:
+        for state, error in (("dead", old[-200:]), ("in_progress", "refused"), ("scheduled", None)):
+            found = listed(watched, "tasks", Listing(state))
+            assert found.failures == ()
+            assert [message.error for message in found.messages or ()] == [error]
+        watched.poller.set_focus(Focus(rows_of="tasks"))
+        found = watched.queue("tasks", lambda q: q.page is None and q.messages)
+        assert [message.error for message in found.messages or ()] == ["refused"]
 
 
 def test_pages_go_on_where_the_last_one_ended(place: Place) -> None:

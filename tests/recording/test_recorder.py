@@ -93,7 +93,8 @@ def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
         replace(s, blocking=tuple(replace(b, statement=text) for b in s.blocking)) if s.blocking else s for s in given
     ]
     assert any(s.blocking for s in given)
-    assert any(m.payload for s in given for q in s.queues for m in q.messages or ())
+    for field in ("payload", "error"):
+        assert any(getattr(m, field) for s in given for q in s.queues for m in q.messages or ())
     clock = Clock()
     recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=clock)
     for snapshot in given:
@@ -101,7 +102,7 @@ def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
     recorder.close()
     back = [line.record() for p in segments(tmp_path) for line in open_segment(p).lines() if line.kind == "snapshot"]
     assert len(back) == len(given)
-    assert not any(m.payload for s in back for q in s.queues for m in q.messages or ())
+    assert not any(m.payload or m.error for s in back for q in s.queues for m in q.messages or ())
     assert b"hunter2" not in text_of(segments(tmp_path)[0])
     assert any("PASSWORD" in b.statement for s in back for b in s.blocking or ())
 

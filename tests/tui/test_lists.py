@@ -16,8 +16,9 @@ from qmon.model.samples.listing import PAGE, Listing, PageSample, Place
 from qmon.model.samples.polled import MessageSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, View
+from qmon.tui import redacted
 from tests.tui.driving import Driver, dashboard
-from tests.tui.scripted import part, queue, view
+from tests.tui.scripted import part, queue, snapshot, view
 from tests.tui.test_pictures import SIZES, Compare, Shot
 
 FIRST = 9_120_311
@@ -96,6 +97,38 @@ async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
         await d.give(answer(Listing("dead"), dead(PAGE), following))
         await d.press("comma")
         assert "this is the first page" in d.said()
+
+
+async def test_a_list_has_a_column_of_errors_while_a_message_has_one_and_there_is_room() -> None:
+    listing = Listing("dead")
+    listed = dead(4)
+    failed = (*listed[:3], replace(listed[3], error="timeout \x1b[31m after 30s"))
+    async with dashboard() as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(listing, listed))
+        assert "ERROR" not in d.grid.titles
+        await d.give(answer(listing, failed))
+        assert d.grid.titles[-1] == "ERROR"
+        assert "timeout ␛[31m after 30s" in d.text()
+        await d.press("slash", *"after")
+        assert d.grid.keys == (failed[3].id,)
+        await d.press("escape")
+        await d.give(answer(listing, listed))
+        assert d.grid.titles[-1] == "PAYLOAD"
+    async with dashboard((80, 24)) as d:
+        await opened(d, "ready", "in progress", "stuck", "dead")
+        await d.give(answer(listing, failed))
+        assert {"PAYLOAD", "STATE"} <= set(d.grid.titles)
+        assert "ERROR" not in d.grid.titles
+
+
+def test_errors_are_covered_before_any_screen_has_them() -> None:
+    failed = replace(dead(1)[0], error="card 4111-1111 refused")
+    fold = redacted(
+        lambda _: answer(Listing("dead"), (failed, *dead(1))), lambda text: text.replace("4111-1111", "•••")
+    )
+    (shown,) = fold(snapshot(1)).queues
+    assert [each.error for each in shown.messages or ()] == ["card ••• refused", None]
 
 
 async def test_page_down_on_the_last_row_is_the_next_page_and_page_up_on_the_first_the_one_before() -> None:

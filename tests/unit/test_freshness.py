@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Trend
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
-from qmon.model.samples.polled import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
+from qmon.model.samples.polled import CounterSample, HeadSample, HeldSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.text import time_of_day
 from qmon.model.view import QueueView, View
@@ -90,6 +90,7 @@ class World:
                 head=None if out else head,
                 head_limit=1001,
                 last_id=20,
+                held=None if out else (),
                 left_out=("head",) if out else (),
             ),
             QueueSamples(
@@ -122,6 +123,7 @@ class World:
             server,
             queues,
             observing=told,
+            writers=(),
         )
 
 
@@ -189,6 +191,18 @@ def test_what_was_left_out_is_as_old_as_its_reading(steps: list[Step]) -> None:
                 assert found.value is not None
                 assert abs(found.age_s - (world.at - read_at[name])) < 1e-6
                 assert found.estimated == (found.age_s > 0)
+
+
+def test_ready_is_an_estimate_while_the_rows_that_consumers_hold_were_not_read() -> None:
+    world, history = World(), TargetHistory()
+    step = Step(1.0, 10, 5, 20, "", left_out=False)
+    polls = []
+    for held in ((), (HeldSample("7", 2, running=True),), None, ()):
+        polled = world.poll(step)
+        fifo, *others = polled.queues
+        held_now = replace(fifo, held=held, left_out=() if held is not None else ("held",))
+        polls.append(history.add(replace(polled, queues=(held_now, *others))).queues[0].ready)
+    assert [(each.value, each.estimated) for each in polls] == [(5.0, False), (3.0, False), (5.0, True), (5.0, False)]
 
 
 def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_older() -> None:

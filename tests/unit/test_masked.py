@@ -31,6 +31,7 @@ STATUS = Layout(
     due_at="Due",
     owner=OwnerColumn("Worker", "session"),
     payload="Body",
+    error="Error",
 )
 WHY = Reason.MASKED.format(column="{0}", grant="GRANT UNMASK TO [anna]")
 OF_ROWS = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest")
@@ -99,3 +100,9 @@ def test_a_masked_owner_is_not_shown() -> None:
     assert messages
     assert {each.owner for each in messages} == {None}
     assert {each.owner for each in watched().messages or ()} != {None}
+
+
+@pytest.mark.parametrize(("column", "field"), [("Body", "payload"), ("Error", "error")])
+def test_a_masked_payload_or_error_is_not_shown(column: str, field: str) -> None:
+    assert {getattr(each, field) for each in watched(column).messages or ()} == {None}
+    assert {getattr(each, field) for each in watched("Another").messages or ()} != {None}

@@ -51,6 +51,31 @@ def test_a_message_of_a_type_that_is_not_converted_is_read_by_way_of_another(fil
     assert "CONVERT(nvarchar(max), [Body], 1)" in plain or "[Body] AS qmon_payload" in plain
 
 
+LISTS: Final = tuple(
+    file
+    for file in queries.all_files()
+    if file.engine == "sqlserver" and "newest" in forms_of(queries.read(file)).get("error", ())
+)
+
+
+@pytest.mark.parametrize("file", LISTS, ids=lambda file: file.path)
+def test_the_last_error_is_converted_by_its_type_and_a_json_list_is_cut_at_its_beginning(file: SqlFile) -> None:
+    query = queries.read(file)
+    for kind in ("nvarchar", *REFUSED):
+        text = queries.render(query, names_for(query) | {"error": Column("Failed", kind)}, SqlServer()).text
+        value = "m.qmon_error" if "[Failed] AS qmon_error" in text else "[Failed]"
+        assert f"FROM (SELECT {SqlServer().readable(value, kind)} AS qmon_value) AS e)" in text
+        assert "= N'[' AND RIGHT(CONVERT(nvarchar(max), e.qmon_value, 1), 1) = N']' THEN RIGHT(" in text
+    assert "qmon_value" not in queries.render(query, names_for(query) | {"error": None}, SqlServer()).text
+
+
+def test_every_list_has_the_last_error() -> None:
+    lists = [file for file in queries.all_files() if re.match(r"probe/(messages|group_(messages|page))", file.name)]
+    assert {file.path for file in lists if "error" not in queries.read(file).columns} == set()
+    without = {file.path for file in lists if "error" not in queries.read(file).names}
+    assert without == {file.path for file in lists if "_ring" in file.name}
+
+
 def test_probes_know_the_type_of_a_message_in_a_second_table() -> None:
     layout = Layout("q", "batch_split", TableName("dbo", "Meta"), id="Id", payload="Body")
     found = names_of(layout, TableFacts(1, data_table_id=2, payload=Column("Body", "image")))
@@ -75,8 +100,9 @@ def test_of_several_connections_of_a_session_the_one_used_last_has_its_statement
 
 @pytest.mark.parametrize("name", ["probe/group_messages", "probe/group_page"])
 def test_a_message_of_a_configured_group_is_read_by_its_type(name: str) -> None:
-    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), payload_type="image")
+    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), types=((("t", "Body"), "image"),))
     query = queries.load("sqlserver", name, (16, 0))
-    given = names_for(query) | {"payload": RowColumn(ColumnRef("Body"), group, "t")}
+    given = names_for(query) | dict.fromkeys(("payload", "error"), RowColumn(ColumnRef("Body"), group, "t"))
     text = queries.render(query, given, SqlServer()).text
+    assert re.search(r"\(SELECT CONVERT\(varbinary\(max\), \w*\.?\[Body\]\) AS qmon_value\) AS e", text)
     assert re.search(r"CONVERT\(nvarchar\(max\), CONVERT\(varbinary\(max\), \w*\.?\[Body\]\), 1\)", text)

@@ -109,6 +109,7 @@ MOVES = {
     "a message is pushed": ([seen("7", 5, 20), seen("7", 6, 21)], (True, False)),
     "one is pushed for each that is popped": ([seen("7", 5, 20), seen("8", 5, 21)], (True, True)),
     "all pass between two polls": ([seen(None, 0, 20), seen(None, 0, 44)], (True, True)),
+    "four are pushed and one is popped behind a head that stays": ([seen("7", 4, 20), seen("7", 7, 24)], (True, True)),
     "ids are drawn, and none comes": ([seen("7", 5, 20), seen("7", 5, 44)], (False, False)),
     "pops are counted": ([seen("7", 5, 20), seen("8", 4, 20, deleted=41)], (False, False)),
     "pushes are counted, pops are not": ([seen("7", 5, 20), seen("8", 5, 21, inserted=101)], (False, True)),

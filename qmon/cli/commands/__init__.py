@@ -1,1 +1,1 @@
-"""The commands: a module each, a folder where a command has several."""
+"""The commands: one module each, or a folder for commands with several modules."""

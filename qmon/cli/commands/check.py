@@ -1,7 +1,7 @@
-"""``qmon check``: one check of targets for monitoring systems that call plug-ins, such as Nagios and Icinga.
+"""``qmon check``: a check of targets for monitoring systems that call plug-ins, such as Nagios and Icinga.
 
-Their convention has its own exit codes, so this command does not keep to those of the others: whatever keeps it from
-looking, bad input too, is UNKNOWN and 3, since 2 would page somebody.
+Their convention defines its own exit codes, so this command differs from the others. Whatever prevents the check,
+including bad input, is UNKNOWN with code 3, because 2 would page someone.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _TIMEOUT_S: Final = 10.0
 
 
 class IfUnknown(StrEnum):
-    """What it is where the state of a queue is not known: monitoring systems that ignore UNKNOWN want to be warned."""
+    """Result for a queue of unknown state. Some monitoring systems ignore UNKNOWN and need WARNING instead."""
 
     UNKNOWN = "unknown"
     WARNING = "warning"
 
 
 class _Plugin(TyperCommand):
-    """A command whose every failure is UNKNOWN in one line on standard output, where monitoring systems read."""
+    """A command that reports every failure as UNKNOWN in one line on standard output, where monitoring systems read."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the arguments; what cannot be read is UNKNOWN, too."""
+        """Parse the arguments. Invalid ones are UNKNOWN."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except Exception as problem:
@@ -58,7 +58,7 @@ class _Plugin(TyperCommand):
                 raise _unknown(str(message() if callable(message) else problem)) from None
 
     def invoke(self, ctx: Any) -> Any:
-        """Check. A result that could not be written is UNKNOWN, too."""
+        """Run the check. A result that cannot be written is UNKNOWN."""
         with _unknown_if_lost():
             return super().invoke(ctx)
 
@@ -148,7 +148,7 @@ def check(
 
     try:
         rules = rules_from_texts(tuple(warn or ()), tuple(crit or ()))
-        if queues:  # a queue that was named must have the figures that are asked for
+        if queues:  # a named queue must have the figures that the rules use
             rules = tuple(replace(rule, queues=tuple(queues)) for rule in rules)
         asked = _Asked(tuple(queues or ()), rules, polls, timeout)
         outcomes = _outcomes(targets or (), config, asked, all_targets=all_targets)
@@ -167,7 +167,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is to be checked: queues, by which rules, how often to poll, and for how long at most."""
+    """What to check: queues and rules, the number of polls and the maximum time in seconds."""
 
     queues: tuple[str, ...]
     rules: tuple[AlertRule, ...]
@@ -176,7 +176,7 @@ class _Asked:
 
 
 def _outcomes(texts: Sequence[str], path: Path | None, asked: _Asked, *, all_targets: bool) -> list[CheckResult]:
-    """One for each target; raises only what keeps all of them from being checked, or the only one."""
+    """Check each target. Raises only errors that affect all targets, or the only one."""
     from qmon.cli.session import chosen_each
     from qmon.cli.several import each_answer, reason
     from qmon.model.alerts.check import failed
@@ -213,7 +213,7 @@ def _outcome(found: Chosen, asked: _Asked, began: float) -> CheckResult:
 
 
 def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
-    """Seconds that it may take. Raises ``BadInput`` where the polls alone would take as long."""
+    """Return the maximum time in seconds. Raises ``BadInput`` if the polls alone take longer."""
     needed = (polls - 1) * interval_s
     if timeout is None:
         return _TIMEOUT_S + needed
@@ -224,9 +224,10 @@ def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
 
 
 def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
-    """The target with its password, from environment or keyring as nobody is there to be asked, and a connection.
+    """Log in without prompting: takes the password from the environment or the keyring.
 
-    Raises what connecting raises, and ``Unreachable`` where that takes too long.
+    Returns the target with its password and a connection. Raises what connecting raises, and ``Unreachable`` if it
+    takes more than ``allowed_s`` seconds.
     """
     from qmon.config.secrets import from_keyring, log_in
     from qmon.monitor.poll.poller import POLL
@@ -262,7 +263,7 @@ def _print(outcomes: Sequence[CheckResult], output: Format) -> None:
 
 
 def _unknown(reason: str) -> typer.Exit:
-    """Says why in one line; imports nothing that a wrong option might be the fault of."""
+    """Print the reason in one line. Imports nothing that could fail because of a wrong option."""
     from qmon.cli.output import say
 
     say(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")

@@ -1,4 +1,4 @@
-"""``qmon connect`` and ``qmon demo``: the dashboard on a target, or on queues made for showing."""
+"""``qmon connect`` and ``qmon demo``: the dashboard on a target, or on demo queues."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Theme(StrEnum):
-    """The dashboard's colours to begin with."""
+    """The dashboard's initial colours."""
 
     DARK = "dark"
     LIGHT = "light"
@@ -105,7 +105,7 @@ def connect(
     typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
     interval_s = interval or preferences.of(found.target.name).interval_s or found.config.settings.interval_s
     poller = open_poller(found.target, found.configured, interval_s=interval_s, first=connection)
-    poller.begin()  # it reads while the screen is loaded
+    poller.begin()  # starts reading while the screen loads
     try:
         code = _watch(
             poller, found, typed, preferences, read_only=read_only, theme=theme, record=record, baselines=baselines
@@ -127,7 +127,7 @@ def _watch(
     record: Path | None,
     baselines: Path | None,
 ) -> int:
-    """The dashboard on a poller, until the user leaves; returns the exit code."""
+    """Run the dashboard on a poller until the user quits. Returns the exit code."""
     from qmon.cli.notices import on_a_screen
     from qmon.cli.past import of_target
     from qmon.engines.registry import engine_for
@@ -164,9 +164,9 @@ def run_recorded(
     to: Path | None,
     show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
 ) -> int:
-    """Show a source, and record it below ``to`` if that is given; returns the exit code, 1 where recording stopped.
+    """Show a source, and record it below ``root`` if given. Returns the exit code, 1 if recording stopped.
 
-    Raises ``BadInput`` where nothing can be written there, before anything is shown.
+    Raises ``BadInput``, before anything is shown, if ``root`` is not writable.
     """
     if to is None:
         return show(source, fold, None)
@@ -228,7 +228,7 @@ def demo(
 
 
 def _shown(length: float | None, *, tour: bool) -> int:
-    """The demo under the dashboard, for so many seconds or until the user leaves; returns the exit code."""
+    """Run the demo with the dashboard for ``length`` seconds or until the user quits. Returns the exit code."""
     from qmon.config.file import Settings
     from qmon.demo import runner
     from qmon.demo.scene import BUDGET

@@ -75,7 +75,7 @@ def _found(word: str, page: str) -> None:
 
 
 def _print(markdown: str) -> None:
-    """On a terminal laid out and a screenful at a time, else as it is written."""
+    """Print formatted text through a pager on a terminal, otherwise the plain Markdown."""
     if not on_terminal():
         say(markdown)
         return
@@ -84,8 +84,8 @@ def _print(markdown: str) -> None:
 
     console = Console()
     console.width = min(console.width, _WIDEST)
-    os.environ.setdefault("LESS", "-FRX")  # as git has it: colours, and no waiting where all fits on the screen
+    os.environ.setdefault("LESS", "-FRX")  # as git does: colours, and no pager if the text fits on the screen
     for name in os.environ.keys() - without_secrets(os.environ).keys():
-        del os.environ[name]  # the pager is started with all that is there
+        del os.environ[name]  # the pager inherits the environment
     with console.pager(styles=True):
         console.print(Markdown(markdown))

@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """What was found on one target: the rows of the table, or the object."""
+    """What was found on one target: rows of the table, or the object for JSON and CSV."""
 
     target: str
     resolved: Resolved
@@ -82,7 +82,7 @@ def queues(
 
 
 def _found(at: ConnectedTarget) -> tuple[Resolved, list[Candidate]]:
-    """What is known, and what else looks like a queue."""
+    """Return the known queues, and further tables that look like queues."""
     from qmon.monitor.catalog.proposal import known_and_found
 
     return known_and_found(at.connection, at.engine, at.configured)
@@ -156,7 +156,7 @@ def _problems(listing: _Listing, tell: Callable[[str], None], *, named: bool) ->
 
 
 def _source(group: Group) -> tuple[str, str]:
-    """From what a group is known, and by what its queues are told apart."""
+    """Return the source of a group, and what separates its queues."""
     apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
     if not group.library:
         return group.source.value, apart
@@ -254,9 +254,9 @@ def init(
 
 
 def write(path: Path, text: str, *, force: bool) -> Path | None:
-    """Write the file; one that is there only with ``force``, and then it is kept: returns where.
+    """Write the file. An existing one is replaced only with ``force``; returns the path of its backup.
 
-    Raises ``BadInput`` where the file is there, or cannot be written.
+    Raises ``BadInput`` if the file exists without ``force``, or cannot be written.
     """
     kept: Path | None = None
     try:

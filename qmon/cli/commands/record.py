@@ -1,4 +1,4 @@
-"""``qmon record``: targets recorded without a screen, each on its own, until it is asked to end."""
+"""``qmon record``: records targets without a screen, independently of each other, until stopped."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def record(
     length: Annotated[
         float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
     ] = None,
-    payloads: Annotated[bool, typer.Option("--payloads", help="Record messages' payloads, too.")] = False,
+    payloads: Annotated[
+        bool, typer.Option("--payloads", help="Record payloads and last errors of messages, too.")
+    ] = False,
 ) -> None:
     """Record what happens on one or more targets; `qmon replay` shows it again.
 
@@ -84,9 +86,10 @@ def recorders(
     take: Callable[[str, View | SourceState], None],
     read: Callable[[str, Event], None] = lambda name, event: None,
 ) -> list[HeadlessRecorder]:
-    """A recorder for each target. ``take``, ``read``: with the target's name first, ``told`` and ``read`` of each.
+    """Start a recorder for each target. ``on_view`` and ``on_event`` get the target's name and each event.
 
-    Raises ``BadInput`` where nothing can be written; what has begun is closed then.
+    Both are called like those of ``HeadlessRecorder``. Raises ``BadInput`` if nothing can be written; recorders already
+    started are closed.
     """
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
@@ -116,9 +119,9 @@ def watch(
     length: float | None,
     tidy: Callable[[], RetentionResult | None],
 ) -> None:
-    """Wait for the end; meanwhile say how it goes, and keep the recordings within bounds.
+    """Wait for the end, printing progress and keeping the recordings within their limits.
 
-    Raises what ``tidy`` raises; what was recorded is sealed then.
+    Raises what ``tidy`` raises, after sealing the recordings.
     """
     with contextlib.ExitStack() as unless_ended:
         for recorder in running:
@@ -154,7 +157,7 @@ def _watch(
 
 
 def waiting(kept: RetentionResult, now: float) -> str:
-    """Say which lakes keep segments from being removed, and what to do if a lake is gone."""
+    """Describe which lakes keep segments from being removed, and what to do if a lake is gone."""
     lakes = "; ".join(
         f"{mark.lake or 'a lake whose mark is damaged'}"
         f"{f', last batch {duration(now - mark.at)} ago' if mark.at is not None else ''}"
@@ -165,7 +168,7 @@ def waiting(kept: RetentionResult, now: float) -> str:
 
 
 def report(ended: list[RecordingStatus]) -> None:
-    """Say how each recording ended. Raises ``typer.Exit`` where one ended before it was asked to."""
+    """Print how each recording ended. Raises ``typer.Exit`` if one stopped early."""
     for each in ended:
         note(f"qmon: {_ended(each)}")
     if any(each.recording.stopped for each in ended):
@@ -190,7 +193,7 @@ def _ended(each: RecordingStatus) -> str:
 
 
 def tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:
-    """What keeps the recordings of a folder within bounds: seconds, bytes."""
+    """Return a function that keeps the recordings of a folder within ``keep_s`` seconds and ``max_bytes`` bytes."""
     from qmon.recording.write.retention import retain
 
     if keep_s is None and most is None:

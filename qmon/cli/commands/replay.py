@@ -1,4 +1,4 @@
-"""``qmon replay`` and ``qmon export``: what was recorded, shown again, printed, compared, or made into one file."""
+"""``qmon replay`` and ``qmon export``: shows, prints, compares or exports recordings."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _moment(reader: RecordingReader, text: str) -> float:
 
 
 def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
-    """When the last snapshot at or before a moment was, that snapshot, and its figures. Raises ``BadInput``."""
+    """Return the time, snapshot and view of the last snapshot at or before a moment. Raises ``BadInput``."""
     from qmon.recording.read.replay import view_at
     from qmon.recording.times import local_time
 

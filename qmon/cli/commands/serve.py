@@ -1,4 +1,4 @@
-"""``qmon serve``: one or more targets polled for Prometheus and for dashboards, until it is asked to end."""
+"""``qmon serve``: polls targets for Prometheus and for dashboards, until stopped."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _check(
     key: Path | None,
     allow_host: list[str] | None,
 ) -> list[str]:
-    """The hosts as they are compared. Raises ``BadInput`` for them, and for options that contradict each other."""
+    """Return the allowed hosts in normal form. Raises ``BadInput`` for invalid hosts and conflicting options."""
     if (certificate is None) != (key is None):
         raise BadInput("--certificate and --key are given together")
     if record is None and (keep is not None or max_size is not None):
@@ -84,7 +84,7 @@ def _check(
 
 
 def _host(name: str) -> str:
-    """A host name or address as it is compared. Raises ``BadInput`` for a URL, a port, or a pattern."""
+    """Return a host name or address in normal form. Raises ``BadInput`` for a URL, a port, or a pattern."""
     bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
     if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
         raise BadInput(f"--allow-host is a host name or an address without a port, such as ops-1, not {name!r}")
@@ -134,7 +134,7 @@ def serve(
     every: Annotated[
         float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
     ] = 2.0,
-    rules: Annotated[  # written by its callback
+    rules: Annotated[  # handled by its callback
         bool, typer.Option("--rules", callback=_rules, is_eager=True, help="Write alerting rules for Prometheus, end.")
     ] = False,
     dashboard: _Dashboard = False,
@@ -175,7 +175,7 @@ def serve(
 def _sent_to(
     closed: contextlib.ExitStack, textfile: Path | None, otlp: str | None, readings: list[TargetReadings], every: float
 ) -> list[str]:
-    """Begin to write and to send the metrics until ``closed``; returns where to, for people."""
+    """Start writing and sending metrics, until ``closed``. Returns descriptions of the destinations."""
     from qmon.metrics.textfile import TextFile
 
     places = []
@@ -189,7 +189,7 @@ def _sent_to(
 
 
 def _sender() -> type[OtlpSender]:
-    """Raises ``BadInput`` where the extra is not installed."""
+    """Return the sender's class. Raises ``BadInput`` if the extra is not installed."""
     try:
         from qmon.metrics.otlp import OtlpSender
     except ModuleNotFoundError:
@@ -198,7 +198,7 @@ def _sender() -> type[OtlpSender]:
 
 
 def _streams(known: list[Chosen], every: float) -> dict[str, Stream]:
-    """A stream for each target, by name."""
+    """Return a stream for each target, by name."""
     from qmon.redact import redactor
     from qmon.stream.sending import Stream
 
@@ -219,9 +219,10 @@ def _poll(
     record: Path | None,
     tidy: Callable[[], RetentionResult | None] | None,
 ) -> list[RecordingStatus]:
-    """Poll all targets until a signal; with ``record`` and ``tidy`` record them, too. How each recording ended.
+    """Poll all targets until a signal, recording them if ``record`` and ``tidy`` are given.
 
-    ``readings``, ``streams``: what takes the polls of each target; of the latter there may be none.
+    ``readings`` and ``streams`` take the polls of each target; ``streams`` may be empty. Returns how each recording
+    ended.
     """
     from qmon.cli.commands.record import recorders, watch
     from qmon.monitor.headless import HeadlessPoller

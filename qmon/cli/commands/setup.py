@@ -1,4 +1,4 @@
-"""``qmon setup``: qmon's own schema and its roles, made or printed for the DBA."""
+"""``qmon setup``: qmon's own schema and roles, created or printed for the DBA."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RoleChoice(StrEnum):
-    """Which of qmon's roles to set up."""
+    """The role to set up."""
 
     MONITOR = "monitor"
     OPERATOR = "operator"
@@ -102,7 +102,7 @@ def _gate(target: str, config: Path | None, queue: str, given: options.Given, *,
 
 
 def _queues(at: ConnectedTarget) -> Resolved:
-    """The queues there are, also those that our role may not read."""
+    """Return the queues, including those that our role may not read."""
     from qmon.monitor.catalog.resolve import resolve
 
     resolved = resolve(
@@ -119,7 +119,7 @@ def _queues(at: ConnectedTarget) -> Resolved:
 
 
 def _report(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
-    """What was done, and the statements that somebody with more rights must run."""
+    """Print what was done, and the statements that need a role with more rights."""
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
         if not outcome.problem:
@@ -135,6 +135,6 @@ def _report(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
 
 
 def _short(outcome: SetupResult) -> str:
-    """The first sentence of a purpose, and the object it is about."""
+    """Return the first sentence of a purpose, and its object."""
     first = outcome.step.purpose.partition(". ")[0].rstrip(".")
     return clean(first + outcome.step.about)

@@ -1,4 +1,4 @@
-"""``qmon status``: the figures of a target, once, as a table, JSON or CSV."""
+"""``qmon status``: the figures of targets, once, as a table, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def status(
 
 
 def not_watched(queue: QueueView) -> bool:
-    """Whether a queue that somebody has named cannot be had: its table is not there, or may not be read."""
+    """Return true if a configured queue cannot be watched: its table is missing or may not be read."""
     return queue.layout.source is not LayoutSource.DISCOVERY and any(failure.gone for failure in queue.failures)
 
 
@@ -134,7 +134,7 @@ def _failures(view: View, tell: Callable[[str], None], *, named: bool) -> None:
 
 
 def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headers, and one row a queue; above those of a table with several, one of them all."""
+    """Return headers, and one row per queue. Tables with several queues also get a row with their totals."""
     above = {group.queues[0]: group for group in group_views(view.queues)}
     rows: list[tuple[str, ...]] = []
     for queue in view.queues:
@@ -150,7 +150,7 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 
 def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
-    """One row a queue of Service Broker, and one for what is sent and not delivered where there is some."""
+    """Return one row per queue of Service Broker, and one for undelivered messages if there are any."""
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
         verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
@@ -166,7 +166,10 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
 
 def shown(figure: Figure, write: Callable[[float], str]) -> str:
-    """A figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown; old ones and estimates with age."""
+    """Return a figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown.
+
+    Old ones and estimates have an age.
+    """
     if figure.value is None:
         return UNKNOWN
     symbol = "≥" if figure.at_least else "~" if figure.estimated else ""

@@ -1,4 +1,4 @@
-"""``qmon targets``: the targets that can be named, and which of them answer."""
+"""``qmon targets``: lists the known targets, and which of them answer."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _row(known: KnownTarget) -> NamedTarget:
 
 
 def _connect(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
-    """Fill in the version of each server, or why there is none."""
+    """Fill in each server's version, or why it is unknown."""
     from qmon.cli.session import Chosen, connected
     from qmon.cli.several import each_answer, reason
     from qmon.config.targets import choose
@@ -105,7 +105,7 @@ def _connect(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
     calls = BoundedCalls()
 
     def ask(chosen: Chosen, may_ask: bool) -> tuple[str, float] | QmonError:
-        """Version and seconds, or why they are not known, as a value: nobody is to be asked for a password."""
+        """Return version and seconds, or the error as a value: raising it would cause a password prompt."""
 
         def log_in() -> tuple[str, float]:
             began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What commands print as JSON and CSV: a type for each, from which the schemas in ``docs/schemas`` are made.
+"""Types of the JSON and CSV that commands print. The schemas in ``docs/schemas`` are made from them.
 
-What ends in ``_at`` is ISO 8601 in UTC where it is text, else seconds since the epoch; ``None``: not known.
+Fields that end in ``_at`` are ISO 8601 in UTC if they are text, otherwise seconds since the epoch. ``None``: unknown.
 """

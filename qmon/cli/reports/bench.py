@@ -1,4 +1,4 @@
-"""What ``bench`` prints."""
+"""Output of ``bench``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.workload.bench.results import Latency, Reads, ServerCounts, Wait
 
 
 class BenchLoad(TypedDict):
-    """One run under load, as ``CaseResult`` says; ``times_naive``: cycles by those of the naive design."""
+    """One run under load; see ``CaseResult``. ``times_naive``: cycles relative to those of the naive design."""
 
     design: str
     batch: int
@@ -41,7 +41,7 @@ class BenchLoad(TypedDict):
 
 
 class ArticleReads(TypedDict):
-    """What the article has read for such a batch."""
+    """The reads that the article reports for such a batch."""
 
     batch: int
     logical_reads: int
@@ -49,7 +49,7 @@ class ArticleReads(TypedDict):
 
 
 class BenchDequeue(TypedDict):
-    """What a batch dequeue reads, as ``Dequeue`` says."""
+    """The reads of a batch dequeue; see ``Dequeue``."""
 
     design: str
     batch: int

@@ -1,4 +1,4 @@
-"""What ``status``, ``demo``, ``replay`` and ``check`` print."""
+"""Output of ``status``, ``demo``, ``replay`` and ``check``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class VerdictReport(TypedDict):
 
 
 class LastingVerdict(VerdictReport):
-    """A verdict that holds; ``since``: ISO 8601."""
+    """A verdict that holds. ``since``: ISO 8601."""
 
     severity: str
     since: str | None
@@ -24,7 +24,7 @@ class LastingVerdict(VerdictReport):
 
 
 class BlockerReport(TypedDict):
-    """What messages wait for. ``messages``: how many of them wait for it, of a bounded number that is read."""
+    """What messages wait for. ``messages``: how many of them, among the limited number that is read."""
 
     name: str | None
     holder: str | None
@@ -33,7 +33,7 @@ class BlockerReport(TypedDict):
 
 
 class QueueReport(TypedDict):
-    """One queue, as ``qmon.model.report.queue_object`` says."""
+    """One queue; see ``qmon.model.report.queue_object``."""
 
     name: str
     design: str
@@ -72,7 +72,7 @@ class QueueReport(TypedDict):
 
 
 class TableReport(TypedDict):
-    """A table with several queues: sums of their figures, of ``oldest_seconds`` the greatest."""
+    """A table with several queues: sums of their figures, and the maximum of ``oldest_seconds``."""
 
     name: str
     table: str
@@ -103,7 +103,7 @@ class FailureReport(TypedDict):
 
 
 class ProbeReport(TypedDict):
-    """What the poll cost."""
+    """The cost of the poll."""
 
     client_ms: float
     server_ms: float | None
@@ -112,7 +112,7 @@ class ProbeReport(TypedDict):
 
 
 class WaitReport(TypedDict):
-    """One wait: sessions in it on average, and its share from 0 to 1."""
+    """One wait: average number of sessions in it, and its share from 0 to 1."""
 
     wait: str
     sessions: float
@@ -129,7 +129,7 @@ class WaitsReport(TypedDict):
 
 
 class HorizonReport(TypedDict):
-    """Who keeps dead rows from being cleaned up."""
+    """The session or object that keeps dead rows from being cleaned up."""
 
     kind: str
     session: int | None
@@ -147,14 +147,14 @@ class StandbyReport(TypedDict):
 
 
 class NotDelivered(TypedDict):
-    """What Service Broker has not delivered yet."""
+    """Messages that Service Broker has not delivered yet."""
 
     messages: float | None
     verdict: VerdictReport | None
 
 
 class ConversationsReport(TypedDict):
-    """Conversations of Service Broker, of which up to 5,000 are counted."""
+    """Conversations of Service Broker. At most 5,000 are counted."""
 
     counted: int | None
     verdict: VerdictReport | None
@@ -191,7 +191,7 @@ class LogReport(TypedDict):
 
 
 class CopyReport(TypedDict):
-    """A server that has the database."""
+    """A server with a copy of the database."""
 
     name: str
     local: bool
@@ -214,7 +214,7 @@ class TempReport(TypedDict):
 
 
 class ServiceReport(TypedDict):
-    """What was bought of a managed service."""
+    """The service tier of a managed service."""
 
     objective: str | None
     pool: str | None
@@ -222,9 +222,9 @@ class ServiceReport(TypedDict):
 
 
 class SettingReport(TypedDict):
-    """A setting of the server, the database or some tables. ``harm``: why it hurts a queue; ``None``: it does not.
+    """A setting of the server, the database or some tables.
 
-    ``value``: ``None``: unknown.
+    ``harm``: why it hurts a queue; ``None``: it does not. ``value``: ``None`` if unknown.
     """
 
     name: str
@@ -234,7 +234,7 @@ class SettingReport(TypedDict):
 
 
 class ServerStateReport(TypedDict):
-    """What lies under all queues, as it was last read."""
+    """Server health, as last read."""
 
     log: LogReport | None
     replication: list[CopyReport]
@@ -246,7 +246,7 @@ class ServerStateReport(TypedDict):
 
 
 class StatusReport(TypedDict):
-    """``qmon status``; the same as ``qmon.api``'s ``status``."""
+    """``qmon status``, and ``status`` in ``qmon.api``."""
 
     schema: Literal[1]
     target: str
@@ -270,7 +270,7 @@ class StatusReport(TypedDict):
 
 
 class WorkloadReport(TypedDict):
-    """What the load of the demo has counted itself, per second and messages."""
+    """What the demo's load counted itself: rates in messages per second, depth in messages."""
 
     push_rate: float | None
     pop_rate: float | None
@@ -284,7 +284,7 @@ class DemoReport(StatusReport):
 
 
 class ReplayReport(TypedDict):
-    """``qmon replay``: a moment of a recording, in seconds since the epoch, and the snapshot as it was recorded."""
+    """``qmon replay``: a moment in seconds since the epoch, and the snapshot as recorded."""
 
     schema: Literal[1]
     at: float
@@ -293,7 +293,7 @@ class ReplayReport(TypedDict):
 
 
 class Difference(TypedDict):
-    """One figure of a queue at two moments; the verdict is one of them."""
+    """One figure of a queue at two moments. The verdict counts as a figure."""
 
     queue: str
     figure: str
@@ -302,7 +302,7 @@ class Difference(TypedDict):
 
 
 class CompareReport(TypedDict):
-    """``qmon replay --compare``: what was different, at moments in seconds since the epoch."""
+    """``qmon replay --compare``: differences between two moments, in seconds since the epoch."""
 
     schema: Literal[1]
     before_at: float
@@ -311,7 +311,7 @@ class CompareReport(TypedDict):
 
 
 class ProblemReport(TypedDict):
-    """What a check found. ``queue``: ``None`` for the target; ``value``: in the unit of the rule's figure."""
+    """A problem that a check found. ``queue``: ``None`` for the target. ``value``: in the unit of the rule's figure."""
 
     queue: str | None
     state: str

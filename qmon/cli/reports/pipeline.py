@@ -1,4 +1,4 @@
-"""What the commands of ``pipeline`` print."""
+"""Output of the ``pipeline`` commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 
 class IngestReport(TypedDict):
-    """``qmon pipeline run``: what the lake has taken in so far."""
+    """``qmon pipeline run``: what the lake contains so far."""
 
     schema: Literal[1]
     batches: int
@@ -18,7 +18,7 @@ class IngestReport(TypedDict):
 
 
 class TidiedReport(TypedDict):
-    """Of one table: ``compacted`` files became ``into``; ``old_rows`` and ``removed`` files are gone."""
+    """One table: ``compacted`` files became ``into`` files; ``old_rows`` rows and ``removed`` files were deleted."""
 
     table: str
     compacted: int
@@ -35,10 +35,10 @@ class TidyReport(TypedDict):
 
 
 class QueuePeriod(TypedDict):
-    """A queue over the period: rates in messages per second, ``growth`` of the push rate for a day.
+    """A queue over the period. Rates are in messages per second; ``growth`` is that of the push rate per day.
 
-    ``watched``: the share of the period in which it was; ``counters_watched``: the share that its counters span, of
-    which rates are; ``_before``: of as long a time before.
+    ``watched``: the share of the period in which the queue was watched. ``counters_watched``: the share covered by its
+    counters, from which rates are computed. ``_before``: the same for the previous period of equal length.
     """
 
     target: str
@@ -66,7 +66,7 @@ class QueuePeriod(TypedDict):
 
 
 class LookAt(TypedDict):
-    """One of the things to look at first; ``queue`` is null where it is about a whole target."""
+    """One of the things to look at first. ``queue``: null if it concerns a whole target."""
 
     about: Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
     text: str
@@ -75,10 +75,11 @@ class LookAt(TypedDict):
 
 
 class ServiceLevel(TypedDict):
-    """A queue against one ``[[slo]]``, counted in seconds that were watched.
+    """A queue measured against one ``[[slo]]``, counted in watched seconds.
 
-    ``kept``: the share of them in which the figure was below the limit; ``budget_left``: the share of the error budget,
-    below 0 where more was used; ``burn_rate``: of the last day, 1 where the budget lasts as long as the window.
+    ``kept``: the share of them in which the figure was below the limit. ``budget_left``: the remaining share of the
+    error budget, below 0 if overspent. ``burn_rate``: that of the last day; 1 if the budget lasts exactly as long as
+    the window.
     """
 
     target: str
@@ -96,7 +97,7 @@ class ServiceLevel(TypedDict):
 
 
 class UnusualHours(TypedDict):
-    """Hours one after the other in which a figure's mean was outside its band; ``value``: of the worst of them."""
+    """Consecutive hours in which a figure's mean was outside its band. ``value``: that of the worst hour."""
 
     target: str
     queue: str
@@ -110,7 +111,7 @@ class UnusualHours(TypedDict):
 
 
 class PeriodOperation(TypedDict):
-    """What somebody did in the period; ``queue`` is null where it was on the whole target."""
+    """An operation in the period. ``queue``: null if it was on the whole target."""
 
     target: str
     queue: str | None
@@ -123,7 +124,7 @@ class PeriodOperation(TypedDict):
 
 
 class TargetCoverage(TypedDict):
-    """How much of a target was watched: ``watched`` is a share; the longest gap is of whole hours."""
+    """How much of a target was watched. ``watched``: a share. The longest gap is in whole hours."""
 
     target: str
     watched: float
@@ -133,7 +134,7 @@ class TargetCoverage(TypedDict):
 
 
 class IncidentOperation(TypedDict):
-    """What somebody did meanwhile."""
+    """An operation during the incident."""
 
     kind: str
     state: str
@@ -141,7 +142,7 @@ class IncidentOperation(TypedDict):
 
 
 class PeriodIncident(TypedDict):
-    """A time of trouble. ``codes``: all verdicts in it; ``cause``: the worst of them."""
+    """An incident. ``codes``: all verdicts in it. ``cause``: the worst of them."""
 
     target: str
     queue: str
@@ -155,7 +156,7 @@ class PeriodIncident(TypedDict):
 
 
 class TargetWait(TypedDict):
-    """How many sessions waited for it on average."""
+    """The average number of sessions in a wait."""
 
     target: str
     wait: str
@@ -163,7 +164,7 @@ class TargetWait(TypedDict):
 
 
 class QueueMessages(TypedDict):
-    """How long archived messages waited and were worked on; ``again``: share of those popped more than once."""
+    """Wait and work times of archived messages. ``again``: share of messages popped more than once."""
 
     target: str
     queue: str
@@ -178,7 +179,7 @@ class QueueMessages(TypedDict):
 
 
 class PeriodReport(TypedDict):
-    """``qmon pipeline report``. ``healthy``: share of the time watched in which no queue was in an incident."""
+    """``qmon pipeline report``. ``healthy``: share of the watched time in which no queue had an incident."""
 
     schema: Literal[1]
     from_at: str
@@ -199,7 +200,7 @@ class PeriodReport(TypedDict):
 
 
 class TakenReport(TypedDict):
-    """What one archive gave. ``awaited``: numbers below ``upto`` that may still come."""
+    """Messages read from one archive. ``awaited``: numbers below ``upto`` that may still appear."""
 
     queue: str
     messages: int

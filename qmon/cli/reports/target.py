@@ -1,4 +1,4 @@
-"""What is printed of a target, its queues, what was done to them, and what qmon knows."""
+"""Output about a target, its queues, past operations, and what qmon knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.workload.counts import Totals
 
 
 class KnownQueue(TypedDict):
-    """A queue, and why it is one. ``confidence``: 0 to 1, of what was found by its shape."""
+    """A queue, and why it is one. ``confidence``: 0 to 1, for queues found by their shape."""
 
     name: str
     design: str
@@ -55,7 +55,7 @@ class QueuesReport(TypedDict):
 
 
 class ProbeCheck(TypedDict):
-    """One probe; ``problem``: ``None`` where it works."""
+    """One probe. ``problem``: ``None`` if it works."""
 
     queue: str | None
     probe: str
@@ -99,7 +99,7 @@ class BundleReport(TypedDict):
 
 
 class OperationsReport(TypedDict):
-    """``qmon operations``. Times in seconds since the epoch."""
+    """``qmon operations``. Times are seconds since the epoch."""
 
     schema: Literal[1]
     target: str
@@ -107,7 +107,7 @@ class OperationsReport(TypedDict):
 
 
 class TrashRow(TypedDict):
-    """A purge, and until when its rows are kept, in seconds since the epoch."""
+    """A purge. ``kept_until``: when its rows are deleted, seconds since the epoch."""
 
     operation: Operation
     kept_until: float
@@ -121,7 +121,7 @@ class TrashReport(TypedDict):
 
 
 class ActionReport(TypedDict):
-    """``qmon requeue``, ``purge`` and the other actions. ``result``: ``None`` where nothing was begun."""
+    """``qmon requeue``, ``purge`` and the other actions. ``result``: ``None`` if nothing was started."""
 
     schema: Literal[1]
     plan: Plan
@@ -145,9 +145,12 @@ class DesignsReport(TypedDict):
 
 
 class NamedTarget(TypedDict):
-    """A target that can be named. ``place``: where it is, of a DSN its driver; ``dsn``: the configuration does not name
-    it, and ``dsn_of`` says whose it is, user or system; ``reachable``: ``None`` where it was not asked; ``answered_s``:
-    seconds until it was logged in to; ``problem``: why it was not reached, or cannot be used."""
+    """A known target.
+
+    ``place``: its address, or the driver of a DSN. ``dsn``: it comes from a DSN, not from the configuration.
+    ``dsn_of``: user or system, for DSNs. ``reachable``: ``None`` if it was not tried. ``answered_s``: seconds until
+    logged in. ``problem``: why it was not reached or cannot be used.
+    """
 
     name: str
     engine: str | None
@@ -165,7 +168,7 @@ class NamedTarget(TypedDict):
 
 
 class TargetsReport(TypedDict):
-    """``qmon targets``. ``drivers``: the names of ODBC drivers that ``driver=`` takes."""
+    """``qmon targets``. ``drivers``: names of ODBC drivers for ``driver=``."""
 
     schema: Literal[1]
     targets: list[NamedTarget]

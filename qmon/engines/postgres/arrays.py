@@ -1,4 +1,4 @@
-"""Arrays of texts, as PostgreSQL reads them."""
+"""Arrays of texts in PostgreSQL's format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Iterable
 
 
 def array(texts: Iterable[str]) -> str:
-    """An array's literal, whatever is in the texts; the elements' type is that of the parameter it is bound to."""
+    """Return an array literal for any texts. The element type is that of the parameter it is bound to."""
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
     return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

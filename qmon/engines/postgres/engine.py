@@ -1,4 +1,4 @@
-"""PostgreSQL over psqlODBC: quoting, connecting, and what a session of qmon is set to."""
+"""PostgreSQL over psqlODBC: quoting, connecting, and the settings of qmon's sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from qmon.engines import drivers
-from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.base import MOST_OF_AN_ERROR, Bound, EngineName, Session, Statement, Target, Value
 from qmon.engines.bounded_calls import log_in
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
@@ -34,7 +34,8 @@ T = TypeVar("T")
 
 DRIVER_NAMES: Final = ("PostgreSQL Unicode", "PostgreSQL Unicode(x64)", "PostgreSQL")
 LIBRARY: Final = "psqlodbcw.so"
-# Where distributions put the driver's library.
+
+# Where distributions install the driver's library.
 FOLDERS: Final = (
     "/usr/lib/x86_64-linux-gnu/odbc",
     "/usr/lib/aarch64-linux-gnu/odbc",
@@ -45,37 +46,40 @@ FOLDERS: Final = (
     "/opt/homebrew/lib",
 )
 
-# The oldest version that is supported, and that has `pg_stat_activity.leader_pid`.
+# The oldest supported version, and the first with `pg_stat_activity.leader_pid`.
 MIN_MAJOR: Final = 13
 
-# Seconds: a session that began earlier than this before we connected belongs to a pooler.
+# A session that began more than this many seconds before we connected belongs to a pooler.
 _AGE_SLACK_S: Final = 1.0
 
-# Where no connection is left, one that we have closed just now may still be counted: pauses before trying again.
+# Pauses in seconds before retrying if no connection is left: the server may still count one that we just closed.
 _ROOM_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
-# The encoding of a database whose texts the server does not check: they may hold any bytes.
+
+# The encoding of a database whose texts the server does not check: they may contain any bytes.
 _ANY_BYTES: Final = "SQL_ASCII"
-# Settings of psqlODBC that change what we read. They come last: of two, also of a short name, the last counts.
+
+# Settings of psqlODBC that change what we read. They come last: the last of two wins, also under a short name.
 OWN: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
-    "TrueIsMinus1": "0",  # else pyodbc reads true as False
-    "BI": "0",  # else bigint arrives as text, or cut to 1 byte
+    "TrueIsMinus1": "0",  # otherwise pyodbc reads true as False
+    "BI": "0",  # otherwise bigint arrives as text, or cut to 1 byte
     "NumericAs": "-101",
-    "LFConversion": "0",  # else a line feed in a text becomes two characters
-    "UseServerSidePrepare": "1",  # values travel apart from the text, and untyped
-    "UseDeclareFetch": "0",  # a cursor takes no data-modifying WITH
+    "LFConversion": "0",  # otherwise a line feed in a text becomes two characters
+    "UseServerSidePrepare": "1",  # values are sent separately from the text, and untyped
+    "UseDeclareFetch": "0",  # a cursor does not accept a data-modifying WITH
     "Protocol": "7.4-0",  # no savepoint around each statement of a transaction
-    "ReadOnly": "0",  # the driver refuses all but SELECT, also what sets up a session that only reads
-    "KeepaliveTime": "-1",  # libpq gets these from us, and the driver refuses both
+    "ReadOnly": "0",  # the driver would refuse everything but SELECT, including the setup of a session that only reads
+    "KeepaliveTime": "-1",  # qmon passes these to libpq, and the driver refuses both
     "KeepaliveInterval": "-1",
     "ConnSettings": "",
 }
 _KEEPALIVES: Final = {"keepalives_idle": ("KeepaliveTime", "D1"), "keepalives_interval": ("KeepaliveInterval", "D2")}
 _ANSI: Final = re.compile(r"psqlodbc(?:30)?a\b", re.I)
-# After some ten seconds without an answer to a probe the network counts as gone.
+
+# After about ten seconds without an answer to a probe, the network counts as down.
 _LIBPQ: Final = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",
@@ -83,26 +87,26 @@ _LIBPQ: Final = {
     "tcp_user_timeout": "10000",
 }
 
-# Where our sessions look for names without a schema. Named last, pg_temp hides nothing.
+# The search_path of our sessions. With pg_temp last, temporary objects hide nothing.
 SEARCH_PATH: Final = "pg_catalog, pg_temp"
 
-# Settings that a connection begins with, so that they hold before its first statement.
+# Settings at the start of a connection, so that they apply before its first statement.
 #
-# Not pinned: `row_security`, since a role that sees a part of a table is told so; `role`, which administrators set on
-# purpose; what only a superuser may set.
+# Not pinned: `row_security`, because a role that sees only a part of a table is told so; `role`, which administrators
+# set on purpose; settings that only a superuser may change.
 _PINNED: Final = {
-    # A better match in another schema would run its owner's code as our role, already in psqlODBC's first query.
+    # A better match in another schema would run its owner's code as our role, even in psqlODBC's first query.
     "search_path": SEARCH_PATH,
     # These change the meaning of a statement. The database's owner can set each of them by ALTER DATABASE.
-    "standard_conforming_strings": "on",  # else \\ in a literal begins an escape
-    "transform_null_equals": "off",  # else "x = NULL" finds rows
+    "standard_conforming_strings": "on",  # otherwise \\ in a literal begins an escape
+    "transform_null_equals": "off",  # otherwise "x = NULL" finds rows
     "array_nulls": "on",
-    # These change what values look like as text. We compare such texts, and keep them for an undo.
+    # These change how values look as text. qmon compares such texts, and keeps them for an undo.
     "bytea_output": "hex",
     "DateStyle": "ISO, MDY",
     "IntervalStyle": "postgres",
     "quote_all_identifiers": "off",
-    # Actions lock rows and look again, which only READ COMMITTED allows.
+    # Actions lock rows and read them again, which only READ COMMITTED allows.
     "default_transaction_isolation": "read committed",
     # A library that the server would load into our session.
     "local_preload_libraries": "",
@@ -124,7 +128,8 @@ class _Introduction:
 
 
 _TEXTS: Final = ("text", "character varying", "character", "bpchar")
-# Stored bytes up to which a compressed value is unpacked whole to read a part of it.
+
+# Maximum stored size in bytes at which a compressed value is unpacked completely to read a part of it.
 _UNPACKED_AT_MOST: Final = 16 << 20
 
 
@@ -137,11 +142,11 @@ class Postgres:
     counts_reads: Final = True
     # Statements are prepared one by one.
     plans_by_text: Final = False
-    # A deleted row stays until its transaction commits.
+    # A deleted row stays visible until its transaction commits.
     shows_deleted: Final = True
 
     def quote(self, parts: Sequence[str]) -> str:
-        """Parts in double quotes. Raises ``BadInput`` for what PostgreSQL would refuse or cut short."""
+        """Put the parts in double quotes. Raises ``BadInput`` for names that PostgreSQL would refuse or truncate."""
         if not parts:
             raise BadInput("a name without any part cannot be an identifier")
         for part in parts:
@@ -152,22 +157,22 @@ class Postgres:
         return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
     def literal(self, text: str) -> str:
-        """A string that no setting of the server reads otherwise."""
+        """Return a string literal with the same meaning under all server settings."""
         if "\0" in text:
             raise BadInput("a text with a NUL character cannot be sent to PostgreSQL")
         quoted = "'" + text.replace("'", "''") + "'"
         return " E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
     def ids(self, ids: Sequence[int]) -> str:
-        """An array: ``{1,2}``."""
+        """Return an array: ``{1,2}``."""
         return "{" + ",".join(map(str, ids)) + "}"
 
     def texts(self, texts: Iterable[str]) -> str:
-        """An array; the elements' type is that of the parameter it is bound to."""
+        """Return an array. The element type is that of the parameter it is bound to."""
         return array(texts)
 
     def utc(self, expression: str, zone: Zone) -> str:
-        """A ``timestamptz``; our sessions are in UTC, so that a time without a zone is read as UTC."""
+        """Return a ``timestamptz``. Our sessions are in UTC, so a time without a zone is read as UTC."""
         if zone.name == UTC_ZONE.name:
             return f"CAST({expression} AS timestamptz)"
         if (count := zone.count) is not None:
@@ -175,11 +180,11 @@ class Postgres:
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 
     def clock(self, zone: Zone) -> str:
-        """``clock_timestamp()``, or that time by the wall clock of the zone."""
+        """Return ``clock_timestamp()``, or that time on the clock of the zone."""
         return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc("clock_timestamp()", zone)
 
     def now_less(self, zone: Zone, seconds: str) -> str:
-        """``statement_timestamp()``, as the zone has it."""
+        """Return ``statement_timestamp()`` in the zone."""
         if (count := zone.count) is not None:
             now = f"extract(epoch FROM statement_timestamp()) + {count.zero_days * 86_400}"
             less = f" - CAST({seconds} AS float8)" if seconds else ""
@@ -189,49 +194,69 @@ class Postgres:
         return now if zone.name == UTC_ZONE.name else self.utc(f"({now})", zone)
 
     def advisory_lock(self, key: str) -> str:
-        """By ``pg_locks``, read once for the statement. A key of 64 bits is in two columns (its manual: pg_locks)."""
+        """Use ``pg_locks``, read once for the statement. A key of 64 bits is in two columns (PostgreSQL manual:
+        pg_locks).
+        """
         mine = "SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()"
         keys = "(CAST(CAST(classid AS bigint) << 32 AS bigint) | CAST(objid AS bigint))"
         held = f"locktype = 'advisory' AND objsubid = 1 AND granted AND database = ({mine})"
         return f"{key} IN (SELECT {keys} FROM pg_catalog.pg_locks WHERE {held})"  # noqa: S608 - quoted
 
     def text_type(self, kind: str) -> str:
-        """``text``, whatever the column: values are bound without a type of their own."""
+        """Return ``text`` for every column: values are bound without a type."""
         return "text"
 
     def readable(self, column: str, kind: str) -> str:
-        """The column: every type has a text."""
+        """Return the column: every type has a text."""
         return column
 
+    def newest(self, expression: str, kind: str) -> str:
+        r"""Elements of ``json`` are not taken: the server fails if any text in it contains ``\u0000``."""
+        value, most = "e.qmon_value", MOST_OF_AN_ERROR
+        text, end, size = f"CAST({value} AS text)", "", f"pg_column_size({value})"
+        if kind == "array" or kind.endswith("[]"):
+            text = f"CAST({value}[array_upper({value}, 1)] AS text)"
+        elif kind == "jsonb":
+            last = f"CASE jsonb_typeof({value}) WHEN 'array' THEN {value} -> -1 ELSE {value} END"
+            text = f"({last}) #>> CAST(ARRAY[] AS text[])"
+        else:
+            is_list = f"left({text}, 1) = '[' AND right({text}, 1) = ']'"
+            end = f" WHEN {text} = '[]' THEN NULL WHEN {is_list} THEN right({text}, {most})"
+        large = f"WHEN {size} > 65536 THEN pg_size_pretty(CAST({size} AS bigint)) || ' stored'"
+        cases = f"{large}{end} ELSE nullif(left({text}, {most}), '')"
+        return f"(SELECT CASE {cases} END FROM (SELECT {expression} AS qmon_value) AS e)"  # noqa: S608 - quoted
+
     def text_of(self, columns: Sequence[str]) -> str:
-        r"""``CAST(a AS text)``; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        r"""Return ``CAST(a AS text)``; several are joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         if len(columns) == 1:
             return f"CAST({columns[0]} AS text)"
         escaped = (rf"replace(replace(CAST({each} AS text), '\', '\\'), '/', '\/')" for each in columns)
         return f"concat_ws('/', {', '.join(escaped)})"
 
     def equals(self, column: str, type_name: str, kind: str) -> str:
-        """Compared with a value of the column's own type."""
+        """Compare with a value of the column's own type."""
         return f"{column} = CAST(? AS {type_name})"
 
     def compared(self, column: str, how: str, kind: str, value: str) -> str:
-        """Compared with a value that has no type of its own."""
+        """Compare with an untyped value."""
         return f"{column} {how} {value}"
 
     def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
-        """By the bytes as the database encodes them."""
+        """Compare the bytes in the encoding of the database."""
         right = f" {how} CAST({value} AS text)" if how else ""
         return f'({text}) COLLATE "C"{right}'
 
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
-        """Bytes are compared as their escaped text, in which only letters without accents have a case."""
+        """Compare bytes as their escaped text, in which only letters without accents have a case."""
         if binary:
             wanted = f"encode(convert_to(CAST({text} AS text), 'UTF8'), 'escape')"
             return f"strpos(lower(encode({expression}, 'escape')), lower({wanted})) > 0"
         return f"strpos(lower(CAST({expression} AS text)), lower(CAST({text} AS text))) > 0"
 
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
-        """A part of bytes and texts is read without unpacking the rest; what else is very large is not unpacked."""
+        """Read a part of bytes and texts without unpacking the rest. Very large values of other types
+        are not unpacked.
+        """
         size = f"CAST(octet_length({column}) AS bigint)"
         if kind == "bytea":
             return size, f"'\\x' || encode(substring({column} FROM 1 FOR {most}), 'hex')"
@@ -242,18 +267,18 @@ class Postgres:
         return f"CAST({size} AS bigint)", f"CASE WHEN {large} THEN NULL ELSE left({text}, {most}) END"
 
     def binary(self, text: str) -> Value:
-        """The text itself: its type is that of the parameter it is bound to."""
+        """Return the text itself: its type is that of the parameter it is bound to."""
         return text
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Membership in the role that sees all statistics."""
+        """Return the grant of the role that sees all statistics."""
         return f"GRANT pg_read_all_stats TO {role}"
 
     def connect(self, target: Target, session: Session) -> OdbcConnection:
         """Connect and set up the session.
 
-        Behind a pooler what is set lasts for a transaction, so that nobody gets our session as we had it; one that
-        gives each transaction another session is refused (``BadInput``) before anything is set.
+        Behind a pooler, settings last for a transaction, so that nobody gets our session with our settings. A pooler
+        that gives each transaction another session is refused (``BadInput``) before anything is set.
         """
 
         def second() -> OdbcConnection:
@@ -278,12 +303,12 @@ class Postgres:
         connection.limits = lambda seconds: Bound(
             _statement("session"), _settings(target, replace(session, statement_timeout_s=seconds))
         )
-        if session.repeats and not connection.pooled:  # what is prepared would stay with the next user
+        if session.repeats and not connection.pooled:  # prepared statements would stay for the next user of the session
             connection.prepared = PreparedStatements()
         return connection
 
     def _open(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
-        """A connection on which nothing was set, what it says of itself, and the application name that we gave."""
+        """Return a connection without any settings, its introduction, and the application name that we gave."""
         from qmon.engines import odbc
 
         keywords = self.keywords(target, session)
@@ -323,17 +348,17 @@ class Postgres:
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:
-        """The ODBC keywords to connect with, without the password.
+        """Return the ODBC keywords to connect with, without the password.
 
-        The driver's settings that we depend on win over those of the user and the DSN. Raises ``BadInput`` for an
-        unknown sslmode, which psqlODBC would pass over and connect without TLS, and ``MissingDriver``.
+        The driver settings that qmon depends on override those of the user and the DSN. Raises ``BadInput`` for an
+        unknown sslmode, which psqlODBC would ignore and connect without TLS, and ``MissingDriver``.
         """
         given = dict(target.parameters)
         mode = lookup(given, "SSLmode", "CA")
         if mode is not None and mode not in _SSL_MODES:
             raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{nearest(mode, _SSL_MODES)}")
         libpq = _LIBPQ | {"application_name": application(session)}
-        # psqlODBC takes a name in a keyword as it stands, so that one with ; or braces cannot be written there.
+        # psqlODBC does not unquote a name in a keyword, so a name with ; or braces cannot be written there.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
@@ -346,9 +371,9 @@ class Postgres:
         libpq["connect_timeout"] = _login_timeout(target.name, libpq.get("connect_timeout", ""), session)
         # libpq reads the variable only if no options are given.
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
-        libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # of two, the last one counts
+        libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # the last of two wins
         ours = {**OWN, "pqopt": format_conninfo(libpq)}
-        # They may change what we read, and stay in the sessions of a pooler. Empty, they replace those of the DSN.
+        # They may change what we read, and stay in the sessions of a pooler. An empty value replaces those of the DSN.
         if lookup(given, "ConnSettings", "A6") != "" and _stated(given, "ConnSettings", "A6"):
             raise BadInput(
                 f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
@@ -361,7 +386,7 @@ class Postgres:
 
 
 def _all_stated(given: Mapping[str, str], *names: str) -> list[str]:
-    """The values of a keyword with these names: of the file DSN, of the DSN, and the user's own, which counts."""
+    """Return the values of a keyword with these names: of the file DSN, of the DSN, and of the user, which wins."""
     file = lookup(given, "FILEDSN")
     dsn = lookup(given, "DSN")
     found: list[str] = []
@@ -374,12 +399,12 @@ def _all_stated(given: Mapping[str, str], *names: str) -> list[str]:
 
 
 def _stated(given: Mapping[str, str], *names: str) -> str:
-    """The value that counts of a keyword with these names, empty if there is none."""
+    """Return the value of a keyword with these names that wins, empty if there is none."""
     return (_all_stated(given, *names) or [""])[-1]
 
 
 def _login_timeout(target: str, stated: str, session: Session) -> str:
-    """Seconds as libpq takes them: the user's, if positive, else the session's."""
+    """Return the login timeout in seconds for libpq: the user's, if positive, else the session's."""
     if not stated:
         return _whole(session.login_timeout_s)
     try:
@@ -390,13 +415,13 @@ def _login_timeout(target: str, stated: str, session: Session) -> str:
 
 
 def _options(settings: Mapping[str, str]) -> str:
-    """Settings as the server's command line takes them, on which a backslash keeps a space within its word."""
+    """Format settings for the server's command line, where a backslash keeps a space within its word."""
     escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
     return " ".join(f"-c {name}={value}" for name, value in escaped.items())
 
 
 def _logged_in(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
-    """Connect. libpq keeps the login's deadline; the queries with which psqlODBC begins have none."""
+    """Connect. libpq keeps the login's deadline; the first queries of psqlODBC have none."""
     from qmon.engines import odbc
 
     def explain(fault: DriverFault) -> QmonError:
@@ -415,17 +440,17 @@ def _statement(name: str) -> Statement:
 
 
 def _direct(found: _Introduction, application: str, took_s: float) -> bool:
-    """Whether the session began with our connection, which took this many seconds, and under the name we gave.
+    """Return whether the session began with our connection, which took this many seconds, and under our name.
 
-    A pooler gives out sessions that it began itself, and names them later.
+    A pooler hands out sessions that it started itself, and names them later.
     """
-    plain = application.isascii() and application.isprintable()  # the server writes other names its own way
+    plain = application.isascii() and application.isprintable()  # the server writes other names in its own way
     same = found.application == application[:_MAX_NAME] or not (plain and application)
     return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
 
 
 def _with_room(connect: Callable[[], T]) -> T:
-    """Connect, more than once where no connection is left."""
+    """Connect, with retries if no connection is left."""
     for pause_s in _ROOM_S:
         try:
             return connect()
@@ -435,17 +460,17 @@ def _with_room(connect: Callable[[], T]) -> T:
 
 
 def _unset(connection: OdbcConnection) -> None:
-    """Take back what the driver sets by itself."""
+    """Undo the settings that the driver makes by itself."""
     connection.execute(Bound(_statement("unset")))
 
 
 def application(session: Session) -> str:
-    """What the server shows as our application name."""
+    """Return the application name that the server shows."""
     return session.application or f"qmon {session.purpose}".strip()
 
 
 def find_driver() -> str:
-    """The driver's name, or the path of its library; raises ``MissingDriver`` naming the package to install."""
+    """Return the driver's name, or the path of its library. Raises ``MissingDriver`` naming the package to install."""
     from qmon.engines import odbc
 
     installed = odbc.installed_drivers()
@@ -475,5 +500,5 @@ def _milliseconds(seconds: float | None) -> str | None:
 
 
 def _whole(seconds: float) -> str:
-    """Seconds for libpq, which takes whole ones and raises 1 to 2."""
+    """Return whole seconds for libpq, which raises 1 to 2."""
     return str(max(1, -int(-seconds // 1)))

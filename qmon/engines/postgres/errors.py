@@ -1,7 +1,7 @@
-"""What PostgreSQL and psqlODBC say, as one line that says what is wrong and what to do.
+"""Converts errors of PostgreSQL and psqlODBC to one line with the cause and the remedy.
 
-While connecting, psqlODBC gives SQLSTATE 08001 for everything, so the words of libpq and of the server have to tell.
-Words in another language end up in the last line, as they are.
+While connecting, psqlODBC reports SQLSTATE 08001 for everything, so the texts of libpq and of the server must tell.
+Texts in another language are shown unchanged in the message.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
 
 
 def connecting(fault: DriverFault, target: Target) -> QmonError:
-    """The error for a fault while connecting; its line begins with the target's name."""
+    """Return the error for a fault while connecting. Its line begins with the target's name."""
     problem = _connecting(fault, target)
     problem.args = (f"{target.name}: {problem}",)
     return problem

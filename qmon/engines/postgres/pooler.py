@@ -1,7 +1,7 @@
-"""Whether a pooler gives us a session of our own, found out without setting anything in it.
+"""Detects whether a pooler gives us our own session, without changing any setting in it.
 
-A pool in session mode does. In transaction mode (pgbouncer's words) each transaction may run in another session, in
-statement mode each statement: what one client sets there, others come to.
+A pool in session mode does. In transaction mode (pgbouncer's terms) each transaction may run in another session, in
+statement mode each statement. There, other clients get the settings of one client.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ _SECOND: Final = BoundedCalls()
 
 
 def check(connection: Connection, second: Callable[[], Connection], process: Bound, target: str) -> None:
-    """Raise ``BadInput`` where the pooler behind ``connection`` shares out its sessions by transaction or statement.
+    """Raise ``BadInput`` if the pooler behind ``connection`` shares its sessions by transaction or statement.
 
-    Two connections that are both idle have two processes of the server if sessions are theirs, always the same two.
-    A pool of one process gives it to both, one of several gives them out anew. Where no second connection is to be had
-    although the first is answered, the first has a session to itself: else the second would have got that.
+    Two idle connections have two server processes if they own their sessions, and always the same two. A pool with
+    one process gives it to both; a pool with several hands them out again each time. If no second connection is
+    available although the first is answered, the first owns its session: otherwise the second would have received
+    it.
 
-    ``second``: makes another connection; it is closed again. ``process``: asks for the process that answers.
-    Raises what the statement raises where the first connection is not answered.
+    ``second``: opens another connection, which is closed again. ``process``: reads the id of the server process.
+    Raises the error of the statement if the first connection is not answered.
     """
     try:
         with connection.transaction():
             firsts = {_ask(connection, process)}
     except QmonError as problem:
-        if "statement pooling" in str(problem):  # pgbouncer's words, with which it hangs up
+        if "statement pooling" in str(problem):  # pgbouncer's message when it disconnects
             raise _refusal(target, "statement") from None
         raise
     firsts |= {_ask(connection, process) for _ in range(_ROUNDS)}
@@ -53,7 +54,7 @@ def _ask(connection: Connection, process: Bound) -> int:
 
 
 def _second(make: Callable[[], Connection], target: str) -> Connection | None:
-    """Another connection; ``None`` where none is to be had, or not in time."""
+    """Return another connection; ``None`` if none is available in time."""
     try:
         return _SECOND.within(_WAIT_S, make, lambda late: late.close(), target)
     except (CallTimeoutError, QmonError):

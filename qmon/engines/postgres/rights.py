@@ -1,6 +1,6 @@
-"""Tells which right a refused statement needs, from its text and from the object that the server names.
+"""Finds the right that a refused statement needs, from its text and the object that the server names.
 
-PostgreSQL says on which object a right is missing, and not which right: "permission denied for table jobs".
+PostgreSQL names the object but not the missing right: "permission denied for table jobs".
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _CREATED: Final = r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?"
 _IN_A_SCHEMA: Final = r"(?:TABLE|VIEW|MATERIALIZED\s+VIEW|SEQUENCE|FUNCTION|PROCEDURE|TYPE|DOMAIN)\s+"
 _ONLY: Final = r"(?:ONLY\s+)?"
 _READ: Final = rf"(?<!DELETE )(?:FROM|JOIN|USING|,)\s+{_ONLY}{{name}}"
-# The ways to use a table, each with the rights that it needs. UPDATE and DELETE read the columns of their WHERE.
+
+# The ways to use a table, each with the rights it needs. UPDATE and DELETE read the columns of their WHERE.
 _USES: Final = (
     (r"INSERT\s+INTO\s+{name}(?=[^;]*\b(?:RETURNING|ON\s+CONFLICT)\b)", ("SELECT",)),
     (r"INSERT\s+INTO\s+{name}(?=[^;]*\bDO\s+UPDATE\b)", ("UPDATE",)),
@@ -44,7 +45,7 @@ _ORDER: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES
 def grant_for(kind: str, what: str, role: str, text: str) -> str:
     """Return the GRANT that lets ``role`` run the statement ``text``, or an empty string if the text does not tell.
 
-    ``kind`` and ``what``: the object as the server names it, such as ``table`` and ``jobs``.
+    ``kind`` and ``object_name``: the object as the server names it, such as ``table`` and ``jobs``.
     """
     sql = " ".join(_COMMENT.sub(" ", text).split())
     rights, name = _rights(kind, what, sql)
@@ -52,7 +53,7 @@ def grant_for(kind: str, what: str, role: str, text: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """The name as it is written in a statement; one that is quoted stays as it is."""
+    """Quote a name if needed. A name that is quoted already stays unchanged."""
     if name.startswith('"') or re.fullmatch(r"[a-z_][a-z0-9_$]*", name):
         return name
     return '"' + name.replace('"', '""') + '"'
@@ -103,12 +104,12 @@ def _of_table(what: str, sql: str) -> tuple[str, ...]:
 
 
 def _calls(sql: str) -> bool:
-    """Whether a statement calls a function of the users, which may do anything."""
+    """Return whether a statement calls a user-defined function, which may do anything."""
     return bool(re.match(r'\s*SELECT\b[^;]*?(?:"[^"]+"|\w+)\s*\.\s*(?:"[^"]+"|\w+)\s*\(', sql, re.I))
 
 
 def _qualified(what: str, sql: str) -> str:
-    """The name with its schema, if the statement has it."""
+    """Return the name with its schema, if the statement contains it."""
     before = re.findall(rf'("[^"]+"|[\w$]+)\s*\.\s*{_spelt(what)}', sql, re.I)
     schemas = {quoted(each.strip('"')) for each in before}
     return f"{schemas.pop()}.{quoted(what)}" if len(schemas) == 1 else quoted(what)
@@ -119,6 +120,6 @@ def _named(what: str) -> str:
 
 
 def _spelt(what: str) -> str:
-    """The name in quotes, or without."""
+    """Return a pattern for the name with or without quotes."""
     bare = what.strip('"')
     return rf'(?:"{re.escape(bare)}"|\b{re.escape(bare)}\b(?!"))'

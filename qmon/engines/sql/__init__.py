@@ -1,1 +1,1 @@
-"""The SQL files: found by engine and version, checked, rendered for one layout."""
+"""The SQL files: found by engine and version, checked, and rendered for one layout."""

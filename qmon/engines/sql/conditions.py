@@ -1,4 +1,4 @@
-"""SQL of the conditions of a group (``model.groups``): names quoted, a ``?`` for each value."""
+"""SQL for the conditions of a group (``model.groups``): names quoted, a ``?`` for each value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OTHER: Final = "x"
 
 @dataclass(frozen=True, slots=True)
 class RowColumn:
-    """A column of a row of one of a group's tables, or of the row it refers to, as a name that a statement may use."""
+    """A column of a row of a group's table, or of the row it refers to, as a name for statements."""
 
     column: ColumnRef
     group: Group
@@ -39,18 +39,20 @@ class RowColumn:
 
     @property
     def zone(self) -> Zone:
-        """What its times mean."""
+        """The time zone of its values."""
         return self.group.zone_of(column_of(self.column, self.table))
 
     @property
     def kind(self) -> str:
-        """The type of the column with the message; empty: it is another column, or not known."""
-        return self.group.payload_type if self.column == self.group.payload else ""
+        """The type of a column with a payload or an error; empty for other columns, or if it is unknown."""
+        if self.column.element is not None:
+            return ""
+        return dict(self.group.types).get(column_of(self.column, self.table), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A condition on a row of one of a group's tables, as a name that a statement may use."""
+    """A condition on a row of a group's table, as a name for statements."""
 
     condition: Condition
     group: Group
@@ -58,29 +60,33 @@ class Where:
 
 
 class GroupNames:
-    """The names that statements about the rows of a group may use."""
+    """The names for statements about the rows of a group."""
 
     def __init__(self, group: Group) -> None:
         self._group = group
 
     def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
-        """A column of a row, or of one that it refers to. ``table``: whose row, where not the group's own table's."""
+        """Return a column of a row, or of a row it refers to. ``table``: the row's table, by default
+        the group's own.
+        """
         return None if column is None else RowColumn(column, self._group, table or self._group.table.name)
 
     def where(self, *conditions: Condition, table: str | None = None) -> Where:
-        """All of these conditions on a row; ``table``: see ``column``."""
+        """Return the conjunction of these conditions on a row. ``table``: see ``column``."""
         whole = conditions[0] if len(conditions) == 1 else Every(conditions)
         return Where(whole, self._group, table or self._group.table.name)
 
     def by(self) -> dict[str, RowColumn | str | None]:
-        """The column that refers to the row with the queue, and its name; nothing where the row has it itself."""
+        """Return the column that refers to the row with the queue, and its name; empty if the row
+        itself has the queue.
+        """
         queue = self._group.queue
         if queue is None or queue.lookup is None:
             return {}
         return {"by": self.column(ColumnRef(queue.lookup.by)), "by_name": queue.lookup.by}
 
     def rows(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | Where | None]:
-        """Those of what reads rows in one of these states."""
+        """Return the names for statements that read rows in one of these states."""
         group = self._group
         return {
             "table": group.table.parts,
@@ -90,13 +96,14 @@ class GroupNames:
             "owner": self.column(group.owner),
             "attempts": self.column(group.attempts),
             "payload": self.column(group.payload),
+            "error": self.column(group.error),
             "rows": self.where(states[0].when if len(states) == 1 else Some(tuple(state.when for state in states))),
             "late": self.where(group.late(states)),
         }
 
 
 def row_sql(engine: Engine, given: RowColumn | Where, name: str) -> tuple[str, dict[str, Value]]:
-    """The text, and its values in the order of their question marks; ``name`` begins the names of these."""
+    """Return the SQL text, and its values in the order of their question marks. ``name``: prefix of the value names."""
     writer = _Writer(engine, given.group, name)
     if isinstance(given, Where):
         return writer.text(given.condition, ROW, given.table), writer.values
@@ -111,7 +118,7 @@ class _Writer:
         self.values: dict[str, Value] = {}
 
     def text(self, condition: Condition, of: str, table: str) -> str:
-        """The condition on a row of this table, which has the alias ``of``."""
+        """Return the condition on a row of this table, which has this ``alias``."""
         match condition:
             case OneOf():
                 return self._one_of(condition, of)
@@ -136,7 +143,7 @@ class _Writer:
                 return f"({' OR '.join(self.text(each, of, table) for each in conditions) or '1 = 0'})"
 
     def column(self, column: ColumnRef, of: str) -> str:
-        """The column; of another table as the one value that is found there."""
+        """Return the column. A column of another table becomes a subquery with one value."""
         quote, lookup = self._engine.quote, column.lookup
         other = of if lookup is None else of + _OTHER
         element = "" if column.element is None else f"[{column.element:d}]"

@@ -1,4 +1,4 @@
-"""Checks one SQL file against ``sql/README.md`` and turns it into a ``Query``."""
+"""Checks one SQL file against ``sql/README.md`` and converts it to a ``Query``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.text import Parameter, Piece, Placeholder, QueryFileError, Separator, scan, slot
 
 _ONE_STATEMENT: Final = {"postgres": ("probe", "action", "catalog", "library"), "sqlserver": ("probe",)}
-# What is run in order to install something: it takes no values, and may hold several statements.
+
+# Files that install something. They take no values, and may contain several statements.
 _SCRIPT: Final = re.compile(r"design/.*|switch/.*|control/[0-9].*")
 _DECLARED: Final = re.compile(r"--\s*(?:(?P<slot>\{[^}]*\}?)|:(?P<parameter>\S*)|>\s*(?P<column>\S*))(?:\s|$)")
 _COLUMN: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -19,7 +20,7 @@ _PARAMETER: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def parse(text: str, engine: EngineName, name: str, path: str) -> Query:
-    """Check the text of one file and turn it into a query; raises ``QueryFileError`` with file and line."""
+    """Check the text of one file and convert it to a query. Raises ``QueryFileError`` with file and line."""
     header = _Header(path)
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -51,12 +52,12 @@ def parse(text: str, engine: EngineName, name: str, path: str) -> Query:
 
 @cache
 def scanned(text: str, engine: EngineName, path: str, line: int) -> tuple[Piece, ...]:
-    """The pieces of a query's text; kept, since the same few texts are rendered for every queue."""
+    """Return the pieces of a query's text. Cached, because the same few texts are rendered for every queue."""
     return scan(text, engine, path, line)
 
 
 def _body(text: str, engine: EngineName, name: str, path: str, line: int) -> str:
-    """The statement, without blank lines around it and, where it is a single one, without the last semicolon."""
+    """Return the statement without surrounding blank lines and, if it is a single one, without the last semicolon."""
     pieces = scan(text, engine, path, line)
     plain = "".join(piece if isinstance(piece, str) else "x" for piece in pieces if not isinstance(piece, Separator))
     if not _without_comments(plain):
@@ -77,7 +78,7 @@ def _without_comments(text: str) -> str:
 
 
 class _Header:
-    """The ``--`` lines at the top of a file: the purpose in words, then one line for each thing that is used."""
+    """The ``--`` lines at the top of a file: its purpose, then one line for each declared name."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -117,7 +118,7 @@ class _Header:
             raise QueryFileError(f"{self.path}:1: the file begins with '-- ' and what it is for")
 
     def compare(self, pieces: Sequence[Piece]) -> None:
-        """Refuse what is used but not declared, declared but not used, or used otherwise than declared."""
+        """Raise an error for names that are used but not declared, declared but not used, or used in another form."""
         slots_used: set[str] = set()
         parameters_used: set[str] = set()
         for piece in pieces:

@@ -1,7 +1,7 @@
-"""The text of a batch; on SQL Server the same text whichever statements a poll needs, so that its plan is reused.
+"""The text of a batch. On SQL Server it is the same whichever statements a poll needs, so that its plan is reused.
 
-SQL Server's plan cache is keyed by the whole text of a batch: without this every choice of statements would be a new
-text, and planned again. The first value of the batch says which statements are to run.
+SQL Server's plan cache is keyed by the whole text of a batch. Otherwise every choice of statements would be a new
+text, and be planned again. The first value of the batch selects the statements to run.
 """
 
 from __future__ import annotations
@@ -25,26 +25,28 @@ BEGIN
 ;
 END
 """
-# Statements in one part of a batch, at most: the server plans all of them before it answers the first.
+
+# Maximum statements in one part of a batch: the server plans all of them before it answers the first.
 _LONGEST: Final = 1000
-# Texts that stay prepared.
+
+# Number of texts that stay prepared.
 _PREPARED: Final = 12
 
 
 def joined(texts: Sequence[str]) -> str:
-    """One text of several statements, each on lines of its own, since it may end in a comment."""
+    """Join statements into one text, each on separate lines, because a statement may end in a comment."""
     return "\n;\n".join(texts)
 
 
 def text_of(statements: Sequence[Statement]) -> str:
-    """The text of the batch. Its first value has a 1 for each statement to run, else a 0; the values of all follow."""
+    """Return the text of the batch. Its first value has a 1 for each statement to run, else a 0; the others follow."""
     return _HEAD + "".join(_ONE.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
 
 
 def parts(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Iterator[Sequence[Bound]]:
-    """A batch, in as few parts as the server's limit on values allows; each statement stays whole.
+    """Split a batch into as few parts as the server's limit on values allows. Statements stay whole.
 
-    ``own``: values that each part has besides those of its statements.
+    ``own``: additional values of each part.
     """
     part: list[Bound] = []
     values = own
@@ -66,13 +68,15 @@ class Texts(Generic[C]):
         self._known: dict[str, tuple[str, C]] = {}
 
     def take(self, text: str) -> tuple[str, C | None]:
-        """The text and the cursor it is prepared on, until ``keep``; ``None`` in place of the cursor where it is not.
+        """Take out a text and the cursor it is prepared on, ``None`` if it is not prepared. Return it with ``put``.
 
-        Use the text that is returned: the driver recognises a prepared text by object identity.
+        Use the returned text: the driver recognizes a prepared text by object identity.
         """
         return self._known.pop(text, (text, None))
 
     def keep(self, text: str, cursor: C) -> C | None:
-        """Remember a prepared text; returns the cursor of the one that is dropped for it, if there are too many."""
+        """Store a prepared text. Return the cursor of a text that was dropped because there are too
+        many, or ``None``.
+        """
         self._known[text] = text, cursor
         return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _PREPARED else None

@@ -1,4 +1,4 @@
-"""SQL of a page of a list: which rows are looked at, which of them are of the page, and in which order."""
+"""SQL for a page of a list: the rows to read, the rows of the page, and their order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bind = Callable[[Value], str]
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """The column compares so with a value."""
+    """A condition that compares a column with a value."""
 
     column: Column
     how: How
@@ -27,7 +27,10 @@ class Holds:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """The time in a column compares so with now, or with some seconds before. ``null``: or there is none."""
+    """A condition that compares a time column with the current time, or some seconds before it.
+
+    ``null``: NULL also satisfies the condition.
+    """
 
     column: TimeColumn
     how: How
@@ -43,13 +46,13 @@ class PageRows:
     """The rows of a page.
 
     Args:
-        order: the column that they are read along, by an index; ``None``: that leads to the rows, in no order.
-        led: what is true of the rows that the index leads to.
-        more: what is true of those of the list beside that.
-        called: the columns that a message is called by.
-        descending: the greatest first.
+        order: the column by which they are read, through an index; ``None``: the index gives no order.
+        led: conditions that the index satisfies.
+        more: the other conditions of the list.
+        called: the columns that make up a message's id.
+        descending: largest first.
         after: where the page begins.
-        then: the id, where the index has rows with the same value in its order.
+        then: the id column, if the index orders rows with the same value by it.
     """
 
     order: Column | None
@@ -63,17 +66,20 @@ class PageRows:
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
-    """A part of the statement of a page, as a name that it may use.
+    """A part of the statement of a page, as a name for the statement.
 
-    ``look``: the rows to look at, in the order in which they are looked at; ``empty``: those without a value to go by;
-    ``list``: of these the rows from where the page begins, in the order of the list.
+    ``look``: the rows to read, in reading order. ``empty``: the rows without a value to sort by. ``list``: of these,
+    the rows from the beginning of the page on, in the order of the list.
     """
 
     page: PageRows
     what: Literal["look", "empty", "list"]
 
     def condition(self, engine: Engine, name: str) -> tuple[str, dict[str, Value]]:
-        """True of those rows, and its values in the order of their question marks; ``name`` begins their names."""
+        """Return the condition for these rows, and its values in the order of their question marks.
+
+        ``name``: prefix of the value names.
+        """
         values: dict[str, Value] = {}
 
         def bound(value: Value) -> str:
@@ -86,7 +92,7 @@ class PagePart:
         return " AND ".join(texts) or "1 = 1", values
 
     def order(self, engine: Engine) -> str:
-        """What to sort by."""
+        """Return the sort order."""
         page, down = self.page, " DESC" if self.page.descending else ""
         if page.then is not None and page.after is not None and page.after.within:
             return f"{_column(engine, page.then)}{down}"
@@ -133,7 +139,7 @@ class PagePart:
         return [f"({column} IS NULL OR {beyond} OR ({same} AND {self._later(engine, bound, after.id)}))"]
 
     def _later(self, engine: Engine, bound: Bind, id: str) -> str:
-        """Behind that id, of the same value."""
+        """Return the condition that a row with the same value comes after this id."""
         page, how = self.page, "<" if self.page.descending else ">"
         if page.then is not None:
             return engine.compared(_column(engine, page.then), how, page.then.type, bound(id))
@@ -159,5 +165,5 @@ def _id(engine: Engine, page: PageRows, *, plain: bool = False) -> str:
 
 
 def _constant(engine: Engine, led: tuple[Test, ...]) -> str:
-    """A column that has one value in all of these rows, so that nothing is sorted."""
+    """Return a column with the same value in all of these rows, so that nothing is sorted."""
     return next(_column(engine, each.column) for each in led if isinstance(each, Holds) and each.how == "=")

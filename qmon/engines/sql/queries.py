@@ -1,4 +1,4 @@
-"""Finds the SQL of qmon for an engine and a server's version, and renders it for one layout."""
+"""Finds the SQL for an engine and server version, and renders it for one layout."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 
-# What stands for a `{name}`: an identifier's parts, its only part, a whole number, a column of which more is known, an
-# index, what a group says of a row, a row's key, its columns with their values, a part of a page, or nothing.
+# What replaces a `{name}`: the parts of an identifier, its only part, a whole number, a column with its type or zone,
+# an index, a column or condition of a group, a row's key, its columns with their values, a part of a page, or nothing.
 Name = (
     Sequence[str]
     | str
@@ -38,6 +38,7 @@ Name = (
 )
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
+
 # The folders, and the first word of the names of the queries in them.
 KINDS: Final[Mapping[str, str]] = {
     "probes": "probe",
@@ -48,10 +49,11 @@ KINDS: Final[Mapping[str, str]] = {
     "switch": "switch",
     "libraries": "library",
 }
-# What every installed design has besides its own files.
+
+# The files that every installed design needs in addition to its own.
 SWITCH: Final = "switch"
 
-# Times before or after these mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
+# Times outside of this range mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
@@ -65,7 +67,7 @@ class SqlFile:
     engine: EngineName
     name: str
     since: int
-    # Seen from the folder above `sql`: what error messages say.
+    # Relative to the folder above `sql`, for error messages.
     path: str
     file: Traversable
 
@@ -77,7 +79,7 @@ class SqlFile:
 
 @cache
 def root() -> Traversable:
-    """The ``sql`` folder: in a wheel inside the package, in a checkout beside it."""
+    """Return the ``sql`` folder: inside the package in a wheel, next to it in a checkout."""
     found = carried.folder("sql")
     if found is None:
         raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
@@ -86,7 +88,7 @@ def root() -> Traversable:
 
 @cache
 def all_files() -> tuple[SqlFile, ...]:
-    """Every SQL file there is, sorted by engine, name and version; raises ``QueryFileError`` for a stray one."""
+    """Return all SQL files, sorted by engine, name and version. Raises ``QueryFileError`` for an unexpected file."""
     found: list[SqlFile] = []
     for engine in ENGINES:
         for folder in sorted((root() / engine).iterdir(), key=lambda entry: entry.name):
@@ -120,15 +122,15 @@ def _by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
 
 @cache
 def exists(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
-    """Whether this engine has the query for servers of this version."""
+    """Return whether this engine has the query for servers of this version."""
     return any(file.since <= version[0] for file in _by_name().get((engine, name), ()))
 
 
 @cache
 def load(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
-    """The query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
+    """Load the query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
 
-    Raises ``QueryFileError`` where there is none or its file is not as it should be.
+    Raises ``QueryFileError`` if it does not exist or its file is invalid.
     """
     files = _by_name().get((engine, name), ())
     fitting = [file for file in files if file.since <= version[0]]
@@ -140,14 +142,14 @@ def load(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
 
 @cache
 def designs(engine: EngineName) -> tuple[str, ...]:
-    """The designs this engine can install, by name."""
+    """Return the names of the designs that this engine can install."""
     names = {file.name.split("/")[1] for file in all_files() if file.engine == engine and file.kind == "design"}
     return tuple(sorted(names))
 
 
 @cache
 def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
-    """What installs a design, in order: the switch by which it is paused, then the design; see ``uninstall_files``.
+    """Load the files that install a design, in order: the pause switch, then the design. See ``uninstall_files``.
 
     Raises ``BadInput`` for a design that this engine does not have.
     """
@@ -159,7 +161,7 @@ def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> t
 
 
 def uninstall_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
-    """What takes away what ``design_files`` made, in order."""
+    """Load the files that remove what ``design_files`` created, in order."""
     return tuple(load(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH}/uninstall"))
 
 
@@ -172,9 +174,9 @@ def _steps(engine: EngineName, prefix: str) -> list[str]:
 
 
 def read(file: SqlFile) -> Query:
-    """Read and check one file; raises ``QueryFileError`` with file and line.
+    """Read and check one file. Raises ``QueryFileError`` with file and line.
 
-    A step of a design that is the same as one of another design is a single line that says so.
+    A design step that is the same as a step of another design is a single line that names it.
     """
     text = file.file.read_text(encoding="utf-8")
     same = _SAME.fullmatch(text)
@@ -188,10 +190,10 @@ def read(file: SqlFile) -> Query:
 
 
 def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
-    """The statement for one layout: identifiers quoted, a ``?`` for each value, headed by the query's name.
+    """Render the statement for one layout: identifiers quoted, a ``?`` for each value, headed by the query's name.
 
-    Raises ``BadInput`` where ``names`` lacks a name the query uses or has one it does not, or where one cannot be
-    an identifier, or where a statement that is planned once names a filtered index, which the server refuses (8622).
+    Raises ``BadInput`` if ``names`` lacks a name or has an unused one, if a name cannot be an identifier, or if a
+    statement that is planned once names a filtered index, which the server refuses (8622).
     """
     if missing := sorted(query.names - names.keys()):
         raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
@@ -237,7 +239,7 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
 
 
 def plain(name: Name) -> Sequence[str] | str | int | None:
-    """The name alone, without what else is known of a column or an index."""
+    """Return the bare name, without the additional facts of a column or an index."""
     if isinstance(name, RowColumn | Where | RowKey | PagePart):
         raise BadInput(f"{name!r} is no identifier")
     if isinstance(name, RowValues):
@@ -275,29 +277,31 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
 
 
 def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> str:
-    """An identifier, as a literal, or for a column of type ``kind`` as a value that can be converted to text."""
+    """Return an identifier, as a literal, or as a value that can be converted to text for a column of type ``kind``."""
     if slot.form == "literal":
         return engine.literal(quoted)
+    if slot.form == "newest":
+        return engine.newest(f"{slot.of}.qmon_{slot.name}" if slot.of else quoted, kind)
     return engine.readable(quoted, kind) if slot.form == "read" else quoted
 
 
 def _of_row(
     slot: Placeholder, value: RowColumn | Where | RowKey | PagePart, text: str, query: str, engine: Engine
 ) -> str:
-    """What a group says of a row, or a row's key, as the slot asks for it."""
+    """Return a column or condition of a group, or a row's key, in the form of the slot."""
     if isinstance(value, Where | RowKey | PagePart) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
         return _utc(slot, text, value.zone, engine)
-    if isinstance(value, RowColumn) and slot.form == "read":
-        return engine.readable(text, value.kind)
+    if isinstance(value, RowColumn) and slot.form in ("read", "newest"):
+        return engine.readable(text, value.kind) if slot.form == "read" else engine.newest(text, value.kind)
     if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
         return engine.text_of([text]) if slot.form == "text" else text
     raise BadInput(f"{query} has another use for {slot.name} than {value!r}")
 
 
 def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """What the type of a column asks of the values that it is compared with, or a filtered index of its statement."""
+    """Return the type for values compared with a column, or the option for a statement with a filtered index."""
     if slot.form == "type" and isinstance(value, Column):
         return engine.text_type(value.type)
     if slot.form == "type" and value is None and slot.optional:
@@ -314,7 +318,7 @@ def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
 
 
 def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """A column's time in UTC, NULL where that is not known; or the present time as that column would have it."""
+    """Return a column's time in UTC, NULL if its zone is unknown; or the current time in the column's zone."""
     if isinstance(value, str):
         value = TimeColumn(value)
     elif isinstance(value, Sequence) and len(value) == 1:
@@ -329,8 +333,8 @@ def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
 
 
 def _utc(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
-    """A time in UTC; as a moment NULL if it means never: infinite, .NET's MinValue, or a type's end."""
-    if expression.startswith("(SELECT"):  # written once: it may be dear, and has one value for each question mark
+    """Return a time in UTC. The form ``moment`` gives NULL for times that mean never."""
+    if expression.startswith("(SELECT"):  # written once: it may be expensive, and has one value for each question mark
         once = _utc(slot, "m.at", zone, engine)
         return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
     utc = engine.utc(expression, zone)

@@ -1,4 +1,4 @@
-"""Reads the text of one SQL file: what is bound, what is quoted, and what must be left alone."""
+"""Splits the text of an SQL file into values, placeholders, separators and plain text."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ Form = Literal[
     "values",
     "order",
     "read",
+    "newest",
 ]
 
 
 class QueryFileError(QmonError):
-    """A file in ``sql/`` is missing or not in the format of ``sql/README.md``; the message names file and line."""
+    """Raised when a file in ``sql/`` is missing or not in the format of ``sql/README.md``. Names file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may stand in its place.
+    """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may replace it.
 
-    ``of``: the table's alias in ``{name!list.of}``, ``{name!set.of}`` and the like, else empty.
+    ``of``: the table's alias in ``{name!list.of}``, ``{name!set.of}`` and similar forms, else empty.
     """
 
     name: str
@@ -79,7 +80,7 @@ _COMMON: Final = r"""
 | (?P<open>['"{}])
 """
 _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
-    # An escape string may hold \' and must be tried before a plain one; a $ inside a word begins no body.
+    # An escape string may contain \' and must be tried before a plain one. A $ inside a word begins no body.
     "postgres": re.compile(
         r"(?P<escape>(?<!\w)[eE]'(?:[^'\\]|\\.|'')*')|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*)?\$)|" + _COMMON,
         re.VERBOSE | re.DOTALL,
@@ -87,13 +88,16 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order|read"
-_WITH_ALIAS: Final = ("list", "set", "text", "numbered", "on", "utc", "moment", "values")
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order|read|newest"
+_WITH_ALIAS: Final = ("list", "set", "text", "numbered", "on", "utc", "moment", "values", "newest")
 _SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 
 def slot(text: str, line: int, where: str) -> Placeholder:
-    """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture; ``QueryFileError``."""
+    """Parse ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture.
+
+    Raises ``QueryFileError``.
+    """
     found = _SLOT.fullmatch(text)
     if found is None or (found[4] and found[3] not in _WITH_ALIAS):
         raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
@@ -102,10 +106,10 @@ def slot(text: str, line: int, where: str) -> Placeholder:
 
 
 def scan(text: str, engine: EngineName, where: str, line: int = 1) -> tuple[Piece, ...]:
-    """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and what has a meaning.
+    """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and pieces with a meaning.
 
-    Strings, quoted identifiers and comments stay plain text; in a ``$tag$`` body only ``{name}`` has a meaning.
-    Raises ``QueryFileError``, as for a string that does not end.
+    Strings, quoted identifiers and comments stay plain text. In a ``$tag$`` body only ``{name}`` has a meaning.
+    Raises ``QueryFileError``, for instance for a string that does not end.
     """
     return _joined(_pieces(text, engine, where, line, body=False))
 
@@ -158,7 +162,7 @@ def _pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool)
 
 
 def numbered(text: str) -> str:
-    """A rendered statement of PostgreSQL with ``$1``, ``$2`` … in place of each ``?`` that stands for a value."""
+    """Return a rendered PostgreSQL statement with ``$1``, ``$2`` … in place of each ``?`` for a value."""
     pattern = _DIALECT["postgres"]
     out: list[str] = []
     at = values = 0
@@ -179,7 +183,7 @@ def numbered(text: str) -> str:
 
 
 def _block_end(text: str, start: int, where: str, line: int) -> int:
-    """The end of the comment that begins at ``start``; such comments nest on both engines."""
+    """Return the end of the comment that begins at ``start``. Comments nest on both engines."""
     depth = 0
     for edge in _BLOCK_EDGE.finditer(text, start):
         depth += 1 if edge[0] == "/*" else -1

@@ -1,4 +1,4 @@
-"""A row read whole: its key as a condition, and its columns as rows of text, by the type of each."""
+"""SQL for reading a complete row: its key as a condition, and its columns as rows of text, depending on their types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from qmon.engines.sql.conditions import ROW
 
 @dataclass(frozen=True, slots=True)
 class StoredColumn:
-    """A column as ``action/message/columns`` has it. ``type_name``: with length; ``kind``: its base type, without."""
+    """A column as read by ``action/message/columns``. ``type_name``: with length. ``kind``: base type,
+    without length.
+    """
 
     name: str
     type_name: str
@@ -25,7 +27,10 @@ class RowKey:
     parts: tuple[tuple[StoredColumn, str], ...]
 
     def condition(self, engine: Engine, name: str) -> tuple[str, dict[str, Value]]:
-        """True of that row alone, and its values in the order of their question marks; ``name`` begins their names."""
+        """Return the condition for exactly this row, and its values in the order of their question marks.
+
+        ``name``: prefix of the value names.
+        """
         texts = (
             engine.equals(f"{ROW}.{engine.quote((each.name,))}", each.type_name, each.kind) for each, _ in self.parts
         )
@@ -34,17 +39,17 @@ class RowKey:
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """Columns of a row, each with how many characters, or bytes, are read of its value at most."""
+    """Columns of a row, each with the maximum number of characters, or bytes, to read."""
 
     columns: tuple[tuple[StoredColumn, int], ...]
 
     @property
     def names(self) -> Sequence[str]:
-        """The columns alone."""
+        """The names of the columns."""
         return [column.name for column, _ in self.columns]
 
     def rows(self, engine: Engine, of: str) -> str:
-        """A row of numbered place, size in bytes and text for each column of the row with the alias ``of``."""
+        """Return a row of position, size in bytes and text for each column of the row with this ``alias``."""
         found = (
             engine.sized_text(f"{of}.{engine.quote((column.name,))}", column.kind, most)
             for column, most in self.columns

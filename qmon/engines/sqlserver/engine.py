@@ -1,4 +1,4 @@
-"""SQL Server over Microsoft's driver or FreeTDS: quoting, connecting, and what a session of qmon is set to."""
+"""SQL Server over Microsoft's driver or FreeTDS: quoting, connecting, and the settings of qmon's sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
 from qmon.engines import drivers
-from qmon.engines.base import Bound, EngineName, Session, Target, Value
+from qmon.engines.base import MOST_OF_AN_ERROR, Bound, EngineName, Session, Target, Value
 from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import lookup, without
@@ -27,38 +27,44 @@ if TYPE_CHECKING:
 
     from qmon.engines.odbc import OdbcConnection
 
-# The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS.
+# Drivers used if the user names none, best first. Microsoft's wheel comes before FreeTDS.
 DRIVER_NAMES: Final = (wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "FreeTDS")
 
-# Settings of Microsoft's driver 18 that change what we read and do. They win over those of the user and the DSN.
+# Settings of Microsoft's driver 18 that change what we read and do. They override those of the user and the DSN.
 #
-# FreeTDS knows `Language` and passes over the rest. `ColumnEncryption` is left to the user: it decides what is shown.
+# FreeTDS knows `Language` and ignores the rest. `ColumnEncryption` is left to the user: it decides what is shown.
 OWN: Final = {
     "QuotedId": "yes",
     "AnsiNPW": "yes",
     "ConcatNullYieldsNull": "yes",
-    "AutoTranslate": "yes",  # else text in varchar columns is read in the code page of this machine
-    "Regional": "no",  # else numbers and times become text as this machine's settings have it
-    "UseFMTONLY": "no",  # else statements run a second time to find out their columns
+    "AutoTranslate": "yes",  # otherwise text in varchar columns is read in the code page of this machine
+    "Regional": "no",  # otherwise numbers and times become text with this machine's settings
+    "UseFMTONLY": "no",  # otherwise statements run a second time to find their columns
     "MARS_Connection": "no",
-    "ConnectRetryCount": "0",  # else a lost session is replaced in silence, with another number and without its locks
-    "RetryExec": "",  # else the driver itself runs a statement of an action again
+    # otherwise a lost session is silently replaced, with another number and without its locks
+    "ConnectRetryCount": "0",
+    "RetryExec": "",  # otherwise the driver itself repeats a statement of an action
     "Language": "us_english",  # qmon recognizes some errors by their text
 }
-# What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014.
+
+# Version of Azure SQL Database in qmon: its own number, 12, is that of SQL Server 2014.
 AZURE: Final = 100
-# The same for a user that has VIEW DATABASE STATE and yet may not read all sessions: Basic, S0, S1, elastic pools.
+
+# The same for a user that has VIEW DATABASE STATE but may not read all sessions: Basic, S0, S1, elastic pools.
 RESTRICTED: Final = 101
 _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
-# Values of one statement or batch: the server takes 2,100 at most (error 8003).
+
+# Maximum values of one statement or batch: the server accepts 2,100 (error 8003).
 _MOST_VALUES: Final = 2_000
 _GRACE_S: Final = 2.0
-# Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may loop for
-# ever. Where a token comes from elsewhere, a person may have to type.
+
+# Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits forever there, and FreeTDS may loop
+# forever. If a token comes from elsewhere, a person may have to type.
 _GRACE_ENTRA_S: Final = 60.0
 _LOGINS: Final = BoundedCalls()
-# Only to find the file that sets up a session, before the version is known; it is the same for all.
+
+# Version used to find the session setup file before the server's version is known. The file is the same for all.
 _FIRST: Final = (11, 0)
 
 
@@ -72,7 +78,8 @@ class _Introduction:
 
 _BYTES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
 _OBJECTS: Final = ("hierarchyid", "geography", "geometry")
-# Styles of `CONVERT` that lose nothing: times as ODBC writes them, all digits of numbers.
+
+# Styles of `CONVERT` without loss: times in ODBC format, all digits of numbers.
 _STYLES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset"), 121),
     **dict.fromkeys(("money", "smallmoney", "float", "real"), 2),
@@ -83,7 +90,7 @@ class SqlServer:
     """The engine of SQL Server 2012 and later."""
 
     name: Final[EngineName] = "sqlserver"
-    # The text of a number with a floating point loses digits, and text is not compared with the others.
+    # The text of a floating-point number loses digits, and the other types cannot be compared with text.
     textless: Final = frozenset(
         {
             *_BYTES,
@@ -98,15 +105,15 @@ class SqlServer:
             "vector",
         }
     )
-    # Transactions/sec counts what has begun a transaction, which a lone SELECT does not.
+    # Transactions/sec counts begun transactions. A single SELECT does not begin one.
     counts_reads: Final = False
-    # The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile.
+    # The plan cache is keyed by the whole text of a batch. A batch of a hundred statements takes long to compile.
     plans_by_text: Final = True
-    # READ UNCOMMITTED passes over what is deleted, be it committed or not.
+    # READ UNCOMMITTED skips deleted rows, committed or not.
     shows_deleted: Final = False
 
     def quote(self, parts: Sequence[str]) -> str:
-        """Parts in brackets. Raises ``BadInput`` for what SQL Server would refuse."""
+        """Put the parts in brackets. Raises ``BadInput`` for names that SQL Server would refuse."""
         if not parts:
             raise BadInput("a name without any part cannot be an identifier")
         for part in parts:
@@ -117,23 +124,24 @@ class SqlServer:
         return ".".join("[" + part.replace("]", "]]") + "]" for part in parts)
 
     def literal(self, text: str) -> str:
-        """A string of any characters."""
+        """Return a string literal for any characters."""
         return "N'" + text.replace("'", "''") + "'"
 
     def ids(self, ids: Sequence[int]) -> str:
-        """A list: ``1,2``."""
+        """Return a list: ``1,2``."""
         return ",".join(map(str, ids))
 
     def texts(self, texts: Iterable[str]) -> str:
-        """XML: ``<r n="1" k="a text" />``; servers before 2016 read no JSON."""
+        """Return XML: ``<r n="1" k="a text" />``. Servers before 2016 do not read JSON."""
         rows = (ElementTree.Element("r", n=str(number), k=text) for number, text in enumerate(texts, 1))
         return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
 
     def utc(self, expression: str, zone: Zone) -> str:
-        """A ``datetime2(3)`` in UTC. Times before 1900 and after 9997 stand for never, and stay as they are.
+        """Return a ``datetime2(3)`` in UTC. Times before 1900 and after 9997 mean never, and stay unchanged.
 
-        By the changes of the zone's clock where they are known, since AT TIME ZONE takes Windows' names and is slow;
-        else by what the server's clock is ahead of UTC today. An hour that comes twice is taken as the later one.
+        Uses the changes of the zone's clock if they are known, because AT TIME ZONE takes Windows names and is slow.
+        Otherwise uses the server clock's present offset from UTC. An hour that occurs twice is read as the later
+        one.
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(3)), 0) AS datetime2(3))"
@@ -147,7 +155,7 @@ class SqlServer:
         return f"DATEADD(MINUTE, -CASE WHEN {never} THEN 0 ELSE {ahead} END, {plain})"
 
     def clock(self, zone: Zone) -> str:
-        """``SYSUTCDATETIME()``, or the time by the clock of the zone."""
+        """Return ``SYSUTCDATETIME()``, or the time on the clock of the zone."""
         if zone.name == UTC_ZONE.name:
             return "SYSUTCDATETIME()"
         if not zone.changes:
@@ -155,7 +163,7 @@ class SqlServer:
         return f"DATEADD(MINUTE, {_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
 
     def now_less(self, zone: Zone, seconds: str) -> str:
-        """``SYSUTCDATETIME()``, which is the same for all of a statement, as the zone has it."""
+        """Return ``SYSUTCDATETIME()``, which is constant within a statement, in the zone."""
         if (count := zone.count) is not None:
             days = f"(CAST(DATEDIFF(DAY, {_EPOCH}, SYSUTCDATETIME()) AS bigint) + {count.zero_days}) * 86400000"
             ms = f"{days} + DATEDIFF(MILLISECOND, CAST(SYSUTCDATETIME() AS date), SYSUTCDATETIME())"
@@ -165,46 +173,61 @@ class SqlServer:
         return f"DATEADD(SECOND, -({seconds}), {self.clock(zone)})" if seconds else self.clock(zone)
 
     def advisory_lock(self, key: str) -> str:
-        """Locks of applications have names here, of which the server shows a part only."""
+        """Raise ``BadInput``: application locks have names here, of which the server shows only a part."""
         raise BadInput("advisory_lock: SQL Server has none whose key is a number")
 
     def text_type(self, kind: str) -> str:
-        """``varchar`` for such a column: compared with ``nvarchar`` it would be converted row by row, and its index be
-        read from end to end. Else ``nvarchar``, which loses no character."""
+        """Return ``varchar`` for such a column, else ``nvarchar``, which loses no character.
+
+        Compared with ``nvarchar``, a ``varchar`` column would be converted row by row, and its index read
+        completely.
+        """
         return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
 
     def readable(self, column: str, kind: str) -> str:
-        """The server refuses to convert some types to ``nvarchar(max)`` (error 529)."""
+        """Convert types that the server refuses to convert to ``nvarchar(max)`` (error 529)."""
         if kind in ("image", "timestamp", "rowversion"):
             return f"CONVERT(varbinary(max), {column})"
         if kind == "sql_variant":
             return f"CONVERT(nvarchar(4000), {column})"
         return f"{column}.ToString()" if kind in _OBJECTS else column
 
+    def newest(self, expression: str, kind: str) -> str:
+        """JSON is a text here, of which the end is shown: ``OPENJSON`` needs 2016 and fails on what is no JSON."""
+        size, text = "DATALENGTH(e.qmon_value)", "CONVERT(nvarchar(max), e.qmon_value, 1)"
+        cases = (
+            f"WHEN {size} > 65536 THEN CONVERT(nvarchar(20), {size} / 1024) + N' kB'"
+            f" WHEN {text} IN (N'', N'[]') THEN NULL"
+            f" WHEN LEFT({text}, 1) = N'[' AND RIGHT({text}, 1) = N']' THEN RIGHT({text}, {MOST_OF_AN_ERROR})"
+            f" ELSE LEFT({text}, {MOST_OF_AN_ERROR})"
+        )
+        value = self.readable(expression, kind)
+        return f"(SELECT CASE {cases} END FROM (SELECT {value} AS qmon_value) AS e)"  # noqa: S608 - quoted
+
     def text_of(self, columns: Sequence[str]) -> str:
-        r"""``CONVERT(…)`` to text; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        r"""Convert to text. Several columns are joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]
         if len(texts) == 1:
             return texts[0]
         return " + N'/' + ".join(rf"REPLACE(REPLACE({each}, N'\', N'\\'), N'/', N'\/')" for each in texts)
 
     def equals(self, column: str, type_name: str, kind: str) -> str:
-        """Compared with text, which the server turns into the column's type; bytes it does not make by itself."""
+        """Compare with text, which the server converts to the column's type. Bytes need an explicit conversion."""
         if kind in _BYTES:
             return f"{column} = CONVERT(varbinary(900), ?, 1)"
         return f"{column} = CAST(? AS {self.text_type(kind)}(450))"
 
     def compared(self, column: str, how: str, kind: str, value: str) -> str:
-        """Compared with text, which the server turns into the column's type."""
+        """Compare with text, which the server converts to the column's type."""
         return f"{column} {how} CAST({value} AS {self.text_type(kind)}(450))"
 
     def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
-        """By the code units of UTF-16."""
+        """Compare the code units of UTF-16."""
         right = f" {how} CAST({value} AS nvarchar(450))" if how else ""
         return f"({text}) COLLATE Latin1_General_BIN2{right}"
 
     def contains(self, expression: str, text: str, *, binary: bool) -> str:
-        """Bytes may be those of a ``varchar`` or of an ``nvarchar``."""
+        """Bytes may be those of a ``varchar`` or of an ``nvarchar``, so try both."""
         kinds = ("varchar(max)", "nvarchar(max)") if binary else ("nvarchar(max)",)
         expression = f"CONVERT(varbinary(max), {expression})" if binary else expression
         found = (f"CHARINDEX(LOWER(wanted.qmon_text), LOWER(CONVERT({kind}, {expression}))) > 0" for kind in kinds)
@@ -212,7 +235,7 @@ class SqlServer:
         return f"EXISTS (SELECT 1 FROM ({wanted}) AS wanted WHERE {' OR '.join(found)})"  # noqa: S608 - quoted
 
     def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
-        """By the ``CONVERT`` of the type that loses nothing."""
+        """Use the ``CONVERT`` style of the type that loses nothing."""
         size, style = f"CAST(DATALENGTH({column}) AS bigint)", _STYLES.get(kind)
         if kind in _BYTES:
             part = f"SUBSTRING(CONVERT(varbinary(max), {column}), 1, {most})"
@@ -228,11 +251,11 @@ class SqlServer:
         return size, f"CAST(SUBSTRING({whole}, 1, {most}) AS nvarchar(max))"
 
     def binary(self, text: str) -> Value:
-        """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""
+        """Return the text as UTF-8 bytes: the server does not convert text to bytes by itself."""
         return text.encode()
 
     def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """The right on the server, which a login is given in master; in Azure SQL Database that on the database."""
+        """Return the grant of the server right, given in master; in Azure SQL Database that on the database."""
         if version[0] >= AZURE:
             return f"GRANT VIEW DATABASE STATE TO {role}"
         return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"
@@ -246,7 +269,7 @@ class SqlServer:
 
         words, limit_s = self.keywords(target, session), session.login_timeout_s
         password = target.password if logins.takes_password(words) else None
-        server = lookup(words, "Server", "Address")  # a DSN has its own
+        server = lookup(words, "Server", "Address")  # a DSN contains its own
         grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
             raw = _LOGINS.within(
@@ -281,11 +304,11 @@ class SqlServer:
         return connection
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:
-        """The ODBC keywords to connect with, without the password.
+        """Return the ODBC keywords to connect with, without the password.
 
-        Encrypted unless the user says otherwise; the server's certificate is trusted unchecked only where the user
-        says so. Settings that we depend on win over the user's. Raises ``MissingDriver``, and ``BadInput`` for a way to
-        log in that the driver does not have.
+        Encrypted unless the user asks otherwise. The server's certificate is trusted unchecked only if the user asks
+        for it. Settings that qmon depends on override the user's. Raises ``MissingDriver``, and ``BadInput`` for a
+        login method that the driver does not have.
         """
         given = dict(target.parameters)
         if session.application:
@@ -312,7 +335,7 @@ def over(
     explain: Callable[[DriverFault, str], QmonError],
     session: Session = Session(),  # noqa: B008
 ) -> OdbcConnection:
-    """A connection to this kind of server over the driver's own; see ``OdbcConnection``."""
+    """Wrap a driver connection to this kind of server; see ``OdbcConnection``."""
     from qmon.engines import odbc
 
     return odbc.OdbcConnection(
@@ -327,7 +350,7 @@ def over(
 
 
 def _ahead(zone: Zone, time: str, *, local: bool) -> str:
-    """Minutes that the zone's clock is ahead of UTC at a time, by that clock (``local``) or in UTC."""
+    """Return the minutes that the zone's clock is ahead of UTC at a time, given in that zone (``local``) or in UTC."""
     if not zone.changes:
         return "DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
     first, *later = zone.changes
@@ -356,6 +379,6 @@ def find_driver(given: str | None = None) -> str:
 
 
 def _version(text: str) -> tuple[int, int]:
-    """(16, 0) of ``16.0.4135.4``."""
+    """Return (16, 0) for ``16.0.4135.4``."""
     major, _, rest = text.partition(".")
     return int(major), int(rest.partition(".")[0] or 0)

@@ -1,6 +1,6 @@
-"""What SQL Server and its drivers say, as one line that says what is wrong and what to do, by error number.
+"""Converts errors of SQL Server and its drivers to one line with the cause and the remedy, by error number.
 
-Numbers: Microsoft's list of database engine errors; negative and small ones come from the drivers.
+Numbers: Microsoft's list of database engine errors. Negative and small ones come from the drivers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SERVER: Final = re.compile(r"(?:tcp:)?(?P<host>[^,\\]+)(?:\\(?P<instance>[^,]+)
 
 
 def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
-    """Words for why ``host,port`` gives no answer; takes at most about ``timeout_s`` seconds for each of its addresses.
+    """Describe why ``host,port`` does not answer. Takes at most about ``timeout_s`` seconds for each of its addresses.
 
     ``server`` is as in a connection string: ``host``, ``host,port``, ``host\\instance``, with or without ``tcp:``.
     """
@@ -88,17 +88,20 @@ _FULL: Final = (10928, 10929, 17809, 17300)
 _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _DEADLOCK: Final = 1205
+
 # Errors after which nothing was done and a retry may succeed: the victim of a deadlock; a read without locks whose rows
-# were moved; conflicts of snapshots and of memory-optimised tables.
+# were moved; conflicts of snapshots and of memory-optimized tables.
 _GIVEN_WAY: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
-# Servers that only speak SQL Server's protocol use one number for most errors: there the words must tell.
+
+# Other servers that speak SQL Server's protocol use one number for most errors, so the text must tell.
 _ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
-# Somebody has ended our session in the middle of a statement: reported as HY000, and the connection is gone.
+
+# Our session was killed in the middle of a statement: reported as HY000, and the connection is lost.
 _KILLED: Final = 596
 _TICKET: Final = here(
     linux="kinit gets one, klist shows those there are",
@@ -106,7 +109,8 @@ _TICKET: Final = here(
     windows="the account must be one of the domain, or the server's name (SPN) is not registered there",
 )
 _YES_NO: Final = "yes or no"
-# What Microsoft's driver 18 accepts, by the keyword that its error names; it was tried with each.
+
+# Values that Microsoft's driver 18 accepts, by the keyword that its error names. Tested with each.
 _TAKES: Final = {
     "encrypt": "yes, no or strict (also mandatory for yes, optional for no)",
     "trustservercertificate": _YES_NO,
@@ -114,7 +118,8 @@ _TAKES: Final = {
     "multisubnetfailover": _YES_NO,
     "applicationintent": "ReadOnly or ReadWrite",
 }
-# Errors of sockets as the driver writes them: errno, on Windows the number of Winsock.
+
+# Socket errors as the driver writes them: errno, on Windows the number of Winsock.
 _SOCKET_ERROR: Final = re.compile(
     r"(?:TCP Provider|Named Pipes Provider|SMux Provider): Error code (0x[0-9A-F]+)", re.I
 )
@@ -142,12 +147,12 @@ _STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) p
 
 
 def connecting(fault: DriverFault, target: Target) -> QmonError:
-    """The error for a fault while connecting."""
+    """Return the error for a fault while connecting."""
     return _with_name(_connecting(_readable(fault), target, frozenset(fault.numbers)), target)
 
 
 def hanging(target: Target) -> QmonError:
-    """The error for a login that hung until its deadline."""
+    """Return the error for a login that hung until its deadline."""
     server = lookup(target.parameters, "Server", "Address") or "the server"
     if is_refused(server):
         return _with_name(Unreachable(why_unreachable(server)), target)
@@ -191,7 +196,7 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
 
 
 def _readable(fault: DriverFault) -> DriverFault:
-    """The fault with words for the numbers of socket errors."""
+    """Return the fault with texts in place of the numbers of socket errors."""
 
     def words(found: re.Match[str]) -> str:
         return _SOCKET_WORDS.get(int(found[1], 16), found[0])
@@ -200,7 +205,7 @@ def _readable(fault: DriverFault) -> DriverFault:
 
 
 def _not_accepted(text: str) -> QmonError | None:
-    """What the driver does not take, before it asks the server."""
+    """Return the error for values that the driver refuses before it asks the server, or ``None``."""
     if "SSPI Provider" in text:
         return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET}; {text}")
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
@@ -258,7 +263,7 @@ def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonE
 
 
 def _unproven(target: Target) -> str | None:
-    """The user for whom nothing is given to log in with: neither a password nor another kind of login."""
+    """Return the user for whom no credentials are given, neither a password nor another login method."""
     return password_missing_for(target.parameters, given=target.password is not None)
 
 
@@ -268,9 +273,9 @@ def _with_name(problem: QmonError, target: Target) -> QmonError:
 
 
 def running(fault: DriverFault, name: str, login: str, *, restricted: bool = False) -> QmonError:
-    """The error for a fault of the statement ``name``, run as ``login``.
+    """Return the error for a fault of the statement ``name``, run as ``login``.
 
-    ``restricted``: the login has VIEW DATABASE STATE, which this tier of Azure SQL Database does not find enough.
+    ``restricted``: the login has VIEW DATABASE STATE, which is not enough on this tier of Azure SQL Database.
     """
     fault = _readable(fault)
     numbers, state = frozenset(fault.numbers), fault.sqlstate

@@ -1,8 +1,8 @@
-"""Connecting with FreeTDS: its own keywords, where they differ from those of Microsoft's driver.
+"""Connecting with FreeTDS: its own keywords, if they differ from those of Microsoft's driver.
 
-Measured with FreeTDS 1.3.17: what it does not know it passes over in silence, ``Encrypt`` too. Of ``Server=host,port``
-it makes a name that ends in a NUL, which not every server takes. It checks a server's certificate only where
-freetds.conf says ``ca file``.
+Measured with FreeTDS 1.3.17: it silently ignores unknown keywords, including ``Encrypt``. It turns
+``Server=host,port`` into a name that ends in a NUL, which some servers refuse. It checks a server's certificate only
+if freetds.conf has ``ca file``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from qmon.engines.keywords import lookup, without
 from qmon.errors import BadInput
 
-# Encrypted unless the user says otherwise.
+# Encrypted unless the user asks otherwise.
 DEFAULTS: Final = {"Encryption": "require", "TDS_Version": "7.4"}
 _SERVER: Final = re.compile(r"(?:tcp:)?([^,\\]+?)\s*,\s*(\d+)", re.I)
 _ENCRYPTION: Final = {
@@ -24,12 +24,12 @@ _ENCRYPTION: Final = {
 
 
 def is_freetds(driver: str) -> bool:
-    """Whether a driver of this name, or at this path, is FreeTDS."""
+    """Return whether a driver with this name or path is FreeTDS."""
     return re.search("freetds|tdsodbc", driver, re.I) is not None
 
 
 def translated(given: Mapping[str, str]) -> dict[str, str]:
-    """The keywords as FreeTDS reads them. Raises ``BadInput`` for an encryption that it would silently not give."""
+    """Return the keywords for FreeTDS. Raises ``BadInput`` for an encryption that it would silently ignore."""
     out = dict(given)
     server = lookup(given, "Server", "Address")
     if server is not None and lookup(given, "Port") is None and (found := _SERVER.fullmatch(server.strip())):

@@ -1,6 +1,6 @@
-"""How somebody logs in to SQL Server: a login of the server, Windows or Kerberos, Entra; and what a driver cannot do.
+"""Login methods of SQL Server: server logins, Windows or Kerberos, Entra; and what a driver cannot do.
 
-Sources: Microsoft's page on Entra with the ODBC driver (2026), and ODBC Driver 18.6 on Linux, which was given each.
+Sources: Microsoft's page on Entra with the ODBC driver (2026), and tests of each with ODBC Driver 18.6 on Linux.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ KEYWORD: Final = "Authentication"
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    """One of the driver's own. ``user``: whether UID is needed (``None``: it may be left out, or name an identity)."""
+    """A login method of the driver. ``user``: whether UID is needed (``None``: optional, or the name
+    of an identity).
+    """
 
     name: str
     password: bool = False
@@ -38,12 +40,13 @@ _METHODS: Final = {
         _Method("ActiveDirectoryPassword", password=True, user=True),
     )
 }
-# What sqlcmd and Microsoft's other drivers call it.
+
+# Names used by sqlcmd and Microsoft's other drivers.
 _SAME: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
 
 
 def takes_password(keywords: Mapping[str, str]) -> bool:
-    """Whether a password is of any use: not with an account that is already logged in elsewhere."""
+    """Return whether a password is useful. It is not for accounts that are logged in elsewhere."""
     named = _named(keywords)
     if named is not None:
         return named.password
@@ -51,15 +54,15 @@ def takes_password(keywords: Mapping[str, str]) -> bool:
 
 
 def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
-    """The user for whom a password is needed and is not ``given``; ``None`` where none is of use."""
+    """Return the user whose password is needed and not ``given``; ``None`` if no password is useful."""
     return None if given or not takes_password(keywords) else lookup(keywords, "UID")
 
 
 def checked(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
-    """The keywords with the driver's own word for how to log in.
+    """Return the keywords with the driver's own name of the login method.
 
-    ``driver``: its name or path, empty where a DSN decides.
-    Raises ``BadInput`` for what the driver would refuse, or with FreeTDS pass over in silence.
+    ``driver``: its name or path, empty if a DSN decides. Raises ``BadInput`` for a method that the driver would
+    refuse, or that FreeTDS would silently ignore.
     """
     wanted = lookup(keywords, KEYWORD)
     if not wanted:

@@ -1,4 +1,4 @@
-"""Microsoft's ODBC driver of the wheel ``mssql-python-odbc``: a library that has no name in the driver manager."""
+"""Microsoft's ODBC driver in the wheel ``mssql-python-odbc``, a library without a name in the driver manager."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from pathlib import Path
 from typing import Final
 
 WHEEL: Final = "mssql_python_odbc"
-# What Microsoft's installer calls the same driver.
+
+# The name that Microsoft's installer gives the same driver.
 DRIVER_NAME: Final = "ODBC Driver 18 for SQL Server"
 
 
 def called(name: str) -> str | None:
-    """Return the wheel's library if ``name`` is what Microsoft's installer calls it, else ``None``."""
+    """Return the wheel's library if ``name`` is the one that Microsoft's installer uses, else ``None``."""
     return wheel_driver() if name.casefold() == DRIVER_NAME.casefold() else None
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that ``called`` knows; empty if the wheel is not installed."""
+    """Return the names that ``library_named`` knows; empty if the wheel is not installed."""
     return (DRIVER_NAME,) if wheel_driver() is not None else ()
 
 
 def wheel_driver() -> str | None:
-    """The driver's library inside the wheel of Microsoft, found without importing that package; ``None``: not there.
+    """Return the driver's library inside Microsoft's wheel, found without importing it; ``None`` if it is missing.
 
-    Of the libraries for several distributions in the wheel, the one for this machine.
+    The wheel has libraries for several distributions; this is the one for this machine.
     """
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or not spec.submodule_search_locations:
@@ -41,7 +42,7 @@ def wheel_driver() -> str | None:
 
 
 def _family() -> str:
-    """What the wheel calls this kind of system."""
+    """Return the wheel's name for this kind of system."""
     if platform.system() == "Darwin":
         return "macos"
     try:

@@ -1,1 +1,1 @@
-"""Alerts: rules over figures, over time, and as monitoring systems read them."""
+"""Alerts: rules about figures and verdicts, alerts over time, notices, and checks for monitoring systems."""

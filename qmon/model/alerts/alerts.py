@@ -1,10 +1,10 @@
-"""Alerts: rules over time. Each rule keeps a latch for every queue and severity; what is latched is an alert.
+"""Alerts: alert rules applied over time. Each rule has a latch per queue and severity. A closed latch is an alert.
 
-A rule about verdicts keeps one for each verdict, and ``hold_s`` is of each: a queue that goes from one trouble to the
-next has not had either for so long. It is over when that verdict is, whatever else is wrong by then.
+A rule about verdicts has one latch per verdict, and ``hold_s`` applies to each: a queue that changes from one problem
+to the next has had neither for that long. The alert is over when its verdict is, whatever other problems exist then.
 
 A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
-``clear_s`` seconds did not. A reading that is not known changes nothing, since neither is proven.
+``clear_s`` seconds did not. An unknown reading changes nothing, because it proves neither.
 """
 
 from __future__ import annotations
@@ -25,10 +25,15 @@ _PATIENCE_POLLS: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Latch:
-    """``turning_at``: since when readings say the opposite of ``closed``, ``None`` where they do not.
+    """The state of one alert rule for one queue and severity. Times are our monotonic clock, in seconds.
 
-    ``closed_at``: when it closed; ``known_at``: the last reading that was known. Our monotonic clock, seconds.
-    ``cause``: of a verdict as it is now, of a figure as it was when it closed. ``broker``: of Service Broker.
+    Attributes:
+        closed: whether the alert is raised.
+        closed_at: when it closed.
+        turning_at: since when readings contradict ``closed``; ``None`` if they do not.
+        known_at: the last known reading.
+        cause: of a verdict the current one, of a figure the one when the latch closed.
+        broker: the latch is about Service Broker.
     """
 
     closed: bool = False
@@ -41,7 +46,10 @@ class Latch:
     broker: bool = False
 
     def then(self, found: RuleResult, now: float, hold_s: float, clear_s: float, patience_s: float) -> Latch:
-        """The latch after one more reading. Readings further apart than ``patience_s`` (or the hold) do not add up."""
+        """Return the latch after one more reading.
+
+        Readings further apart than ``patience_s`` (or the hold time) are not counted as continuous.
+        """
         if found.met is None:
             return self
         words, value, cause = self.words, self.value, self.cause
@@ -58,17 +66,21 @@ class Latch:
         return Latch(closed, closed_at, turning_at, now, words, value, cause, self.broker)
 
 
-# Rule, queue (empty: the target itself), severity, and the code of the verdict, empty for a figure.
+# Rule, queue (empty for the target itself), severity, and the code of the verdict (empty for a figure).
 Key = tuple[str, str, Severity, str]
 Memory = Mapping[Key, Latch]
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A rule that is met now. ``queue`` is empty for the target itself; ``since_at``: our monotonic clock, seconds.
+    """A rule that is met now.
 
-    ``words`` and ``value`` are those of the last reading that met it; ``cause``: what is behind it, perhaps not only
-    behind this one; ``code``: of the verdict that it is about.
+    Attributes:
+        queue: empty for the target itself.
+        since_at: our monotonic clock, seconds.
+        words: text of the last reading that met the rule; ``value`` is its figure.
+        cause: the cause, which may have other effects too.
+        code: code of the verdict it is about.
     """
 
     rule: str
@@ -82,33 +94,33 @@ class Alert:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes it the same alert in the next poll."""
+        """Identifies the same alert in the next poll."""
         return self.rule, self.queue, self.code
 
 
 class AlertEvent(StrEnum):
-    """What has become of an alert."""
+    """What happened to an alert."""
 
     RAISED = "raised"
     WORSE = "worse"
     BETTER = "better"
-    # More queues have its cause.
+    # More queues share its cause.
     MORE = "more"
     CLEARED = "cleared"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An alert that has turned; ``alert`` is as it is now, or as it was before it was cleared."""
+    """An alert that changed. ``alert`` is its current state, or its last state before it was cleared."""
 
     turn: AlertEvent
     alert: Alert
 
 
 def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key, Latch]:
-    """The memory after one more view; queues that are gone are forgotten, and so are their alerts.
+    """Return the memory after one more view. Queues that are gone are removed together with their alerts.
 
-    Where Service Broker was not read, what is remembered of its queues stays.
+    If Service Broker was not read, the latches of its queues are kept.
     """
     now, patience, broker = view.taken_at, _PATIENCE_POLLS * view.interval_s, view.server.broker
     after = {key: latch for key, latch in memory.items() if latch.broker and broker is None}
@@ -123,7 +135,7 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
     verdicts = {queue.name: (queue.verdicts or (queue.verdict,), False) for queue in view.queues}
     verdicts |= {name: (found, True) for name, found in (broker.verdicts if broker is not None else {}).items()}
     undecided = {queue.name: queue.undecided for queue in view.queues}
-    verdicts[""] = ((), False)  # a view proves that the target is there
+    verdicts[""] = ((), False)  # a view proves that the target is reachable
     by_name = {rule.name: rule for rule in rules if rule.verdicts}
     wanted = {key for key in memory if key[0] in by_name and key[1] in verdicts}
     for rule in by_name.values():
@@ -146,7 +158,7 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
 
 
 def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory) -> dict[Key, Latch]:
-    """The memory after a moment in which the target could not be reached; of its queues nothing is known then."""
+    """Return the memory after the target could not be reached. Nothing is known about its queues then."""
     after = dict(memory)
     verdict = unreachable(reason)
     for rule in applying(rules, target):
@@ -159,7 +171,7 @@ def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memor
 
 
 def alerts(memory: Memory) -> tuple[Alert, ...]:
-    """What is latched, the worst first and of those the one that has lasted longest."""
+    """Return the raised alerts, worst first, among equals the longest lasting first."""
     found: dict[tuple[str, str, str], Alert] = {}
     for (rule, queue, level, code), latch in sorted(memory.items(), key=lambda item: item[0][2]):
         if latch.closed:
@@ -171,7 +183,10 @@ def alerts(memory: Memory) -> tuple[Alert, ...]:
 
 
 def changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:
-    """What was raised, became worse or better, or was cleared between two polls; nothing where only words differ."""
+    """Return which alerts were raised, became worse or better, or were cleared between two polls.
+
+    A change of the text alone is not reported.
+    """
     was, now = {a.key: a for a in before}, {a.key: a for a in after}
     out = [Change(AlertEvent.CLEARED, alert) for key, alert in was.items() if key not in now]
     for key, alert in now.items():

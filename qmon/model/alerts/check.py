@@ -17,7 +17,7 @@ from qmon.model.view import QueueView, View
 
 
 class CheckState(IntEnum):
-    """The states of monitoring plug-ins; each value is the exit code that says it."""
+    """The states of monitoring plug-ins. Each value is the exit code."""
 
     OK = 0
     WARNING = 1
@@ -26,7 +26,7 @@ class CheckState(IntEnum):
 
     @property
     def rank(self) -> int:
-        """How bad it is: trouble that is proven counts for more than what is not known."""
+        """How bad the state is. A proven problem ranks above an unknown state."""
         return (0, 2, 3, 1)[self.value]
 
 
@@ -36,7 +36,10 @@ _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a queue is not OK. ``queue`` is empty for the target; ``rule`` is empty where its verdict says so."""
+    """Why a queue is not OK.
+
+    ``queue`` is empty for the target. ``rule`` is empty if the verdict decided.
+    """
 
     queue: str
     state: CheckState
@@ -47,9 +50,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The state of a target. ``queues``: those that were checked; ``rules``: those they were judged by.
+    """The result of checking a target.
 
-    ``broker``: what was checked of Service Broker, by name.
+    ``queues``: the queues checked. ``rules``: the rules applied. ``broker``: names of the Service Broker objects
+    checked.
     """
 
     target: str
@@ -62,17 +66,19 @@ class CheckResult:
 
     @property
     def undecided(self) -> bool:
-        """Whether another poll may tell what this one could not."""
+        """True if another poll may answer what this one could not."""
         seen = {*self.broker, *(queue.name for queue in self.queues)}
         return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
 
 
 def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) -> CheckResult:
-    """The state of a target after its newest poll.
+    """Return the state of a target after its newest poll.
 
-    ``wanted``: the names of the queues to check, all where there are none. A queue that no rule is about is judged
-    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own. If
-    the registry may not be read, a check that names neither queues nor rules is unknown, since queues may be missing.
+    A queue without a rule is judged by the severity of its verdict. Hold times of rules are ignored, because monitoring
+    systems have their own retries. If the registry may not be read, a check that names neither queues nor rules is
+    unknown, because queues may be missing.
+
+    ``queue_names``: names of the queues to check, empty for all.
     """
     rules = applying(rules, view.target)
     queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
@@ -98,7 +104,7 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         problems.append(Problem("", CheckState.UNKNOWN, _NONE))
     for queue in queues:
         about = [rule for rule in rules if rule.of_queue(queue.name)]
-        if queue.verdict.code == CANNOT_SEE:  # no limit hides that, only a rule about it
+        if queue.verdict.code == CANNOT_SEE:  # limits do not hide that, only a rule about it does
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
         verdicts = queue.verdicts or (queue.verdict,)
         found = [_by_rule(rule, queue.name, partial(find, rule, queue), queue) for rule in about]
@@ -120,12 +126,12 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
 
 
 def _is_refused(failure: ProbeFailure) -> bool:
-    """Whether our role may not read the registry: queues may be missing, and nothing is wrong with the others."""
+    """Return whether our role may not read the registry. Queues may then be missing, but the others are fine."""
     return failure.gone and not failure.queue and bool(failure.grant)
 
 
 def warned(outcome: CheckResult) -> CheckResult:
-    """The outcome with a warning for every queue of which it is not known."""
+    """Return the outcome with a warning instead of every unknown queue."""
     problems = tuple(
         replace(each, state=CheckState.WARNING) if each.state is CheckState.UNKNOWN and each.queue else each
         for each in outcome.problems
@@ -135,7 +141,7 @@ def warned(outcome: CheckResult) -> CheckResult:
 
 
 def failed(target: str, reason: str) -> CheckResult:
-    """The outcome where nothing could be read."""
+    """Return the outcome if nothing could be read."""
     return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
 
 
@@ -150,7 +156,7 @@ def _by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | None:
 def _by_rule(
     rule: AlertRule, name: str, says: Callable[[Severity], RuleResult], queue: QueueView | None = None
 ) -> Problem | None:
-    """The worst level that is met; where none is, and one is not known, that."""
+    """Return the worst level that is met, or if none is met, a level that is unknown."""
     unknown: Problem | None = None
     for level in reversed(rule.levels):
         found = says(level)
@@ -162,7 +168,10 @@ def _by_rule(
 
 
 def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
-    """Whether a reading that is missing is worth a word: not every queue has each figure that a rule for many names."""
+    """Return whether a missing reading is worth reporting.
+
+    A rule for many queues may name a figure that some of them do not have.
+    """
     if value is not None or rule.verdicts or rule.names(queue.name):
         return True
     return queue.layout.has(FIGURES[rule.figure].field) or queue.verdict.code in UNSEEN

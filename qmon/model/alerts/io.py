@@ -1,4 +1,4 @@
-"""Alert rules as people write them: ``[[alert]]`` in the configuration, ``depth>1000`` on the command line."""
+"""Read alert rules as people write them: ``[[alert]]`` in the configuration, ``depth>1000`` on the command line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.text import parse_duration
 
-# How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise.
+# How far below (or above) its limit a figure must return before its alert is cleared, unless the rule sets it.
 MARGIN: Final = 0.1
 SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
 _RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)
 
 
 def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[AlertRule, ...]:
-    """The rules of the tables ``[[alert]]``; raises ``BadInput`` beginning with the key's path."""
+    """Read the rules of the ``[[alert]]`` tables. Raises ``BadInput`` starting with the path of the key."""
     out: dict[str, AlertRule] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")
@@ -72,14 +72,14 @@ def _check_limits(rule: AlertRule, where: str) -> None:
 
 
 def patterns(keys: Keys, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
-    """A pattern, or a list of them."""
+    """Read a pattern or a list of patterns. ``default``: the value if the key is missing."""
     if isinstance(keys.raw.get(name), str):
         return (keys.text(name) or "",)
     return tuple(keys.texts(name)) or usual
 
 
 def _check_verdict(pattern: str, where: str) -> None:
-    """Raise ``BadInput`` if no verdict can match the pattern: such a rule would never be met."""
+    """Raise ``BadInput`` if the pattern cannot match any verdict, because such a rule would never be met."""
     if pattern in CODES or any(matches(pattern, code) for code in BAD):
         return
     if any(matches(pattern, code) for code in CODES):
@@ -95,7 +95,7 @@ def _figure(name: str, where: str) -> str:
 
 
 def limit(keys: Keys, name: str, figure: str) -> float | None:
-    """A limit of a figure, in its unit: a number, or a duration for what is measured in seconds; ``None``: no key."""
+    """Read a limit in the unit of its figure: a number, or a duration for seconds. ``None`` if the key is missing."""
     if isinstance(keys.raw.get(name), str):
         text = keys.text(name) or ""
         return _value(text, figure, keys.path(name))
@@ -106,7 +106,7 @@ def limit(keys: Keys, name: str, figure: str) -> float | None:
 
 
 def _value(text: str, figure: str, where: str) -> float:
-    """A limit written as text: a duration for what is measured in seconds, else a number."""
+    """Parse a limit written as text: a duration for figures in seconds, else a number."""
     if FIGURES[figure].unit == SECONDS:
         try:
             return parse_duration(text)
@@ -131,10 +131,10 @@ def _checked(value: float, figure: str, where: str) -> float:
 def rules_from_texts(
     warn: Sequence[str], crit: Sequence[str], *, warn_where: str = "--warn", crit_where: str = "--crit"
 ) -> tuple[AlertRule, ...]:
-    """The rules of the command line: ``depth>1000``, ``oldest>10m``, ``pop_rate<1``, ``verdict=no pops``.
+    """Read the rules of the command line: ``depth>1000``, ``oldest>10m``, ``pop_rate<1``, ``verdict=no pops``.
 
-    A limit of ``warn`` and one of ``crit`` for the same figure and side become one rule.
-    Raises ``BadInput`` beginning with where the text was given.
+    A limit of ``warn`` and one of ``crit`` for the same figure and side become one rule. Raises ``BadInput`` starting
+    with ``warn_where`` or ``crit_where``.
     """
     limits: dict[tuple[str, bool], dict[Severity, float]] = {}
     out: list[AlertRule] = []

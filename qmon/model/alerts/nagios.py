@@ -1,7 +1,7 @@
-"""An outcome as monitoring systems read it: one line with performance data, or one object.
+"""Format a check result for monitoring systems: one line with performance data, or one JSON object.
 
-The form is that of the Monitoring Plugins' development guidelines, which Nagios, Icinga and others keep to:
-``'label'=value[unit];[warn];[crit];[min];[max]`` behind a bar, separated by spaces.
+The format follows the Monitoring Plugins' development guidelines, which Nagios, Icinga and others use:
+``'label'=value[unit];[warn];[crit];[min];[max]`` after a bar, separated by spaces.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _ALWAYS: Final = ("ready", "push_rate", "pop_rate")
 
 
 def plugin_line(*outcomes: CheckResult) -> str:
-    """The line a plug-in prints: ``QMON CRITICAL - orders: oldest 12 m, above 10 m | 'orders.depth'=12431;;;0``.
+    """Return the line of a plug-in: ``QMON CRITICAL - orders: oldest 12 m, above 10 m | 'orders.depth'=12431;;;0``.
 
-    Of several targets the worst state, and the labels begin with the target's name.
+    With several targets it has the worst state, and labels start with the target's name.
     """
     state = max((each.state for each in outcomes), key=lambda state: state.rank)
     line = f"QMON {state.name} - {plain(summary(*outcomes))}"
@@ -36,7 +36,7 @@ def plugin_line(*outcomes: CheckResult) -> str:
 
 
 def summary(*outcomes: CheckResult) -> str:
-    """What is wrong, the worst first, or how many queues are fine."""
+    """Return the problems, worst first, or how many queues are fine."""
     ranked = sorted(outcomes, key=lambda each: -each.state.rank)
     ill = [each for each in ranked if each.problems]
     if len(outcomes) == 1 or not ill:
@@ -59,7 +59,7 @@ def _summary_of_one(outcome: CheckResult) -> str:
 
 
 def _fine(queue: QueueView) -> bool:
-    """Whether nothing is wrong with it, whatever the limits are, and that is known."""
+    """Return whether the queue is known to have no problem, whatever the limits are."""
     verdicts = queue.verdicts or (queue.verdict,)
     return all(each.severity < Severity.WARNING and each.code != CANNOT_TELL for each in verdicts)
 
@@ -70,13 +70,13 @@ def _problem_text(problem: Problem) -> str:
 
 
 def plain(text: str) -> str:
-    """Text on one line without the bar that begins performance data, and without terminal control sequences."""
+    """Return the text on one line, without terminal control sequences and without the bar before performance data."""
     shown = "".join(c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text)
     return " ".join(shown.replace("|", "¦").split())
 
 
 def performance(*outcomes: CheckResult) -> Iterator[str]:
-    """The figures of every queue. One that is not known is ``U`` where it is always there or has a limit."""
+    """Yield the figures of every queue. An unknown figure is ``U`` if it is always included or has a limit."""
     taken: set[str] = set()
     for outcome in outcomes:
         where = f"{outcome.target}." if len(outcomes) > 1 else ""
@@ -100,19 +100,19 @@ def _figure(name: str, value: float | None, rules: Sequence[AlertRule]) -> str:
 
 
 def _range(rule: AlertRule, limit: float) -> str:
-    """The range that is fine: ``10`` is 0 to 10, ``~:10`` anything up to 10, ``10:`` 10 and more."""
+    """Return the range without an alert: ``10`` is 0 to 10, ``~:10`` anything up to 10, ``10:`` 10 and more."""
     if rule.below:
         return f"{_number(limit)}:"
     return f"~:{_number(limit)}" if FIGURES[rule.figure].negative else _number(limit)
 
 
 def _number(value: float) -> str:
-    """Digits and a point, never an exponent."""
+    """Return digits and a point, never an exponent."""
     return f"{value:.4f}".rstrip("0").rstrip(".") if value != round(value) else f"{value:.0f}"
 
 
 def _unique(label: str, taken: set[str]) -> str:
-    """A label may hold anything but ``=``; what becomes the same thereby is told apart by a number."""
+    """Return a label that is not taken. Labels may contain anything but ``=``; equal ones get a number."""
     label = plain(label).replace("=", "_")
     wanted, number = label, 1
     while label in taken:
@@ -127,7 +127,7 @@ def _quoted(label: str) -> str:
 
 
 def check_object(outcome: CheckResult) -> dict[str, Any]:
-    """The object that ``qmon check --output json`` prints; its queues are those of the status report."""
+    """Return the object that ``qmon check --output json`` prints. Its queues are those of the status report."""
     return {
         "schema": SCHEMA,
         "target": outcome.target,

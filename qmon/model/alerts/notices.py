@@ -1,4 +1,4 @@
-"""Notices: what receivers are told of alerts. Those with one cause are one notice, with all its queues. Pure."""
+"""Notices: what receivers are told about alerts. Alerts with the same cause become one notice with all its queues."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from qmon.model.figure import Severity
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What one receiver is told once. Times are seconds since the epoch by this machine's clock.
+    """One message to one receiver. Times are seconds since the epoch by this machine's clock.
 
-    ``name``: the code of the verdict, or the name of the rule about a figure. ``cause``: ``session 61``, empty where it
-    is not known or of one queue alone. ``queues``: those that it is about, sorted; none where it is the target itself.
-    ``words`` and ``value``: of the worst alert in it. ``was``: how severe it was when it was last told, where that is
-    not the same.
+    Attributes:
+        name: code of the verdict, or name of the rule about a figure.
+        cause: ``session 61``; empty if it is unknown or affects only one queue.
+        queues: affected queues, sorted; empty for the target itself.
+        words: text of the worst alert in it; ``value`` is its figure.
+        was: severity in the previous notice, if it differs.
     """
 
     event: AlertEvent
@@ -35,17 +37,17 @@ class Notice:
 
     @property
     def key(self) -> str:
-        """The same for all notices of one alert, from every qmon that has the same names for target and rule."""
+        """The same for all notices of one alert, from every qmon with the same names for target and rule."""
         about = (self.target, self.name, self.cause, "" if self.cause else "".join(self.queues))
         return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 
     @property
     def over(self) -> bool:
-        """Whether it says that the alert is cleared."""
+        """True if it says that the alert is cleared."""
         return self.event is AlertEvent.CLEARED
 
     def least(self, severity: Severity) -> Notice | None:
-        """The notice as a receiver with this least severity gets it; ``None``: it gets nothing."""
+        """Return the notice for a receiver with this minimum severity, ``None`` if it receives nothing."""
         if self.severity >= severity:
             unheard = self.was is not None and self.was < severity
             return replace(self, event=AlertEvent.RAISED, was=None) if unheard else self
@@ -55,7 +57,7 @@ class Notice:
 
 
 def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) -> dict[str, Notice]:
-    """The alerts that are raised as notices, by key. ``now``: the clock of ``alerts``; ``wall``: the time of day."""
+    """Return the raised alerts as notices, by key. ``now``: the clock of ``alerts``. ``wall``: the time of day."""
     groups: dict[tuple[str, str, str], list[Alert]] = {}
     for alert in alerts:
         cause = alert.cause
@@ -82,8 +84,10 @@ def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) ->
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was last told. ``first_at``: when it was first seen; ``told_at``: ``None``: not told yet; ``over_at``: since
-    when it is over. Monotonic.
+    """The last notice that was sent. Times are monotonic.
+
+    ``first_at``: when the alert was first seen. ``told_at``: when the notice was sent, ``None`` if not yet.
+    ``over_at``: since when the alert is over.
     """
 
     notice: Notice
@@ -95,10 +99,11 @@ class Told:
 def tell(
     before: Mapping[str, Told], notices: Mapping[str, Notice], now: float, wall: float, wait_s: float
 ) -> tuple[dict[str, Told], list[Notice]]:
-    """What to tell now, and what was told then.
+    """Return the new state and the notices to send now.
 
-    A new one waits ``wait_s`` seconds for others of its cause, and is not told at all if it is over by then; that more
-    queues have joined is told no more often, and it must be over for as long. What is worse or better is told at once.
+    A new notice waits ``wait_s`` seconds for other queues with its cause, and is not sent if the alert is over by then.
+    Additional queues are reported no more often than that, and an alert must be over for that long to be cleared. A
+    changed severity is sent immediately.
     """
     after, out = dict[str, Told](), list[Notice]()
     for key, notice in notices.items():
@@ -123,7 +128,7 @@ def tell(
 
 
 def _event(old: Told, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
-    """What to tell of it, if anything."""
+    """Return what to report about a notice, ``None`` if nothing."""
     if old.told_at is None:
         return AlertEvent.RAISED if now - old.first_at >= wait_s else None
     if notice.severity != old.notice.severity:

@@ -1,4 +1,4 @@
-"""Alert rules: what of a queue is wrong beyond which limit. Each says of one reading: met, not met, or cannot tell."""
+"""Alert rules: limits and verdicts that raise alerts. The result for one reading is met, not met, or unknown."""
 
 from __future__ import annotations
 
@@ -17,33 +17,42 @@ from qmon.model.view import QueueView
 
 EVERY: Final = "*"
 _EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
-# Codes of verdicts under which no other verdict is known.
+
+# Codes of verdicts that hide all other verdicts.
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
 
-# Codes of verdicts that are a warning or worse: those that a pattern with `*` or `?` can match.
+# Codes of verdicts that are a warning or worse, which patterns with `*` or `?` can match.
 BAD: Final = frozenset(
     {rule.code for rule in RULES if rule.severity >= Severity.WARNING}
     | {UNREACHABLE, DISABLED, NOT_ACTIVATED, NOT_SENT, LEAK}
 )
+
 # Codes of all verdicts.
 CODES: Final = BAD | {rule.code for rule in RULES} | {CANNOT_TELL, EMPTY, HEALTHY}
 
-# The figures that limits may be set on, by their names in the status report.
+# Figures that can have limits, by their names in the status report.
 FIGURES: Final[Mapping[str, QueueFigure]] = {figure.name: figure for figure in MAIN}
-# `depth` and `oldest`, as the screens call them.
+
+# Names used on the screens, such as `depth` and `oldest`.
 ALIASES: Final[Mapping[str, str]] = {kind.label: name for name, kind in FIGURES.items() if kind.label != name}
 
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """When to raise an alert.
+    """When to raise an alert. Either ``figure`` or ``verdicts`` is set.
 
-    Either ``figure`` is set, a name of ``FIGURES``, with ``warn`` and ``crit`` in its unit: beyond them (more, or where
-    ``below`` less) is a warning and critical. Or ``verdicts`` are patterns of codes, with ``severity``, or where that
-    is ``None`` the verdict's own. ``name`` is unique among the rules. ``targets`` and ``queues``: patterns of names.
-
-    ``hold_s``: seconds that it must last before it is raised; ``clear_s``: seconds that it must be over before it is
-    cleared. ``margin``: how far back from a limit a figure must be for that, as a share of the limit.
+    Attributes:
+        name: unique among the rules.
+        figure: a name of ``LIMIT_FIGURES``.
+        warn: limit for a warning, in the figure's unit; ``crit`` likewise.
+        below: values below the limits are the problem, not values above them.
+        verdicts: patterns of verdict codes.
+        severity: severity of an alert about a verdict; ``None``: that of the verdict.
+        targets: patterns of target names.
+        queues: patterns of queue names.
+        hold_s: seconds that it must last before it is raised.
+        clear_s: seconds that it must be over before it is cleared.
+        margin: how far a figure must return from its limit before it is cleared, as a share of the limit.
     """
 
     name: str
@@ -61,32 +70,32 @@ class AlertRule:
 
     @property
     def levels(self) -> tuple[Severity, ...]:
-        """The severities it can have, the lesser first."""
+        """Its possible severities, lowest first."""
         if self.verdicts:
             return (Severity.WARNING, Severity.CRITICAL) if self.severity is None else (self.severity,)
         limits = ((Severity.WARNING, self.warn), (Severity.CRITICAL, self.crit))
         return tuple(level for level, limit in limits if limit is not None)
 
     def limit(self, level: Severity) -> float | None:
-        """The limit of a severity, in the figure's unit."""
+        """Return the limit of a severity in the figure's unit, ``None`` without one."""
         return self.crit if level is Severity.CRITICAL else self.warn
 
     def of_target(self, target: str) -> bool:
-        """Whether it is about this target."""
+        """Return whether it applies to this target."""
         return any(matches(pattern, target) for pattern in self.targets)
 
     def of_queue(self, queue: str) -> bool:
-        """Whether it is about this queue."""
+        """Return whether it applies to this queue."""
         return any(matches(pattern, queue) for pattern in self.queues)
 
     def names(self, queue: str) -> bool:
-        """Whether it names this very queue, rather than many."""
+        """Return whether it names exactly this queue instead of matching it with a pattern."""
         return queue in self.queues
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What may be behind alerts of several queues: the code of the verdict that says so, and who or what it is."""
+    """What may cause alerts of several queues: the code of the verdict that shows it, and its name."""
 
     code: str
     who: str
@@ -94,9 +103,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What a rule says to one reading. ``met`` ``None``: it is not known, and ``words`` say why.
+    """The result of a rule for one reading.
 
-    ``value`` is of a figure. ``cause``: what is behind it, and perhaps behind more.
+    ``met`` ``None``: unknown, and ``words`` say why. ``value``: value of a figure. ``cause``: the cause, which may have
+    other effects too.
     """
 
     met: bool | None
@@ -106,28 +116,28 @@ class RuleResult:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a name is the pattern, or fits it with ``*`` for anything and ``?`` for one character."""
+    """Return whether a name equals the pattern or fits it, with ``*`` for any text and ``?`` for one character."""
     return pattern == name or fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = False) -> RuleResult:
-    """Whether a queue is now as bad as ``level``, by the worst verdict that the rule is about or by its figure.
+    """Return whether a queue currently reaches ``level``, by its worst matching verdict or by its figure.
 
-    ``held``: it was until now, so that the margin counts.
+    ``was_met``: it did so until now, so the margin applies.
     """
     verdicts = queue.verdicts or (queue.verdict,)
     return of_verdicts(rule, verdicts, level) if rule.verdicts else _of_figure(rule, queue, verdicts, level, held)
 
 
 def meets(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bool:
-    """Whether a verdict meets the rule. A pattern with ``*`` means those from a warning on, never healthy or empty."""
+    """Return whether a verdict meets the rule. Patterns match only verdicts that are a warning or worse."""
     named = code in rule.verdicts
     fits = named or (severity >= Severity.WARNING and any(matches(pattern, code) for pattern in rule.verdicts))
     return fits and (severity >= level if rule.severity is None else True)
 
 
 def of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> RuleResult:
-    """What a rule about verdicts says to all that hold of a queue; where there are none, nothing is wrong with it."""
+    """Return the result of a verdict rule for all verdicts of a queue. Without any verdict nothing is wrong."""
     for verdict in verdicts:
         if meets(rule, verdict.code, verdict.severity, level):
             return RuleResult(True, f"{verdict.code}: {verdict.proof}", cause=_cause([verdict]))
@@ -140,8 +150,9 @@ def of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -
 def of_code(
     rule: AlertRule, verdicts: Sequence[Verdict], code: str, level: Severity, undecided: Container[str] = ()
 ) -> RuleResult:
-    """What a rule says to one verdict among all that hold of a queue: not known where another one may hide it, or where
-    it is among the ``undecided``.
+    """Return the result of a verdict rule for one verdict code among all verdicts of a queue.
+
+    It is unknown if another verdict may hide that one, or if the code is among the ``undecided``.
     """
     found = [verdict for verdict in verdicts if verdict.code == code]
     result = of_verdicts(rule, found, level)
@@ -176,7 +187,10 @@ def _of_figure(
 
 
 def reading(queue: QueueView, name: str) -> Figure:
-    """A figure by its name in the status report, not known where it is old; where nothing is ready, nothing waits."""
+    """Return a figure by its name in the status report, unknown if it is old.
+
+    Without ready messages, ``oldest`` is 0.
+    """
     figure = FIGURES[name].of(queue).evidence
     ready = queue.ready.evidence
     if name == "oldest_seconds" and figure.value is None and ready.value == 0 and not ready.at_least:
@@ -185,7 +199,7 @@ def reading(queue: QueueView, name: str) -> Figure:
 
 
 def say(kind: QueueFigure, value: float) -> str:
-    """A value with its unit: ``12,431``, ``4.0/s``, ``12 m 04 s``, ``76 %``."""
+    """Return a value with its unit: ``12,431``, ``4.0/s``, ``12 m 04 s``, ``76 %``."""
     if kind.unit == SECONDS:
         return duration(value)
     if kind.unit == RATE:
@@ -194,5 +208,5 @@ def say(kind: QueueFigure, value: float) -> str:
 
 
 def applying(rules: Sequence[AlertRule], target: str) -> tuple[AlertRule, ...]:
-    """The rules that are about a target."""
+    """Return the rules that apply to a target."""
     return tuple(rule for rule in rules if rule.of_target(target))

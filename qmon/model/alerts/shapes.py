@@ -1,8 +1,8 @@
-"""Shapes: a notice as each receiver's interface wants it, as objects for JSON. Pure.
+"""Notices as JSON-ready objects in the format of each receiver's API.
 
-Sources: Slack's reference of Block Kit (section: 3,000 characters; ``& < >`` are escaped in ``text``), Microsoft's of
-Adaptive Cards (a ``TextRun`` knows no Markdown) and of Teams' webhooks, PagerDuty's of the Events API v2 (``summary``:
-1,024 characters), and Alertmanager's OpenAPI file of its API v2.
+Sources: Slack's Block Kit reference (a section has at most 3,000 characters; ``& < >`` are escaped in ``text``),
+Microsoft's references of Adaptive Cards (a ``TextRun`` has no Markdown) and Teams webhooks, PagerDuty's Events API v2
+(``summary``: 1,024 characters), and the OpenAPI file of Alertmanager's API v2.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from qmon.model.report import iso
 SCHEMA: Final = 1
 SLACK_TEXT: Final = 3_000
 SUMMARY: Final = 1_024
-# Queues that are named in a text, at most.
+
+# Maximum number of queues named in a text.
 _QUEUES: Final = 20
 _MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
 _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 
 
 def headline(notice: Notice) -> str:
-    """One line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s``; ``✓ CLEARED …``."""
+    """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s``; ``✓ CLEARED …``."""
     state = "✓ CLEARED" if notice.over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = f"{len(notice.queues)} queues" if len(notice.queues) > 1 else "".join(notice.queues)
     return cut(": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), SUMMARY)
 
 
 def details(notice: Notice) -> list[str]:
-    """More lines for a reader: cause, queues, since when."""
+    """Return additional lines: cause, queues, start."""
     since = f"alert {notice.name}, {notice.event} at {iso(notice.at)}, since {iso(notice.since_at)}"
     lines = [f"cause: {notice.cause}" if notice.cause else "", f"queues: {_queues(notice)}", since]
     return [cut(line, SUMMARY) for line in (lines if len(notice.queues) > 1 else [lines[0], since]) if line]
@@ -43,13 +44,13 @@ def _queues(notice: Notice) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Text on one line, cut to a number of characters, without terminal control sequences."""
+    """Return the text on one line, truncated to ``max_length`` characters, without terminal control sequences."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
 class NoticeReport(TypedDict):
-    """A notice. ``key``: of its alert; ``queues``: none for the target itself; times: ISO 8601 in UTC."""
+    """A notice as JSON. ``key`` identifies its alert. ``queues`` is empty for the target. Times are ISO 8601 in UTC."""
 
     schema: Literal[1]
     event: str
@@ -66,7 +67,7 @@ class NoticeReport(TypedDict):
 
 
 def json_of(notice: Notice) -> NoticeReport:
-    """Plain JSON, as commands get it, too; see the manual."""
+    """Return a notice as plain JSON, which commands receive too (see the manual)."""
     return {
         "schema": SCHEMA,
         "event": notice.event.value,
@@ -84,7 +85,7 @@ def json_of(notice: Notice) -> NoticeReport:
 
 
 def slack(notice: Notice) -> dict[str, Any]:
-    """A message for an incoming webhook. Its blocks are plain text, so that no name mentions anybody."""
+    """Return a message for an incoming webhook. Its blocks are plain text, so that no name triggers a mention."""
     head = headline(notice)
     text = head.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return {"text": text, "blocks": [_section(head), _section("\n".join(details(notice)))]}
@@ -95,7 +96,7 @@ def _section(text: str) -> dict[str, Any]:
 
 
 def teams(notice: Notice) -> dict[str, Any]:
-    """An Adaptive Card for a webhook of Workflows."""
+    """Return an Adaptive Card for a Workflows webhook."""
     colour = "good" if notice.over else _COLOURS.get(notice.severity, "default")
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -115,7 +116,7 @@ def _run(text: str, **style: object) -> dict[str, Any]:
 
 
 def pagerduty(notice: Notice, routing_key: str) -> dict[str, Any]:
-    """An event for PagerDuty's Events API v2."""
+    """Return an event for PagerDuty's Events API v2."""
     event: dict[str, Any] = {
         "routing_key": routing_key,
         "event_action": "resolve" if notice.over else "trigger",
@@ -135,9 +136,10 @@ def pagerduty(notice: Notice, routing_key: str) -> dict[str, Any]:
 
 
 def alertmanager(notices: Sequence[Notice], now: float, lasting_s: float) -> list[dict[str, Any]]:
-    """Alerts for Alertmanager, which forgets those that are not sent again within ``lasting_s`` seconds from ``now``.
+    """Return alerts for Alertmanager, which drops those not sent again within ``lasting_s`` seconds after ``now``.
 
-    The severity is a label, and labels tell alerts apart: of one that got worse or better the other ends.
+    The severity is a label, and labels identify alerts. So when the severity of an alert changes, its old alert is
+    ended.
     """
     out = []
     for notice in notices:

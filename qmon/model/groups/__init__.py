@@ -1,1 +1,1 @@
-"""Groups: tables whose rows are in states that conditions tell, and which hold several queues by a column."""
+"""Groups: tables that hold several queues, distinguished by a column, with states defined by conditions."""

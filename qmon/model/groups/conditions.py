@@ -1,4 +1,4 @@
-"""Conditions on a row: what is true of the rows in one state. Data; ``engines.sql.conditions`` turns them into SQL."""
+"""Conditions on a row, which define the states of messages. Data; ``engines.sql.conditions`` turns them into SQL."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Comparison = Literal["<", "<=", ">", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The row of another table that a row refers to: that whose ``key`` equals the row's own ``by``.
+    """The row of another table that a row refers to: the one whose ``key`` equals the row's own ``by``.
 
-    ``pick``: of several rows of which ``when`` is true, the smallest or the greatest value.
+    ``pick``: if several rows match ``when``, take the smallest or the greatest value.
     """
 
     table: str
@@ -29,7 +29,7 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the row, or of the row that it refers to (``lookup``). ``element``: of an array, from 1."""
+    """A column of the row, or of the row it refers to (``lookup``). ``element``: index into an array, from 1."""
 
     name: str
     element: int | None = None
@@ -38,7 +38,7 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The column has one of these values; or none of them, or is NULL (``negated``)."""
+    """The column has one of these values. ``negated``: it has none of them or is NULL."""
 
     column: ColumnRef
     values: tuple[StateValue, ...]
@@ -47,7 +47,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """The column is NULL, or is not (``negated``)."""
+    """The column is NULL. ``negated``: it is not."""
 
     column: ColumnRef
     negated: bool = False
@@ -55,7 +55,7 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The column compared with a whole number, or with another column."""
+    """The column compared with a whole number or another column."""
 
     column: ColumnRef
     how: Comparison
@@ -64,7 +64,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A time plus seconds (``plus``: a number, or the column that has them), compared with the present time."""
+    """A time plus seconds (``plus``: a number, or the column with them), compared with the current time."""
 
     column: ColumnRef
     how: Literal["<=", ">"]
@@ -73,7 +73,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class AdvisoryLock:
-    """A session of the database holds an advisory lock whose key is the column's number, or none does (``negated``)."""
+    """A session of the database holds an advisory lock with the column's number as key. ``negated``: none does."""
 
     column: ColumnRef
     negated: bool = False
@@ -81,9 +81,9 @@ class AdvisoryLock:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Another table has such a row: its ``key`` equals the row's own ``by``, and ``when`` is true of it.
+    """Another table has a row whose ``key`` equals the row's own ``by`` and that fulfils ``when``.
 
-    ``as_text``: they are of different types, and compared as texts.
+    ``as_text``: the columns have different types and are compared as text.
     """
 
     table: str
@@ -96,7 +96,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The column's text contains this one, in capitals or not; ``binary``: it holds the bytes of a text."""
+    """The column's text contains ``text``, ignoring case. ``binary``: the column has the bytes of a text."""
 
     column: ColumnRef
     text: str
@@ -105,14 +105,14 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """All of these are true."""
+    """All of these conditions are true."""
 
     of: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """At least one of these is true."""
+    """At least one of these conditions is true."""
 
     of: tuple[Condition, ...]
 
@@ -124,7 +124,7 @@ NEVER: Final = Some(())
 
 
 def tables_of(condition: Condition) -> frozenset[str]:
-    """The other tables that a condition asks for a row; not those that only columns are looked up in."""
+    """Return the other tables that a condition requires a row in, without those used only for column lookups."""
     match condition:
         case Exists(table, when=when):
             return frozenset({table}) | (tables_of(when) if when is not None else frozenset())
@@ -134,7 +134,7 @@ def tables_of(condition: Condition) -> frozenset[str]:
 
 
 def without_locks(condition: Condition) -> Condition:
-    """The same without what advisory locks say, which may change while a statement reads rows."""
+    """Return the condition without advisory locks, which may change while a statement reads rows."""
     match condition:
         case AdvisoryLock():
             return ALWAYS
@@ -145,18 +145,18 @@ def without_locks(condition: Condition) -> Condition:
     return condition
 
 
-# A table of the group's schema, and a column of it.
+# A table of the group's schema, and one of its columns.
 TableColumn = tuple[str, str]
 
 
 def column_of(column: ColumnRef, table: str) -> TableColumn:
-    """The table that a column of a row of ``table`` is of, and its name there."""
+    """Return the table that a column of a row of ``table`` belongs to, and its name there."""
     return (table if column.lookup is None else column.lookup.table, column.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The columns that something reads, each with its table. ``times``: those that hold times."""
+    """The columns that something reads, each with its table. ``times``: those with times."""
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
@@ -166,7 +166,7 @@ class Uses:
 
 
 def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> Uses:
-    """What a condition on a row of ``table`` reads, or a column of it; ``as_time``: that column holds a time."""
+    """Return what a condition on a row of ``table``, or a column of it, reads. ``as_time``: the column has times."""
     match found:
         case ColumnRef(lookup=lookup):
             own = frozenset({column_of(found, table)})
@@ -190,7 +190,7 @@ def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = Fal
 
 
 def in_words(condition: Condition) -> str:
-    """What must be true of a row."""
+    """Return what must be true of a row, in words."""
     match condition:
         case OneOf(column, values, negated):
             said = " or ".join(map(str, values))
@@ -218,7 +218,7 @@ def in_words(condition: Condition) -> str:
 
 
 def column_in_words(column: ColumnRef) -> str:
-    """A column, with the table where that is another one."""
+    """Return a column name, with its table if that is another one."""
     name = column.name if column.element is None else f"{column.name}[{column.element}]"
     return name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
 

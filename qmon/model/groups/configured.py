@@ -1,4 +1,4 @@
-"""A queue of ``qmon.toml``: a layout; or a group, which holds several queues or a part of a table; or a library."""
+"""Read a queue of ``qmon.toml``: a layout, a group (several queues or a part of a table), or a library."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ConfiguredQueue = Layout | Group | NamedLibrary
 
 
 def name_of(queue: ConfiguredQueue) -> str:
-    """What it is called, or begins with."""
+    """Return the name of a queue, or the prefix of its queues' names."""
     match queue:
         case Layout():
             return queue.queue
@@ -50,10 +50,10 @@ def name_of(queue: ConfiguredQueue) -> str:
 
 
 def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequence[str]) -> ConfiguredQueue:
-    """Read a queue as the configuration writes it; ``libraries``: the names of those that are known.
+    """Read a queue as the configuration writes it. ``libraries``: the known names.
 
-    States that are a list, ``queue`` or ``where`` make it a group. Raises ``BadInput`` that begins with ``where`` and
-    the path of the key.
+    A list of states, ``queue`` or ``where`` makes it a group. Raises ``BadInput`` starting with ``where`` and the path
+    of the key.
     """
     keys = Keys(raw, where)
     if "library" in raw:
@@ -76,7 +76,7 @@ def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequenc
 
 
 def group_of_layout(layout: Layout, queue: ColumnRef | None, times: str | None) -> Group:
-    """The same as a group, with a queue for each value of a column; the layout has an id of one column."""
+    """Return a layout as a group, with one queue per value of a column. The layout must have a one-column id."""
     owner = layout.owner
     by = None if owner is None else ColumnRef(owner.column)
     lease = by is not None and owner is not None and owner.kind == "lease"

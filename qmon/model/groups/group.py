@@ -1,4 +1,4 @@
-"""Group: a table, with those it refers to, whose rows are the messages of one queue or of several."""
+"""Group: a table, with those it refers to, whose rows are the messages of one or several queues."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
 
 Kind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]
-# Queues of one table that are read, at most: those with most messages.
+
+# Maximum number of queues read per table: those with most messages.
 MOST_QUEUES: Final = 500
 KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """The columns of a blocker, such as a lock: its name, its holder, and the time since when it is held."""
+    """The columns of a blocker, such as a lock: its name, its holder, and since when it is held."""
 
     name: ColumnRef
     holder: ColumnRef | None = None
@@ -31,10 +32,14 @@ class Blocker:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One state of a message, as the library calls it, and what it comes to.
+    """One state of a message, by its name in the library.
 
-    ``since``: the time that its age is counted from; ``when``: what is true of its rows. A row is in one state.
-    ``blocker``, ``why``: of a blocked state, the blocker of its messages, and the reason in words.
+    Attributes:
+        kind: the state as qmon shows it.
+        when: condition of its rows. Each row is in one state.
+        since: the time that its age is counted from.
+        blocker: for blocked states, what blocks the messages.
+        why: for blocked states, the reason in words.
     """
 
     name: str
@@ -46,17 +51,20 @@ class State:
 
     @property
     def key(self) -> str:
-        """What is filed of it, the kind first: ``dead:discarded``."""
+        """The name it is recorded under, kind first: ``dead:discarded``."""
         return f"{self.kind}:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Where it is written down that messages were pushed, popped or ended.
+    """Where pushes, pops and ends of messages are recorded.
 
-    ``table``: rows are added to it, numbered by ``id`` in the order in which they come; or ``at`` has the time of the
-    step, and an index leads to it by queue and time. ``queue``: the column with the queue; ``steps``: which rows are
-    which step.
+    Attributes:
+        table: the table with the steps.
+        id: its number column, if rows are only appended; then ``at`` is ``None``.
+        at: its time column, if an index leads to the steps by queue and time.
+        queue: the column with the queue.
+        steps: which rows are which step.
     """
 
     table: str
@@ -68,8 +76,11 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """The table of a library's workers. ``alive``: true of one that has been heard of lately; ``queue``: the column
-    with the queue that it serves, ``None``: that is not written down."""
+    """The table of a library's workers.
+
+    ``alive``: true of a worker that reported recently. ``queue``: the column with the queue that it serves, ``None`` if
+    that is not recorded.
+    """
 
     table: str
     alive: Condition
@@ -78,14 +89,20 @@ class Workers:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """How the rows of a table are messages, of one queue or of as many as ``queue`` has values.
+    """How the rows of a table are messages of one queue, or of one queue per value of ``queue``.
 
-    Tables are named without their schema, which is that of ``table``. ``overdue``: true of a row in progress that has
-    taken too long, where rows say so themselves; else it is ``timeout_s`` seconds. ``gone``: true of one whose worker
-    is known to be gone. ``times``: what is said of times that have no zone; ``zones``: what is known of each column
-    from the catalogue; ``payload_type``: the type of the column with the message, likewise. ``library``: whose tables
-    they are, empty for one's own. ``counters``: the server's counters of the table tell what moves: a pop updates its
-    row, what is done is deleted. ``where``: true of all of its rows. ``error``: why a message failed last.
+    Tables are named without their schema, which is that of ``table``.
+
+    Attributes:
+        overdue: true of a row in progress beyond its timeout, if rows have their own; else ``timeout_s`` applies.
+        gone: true of a row whose worker is known to be gone.
+        error: why a message failed last.
+        counters: the server's counters of the table show the flow: a pop updates its row, done messages are deleted.
+        where: true of all rows of the group.
+        times: the meaning of times without a zone.
+        zones: what is known about each column from the catalog.
+        types: types of the columns with the message and its error, from the catalog.
+        library: the library that the tables belong to; empty for the user's own.
     """
 
     name: str
@@ -105,7 +122,7 @@ class Group:
     where: Condition | None = None
     times: str | None = None
     zones: tuple[tuple[TableColumn, Zone], ...] = ()
-    payload_type: str = ""
+    types: tuple[tuple[TableColumn, str], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     library: str = ""
     source: LayoutSource = LayoutSource.DISCOVERY
@@ -117,11 +134,11 @@ class Group:
 
     @property
     def zone(self) -> Zone:
-        """What times mean that have no zone, as far as the group says so: UTC if it says nothing."""
+        """The meaning of times without a zone in this group, UTC by default."""
         return COUNTED.get(self.times or "", UTC_ZONE)
 
     def zone_of(self, column: TableColumn) -> Zone:
-        """What the times of a column mean."""
+        """Return the meaning of a column's times."""
         return dict(self.zones).get(column, self.zone)
 
     @property
@@ -144,11 +161,11 @@ class Group:
         return reduce(or_, found)
 
     def within(self, where: Condition) -> Group:
-        """The part of it of which this is true."""
+        """Return the part of the group that fulfils ``where``."""
         return replace(self, where=where, states=tuple(replace(s, when=Every((where, s.when))) for s in self.states))
 
     def late(self, states: Sequence[State]) -> Condition:
-        """True of a message in one of these states that has been in progress for too long."""
+        """Return the condition of a message in one of these states that has been in progress for too long."""
         if any(state.kind != "in_progress" for state in states):
             return NEVER
         if self.overdue is not None:
@@ -157,7 +174,7 @@ class Group:
         return NEVER if since is None else Timed(since, "<=", self.timeout_s)
 
     def layout(self, value: str | None) -> Layout:
-        """One of its queues; ``None``: all that it holds."""
+        """Return the layout of one of its queues, or with ``None`` of everything in the table."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
         part = GroupPart(self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own)
@@ -177,10 +194,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FoundGroup:
-    """A group that is there: the id of its table, and how many rows that has, as the catalogue estimates them.
+    """A group that exists on the server.
 
-    ``walk``: the index along which its messages are listed, if there is one that holds all of them. ``labels``: those
-    of the enum column that its states differ by; ``None``: there is no such column.
+    Attributes:
+        table_id: the id of its table.
+        rows: estimated rows from the catalog.
+        walk: the index for listing its messages, if one contains all of them.
+        labels: labels of the enum column that distinguishes its states; ``None`` without such a column.
     """
 
     group: Group
@@ -191,7 +211,7 @@ class FoundGroup:
 
 
 def state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:
-    """The column of its rows whose value each state needs, and the values that are known; ``None`` without one."""
+    """Return the column whose value every state tests, and the known values, ``None`` without such a column."""
     found: list[dict[ColumnRef, tuple[StateValue, ...]]] = []
     for state in group.states:
         parts = state.when.of if isinstance(state.when, Every) else (state.when,)

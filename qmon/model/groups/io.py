@@ -1,4 +1,4 @@
-"""Groups as plain dictionaries, as TOML files write them; every fault is named with its key."""
+"""Read groups from plain dictionaries, as TOML files write them. Every error names its key."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _TESTS: Final = ("null", "not", "past", "future", "below", "at_least", "plus", "
 def group_from_dict(
     raw: Mapping[str, object], table: TableName, *, where: str, source: LayoutSource = LayoutSource.CONFIGURATION
 ) -> Group:
-    """Read a group. ``table``: the table that it is about, with its schema; the key ``table`` is read by the caller.
+    """Read a group. ``table``: its table with the schema; the caller has read the key ``table``.
 
-    Raises ``BadInput`` that begins with ``where`` and the path of the key.
+    Raises ``BadInput`` starting with ``where`` and the path of the key.
     """
     keys = Keys(raw, where)
     keys.text("table")
@@ -152,7 +152,7 @@ def _workers(keys: Keys) -> Workers | None:
 
 
 def column_from(keys: Keys, name: str) -> ColumnRef | None:
-    """A column: its name, or a table ``{ column = …, element = 2 }``, or one of another table (``Lookup``)."""
+    """Read a column: its name, ``{ column = …, element = 2 }``, or a column of another table (``Lookup``)."""
     inner = keys.inner(name, alone="column")
     if inner is None:
         return None
@@ -167,13 +167,13 @@ def column_from(keys: Keys, name: str) -> ColumnRef | None:
 
 
 def condition_from(keys: Keys, name: str) -> Condition | None:
-    """A condition on a row; ``None`` where the key is missing. Raises ``BadInput``."""
+    """Read a condition on a row, ``None`` if the key is missing. Raises ``BadInput``."""
     inner = keys.inner(name)
     return None if inner is None else _every(inner)
 
 
 def _every(keys: Keys) -> Condition:
-    """All that a table of tests says: a column and what is true of it, ``any`` for one of several, ``exists``."""
+    """Read a table of tests: columns with their tests, ``any`` for alternatives, ``exists`` and ``missing``."""
     of: list[Condition] = []
     for name in keys.raw:
         if name == "any":
@@ -212,7 +212,7 @@ def _exists(keys: Keys, *, negated: bool) -> Condition:
 
 
 def _tests(column: ColumnRef, keys: Keys) -> list[Condition]:
-    """What is true of one column: a value, a list of values, or a table of tests."""
+    """Read the tests of one column: a value, a list of values, or a table of tests."""
     name = column.name
     raw = keys.raw[name]
     if isinstance(raw, Mapping):
@@ -256,14 +256,14 @@ def _named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]
 
 
 def _other(tests: Keys, name: str) -> int | ColumnRef:
-    """What a column is compared with: a whole number, or the column of that name."""
+    """Read what a column is compared with: a whole number, or the name of a column."""
     if isinstance(tests.raw[name], str):
         return ColumnRef(tests.need_text(name))
     return tests.whole(name) or 0
 
 
 def _added(tests: Keys) -> float | ColumnRef:
-    """What is added to a time before it is compared: a duration, or the seconds in the column of that name."""
+    """Read what is added to a time before it is compared: a duration, or the name of a column with seconds."""
     raw = tests.raw.get("plus")
     if isinstance(raw, str) and not raw[:1].isdigit():
         return ColumnRef(tests.need_text("plus"))

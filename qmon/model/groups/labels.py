@@ -1,4 +1,4 @@
-"""Leave out the values that an enum column lacks: the server refuses to compare the column with them."""
+"""Remove values that an enum column lacks from conditions. The server rejects comparisons with unknown labels."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from qmon.model.groups.conditions import (
 )
 from qmon.model.groups.group import Group
 
-# The labels of each column that has the type of an enum.
+# Labels of each column with an enum type.
 Labels = Mapping[TableColumn, frozenset[str]]
 
 
 def without_missing_labels(group: Group, labels: Labels) -> Group:
-    """Return the group with conditions that name no label that its enums lack: no row has such a value.
+    """Return the group with conditions that use only existing labels. No row has a missing one.
 
-    An older version of a library has fewer states than the one that qmon knows.
+    An older version of a library has fewer states than the version that qmon knows.
     """
     if not labels:
         return group

@@ -1,4 +1,4 @@
-"""The queue designs qmon knows, by name, and what is true of each of them."""
+"""The queue designs qmon knows, by name, and their properties."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final, Literal
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is true of every queue of one design.
+    """Properties of every queue of one design.
 
     Attributes:
-        article: who described it.
+        article: its author.
         essence: one line for people.
-        deletes_on_pop: a popped row is deleted in the popper's transaction: in progress means an open transaction.
+        deletes_on_pop: the consumer's transaction deletes a popped row: in progress means an open transaction.
         order: the order in which pops take messages.
         completes: a popped message stays until it is completed.
-        binary: messages are bytes; else text.
+        binary: messages are bytes, else text.
     """
 
     article: str
@@ -55,5 +55,5 @@ TRAITS: Final[dict[str, Traits]] = {
     "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
 }
 
-# Of the queues of a group (`model.groups`), whose tables qmon has not designed.
+# Properties of the queues of a group (`model.groups`), whose tables were not designed by qmon.
 OF_A_PART: Final = Traits("", "rows in states that conditions tell", False, "any", True)

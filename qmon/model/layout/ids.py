@@ -1,7 +1,7 @@
-r"""How a message is called: the text of its id, or of the several columns that know it, joined by ``/``.
+r"""Message ids as text: the value of the id column, or of several columns joined by ``/``.
 
-Where several columns make the id, a ``/`` or ``\`` within one of them is written ``\/`` or ``\\``. The id of a single
-column is its text as it stands. In a list of ids a comma within one is written ``\,``.
+If several columns form the id, a ``/`` or ``\`` in one of them is written ``\/`` or ``\\``. The id of a single column
+is its text unchanged. In a list of ids a comma in an id is written ``\,``.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 
 def id_parts(text: str, count: int) -> tuple[str, ...]:
-    """The parts of an id that should have ``count`` of them; fewer or more where the text is no such id."""
+    """Return the ``count`` parts of an id. An invalid id has fewer or more parts."""
     return (text,) if count == 1 else tuple(_split(text, "/", keep=""))
 
 
 def split_ids(text: str) -> tuple[str, ...]:
-    """The ids of a list, with blanks around them taken away."""
+    """Return the ids of a list, stripped of surrounding blanks."""
     return tuple(part.strip() for part in _split(text, ",", keep="/\\"))
 
 
 def _split(text: str, separator: str, keep: str) -> Iterator[str]:
-    """The parts; an escaped character is itself, but for those in ``keep``, whose escape stays for a later reader."""
+    """Yield the parts. Escapes are resolved, except of characters in ``keep``, which a later call resolves."""
     part, escaped = "", False
     for character in text:
         if escaped:

@@ -1,4 +1,4 @@
-"""Layouts as the configuration writes them, and as the JSON of the registry; every error names the key."""
+"""Convert layouts to and from configuration and registry JSON. Every error names the key."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from qmon.model.layout.writes import max_attempts_from, order_from, order_to_lis
 from qmon.model.layout.zones import named_zone
 from qmon.model.text import format_duration
 
-# The registry's `version`; a reader passes over a greater one.
+# The registry's `version`. Readers skip greater ones.
 JSON_FORMAT: Final = 1
 _LONGEST: Final = 256 * 1024
 _COLUMNS: Final = (
@@ -43,7 +43,8 @@ _COLUMNS: Final = (
 )
 _STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
 _OWNERS: Final = ("session", "lease", "heartbeat", "name")
-# Ready, in progress and done, as the articles write them (Buschmann; Rusanu; Al Zabir), where no others are given.
+
+# Values for ready, in progress and done in the articles (Buschmann; Rusanu; Al Zabir), used if none are given.
 _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
     "status": (1, 2, None),
     "flag": (0, None, 1),
@@ -56,7 +57,10 @@ _NAME_PART: Final = re.compile(r'\s*(?:\[((?:[^\]]|\]\])+)\]|"((?:[^"]|"")+)"|([
 
 
 def layout_to_dict(layout: Layout) -> dict[str, object]:
-    """What ``layout_from_dict`` reads back as the same layout, without what it lacks; ``source`` is not kept."""
+    """Return the dictionary that ``layout_from_dict`` reads as the same layout.
+
+    Missing values and ``source`` are omitted.
+    """
     out: dict[str, object] = {"name": layout.queue, "table": table_to_text(layout.table), "design": layout.design}
     _put(out, "id", list(layout.key) or layout.id)
     for name in _COLUMNS:
@@ -96,10 +100,10 @@ def layout_from_dict(
 ) -> Layout:
     """Read a layout as the configuration writes it.
 
-    ``name`` and ``table`` are needed, and ``id`` or ``design``; the states' values are those of the design's article
-    where only the column is given, and without a design one is chosen that fits what is given. Raises ``BadInput``
-    that begins with ``where`` and the path of the key: an unknown key (with the nearest right one), a wrong type, an
-    unknown design, a bad duration.
+    ``name`` and ``table`` are required, and ``id`` or ``design``. If only the state column is given, the values are
+    those of the design's article. Without a design, one that fits the given keys is used. Raises ``BadInput``, starting
+    with ``where`` and the path of the key, for an unknown key (with a suggestion), a wrong type, an unknown design, or
+    a bad duration.
     """
     keys = Keys(raw, where)
     design = keys.choice("design", tuple(TRAITS))
@@ -136,12 +140,15 @@ def layout_from_dict(
 
 
 def layout_to_json(layout: Layout) -> str:
-    """The same as one line of JSON, as the registry of a database keeps it."""
+    """Return a layout as one line of JSON, as the registry of a database stores it."""
     return json.dumps(layout_to_dict(layout), ensure_ascii=False)
 
 
 def layout_from_json(text: str, *, where: str = "layout") -> Layout:
-    """The layout that ``layout_to_json`` wrote; its source is the registry. Raises ``BadInput`` if it is none."""
+    """Read the JSON of ``layout_to_json``.
+
+    The source of the layout is the registry. Raises ``BadInput`` if it is invalid.
+    """
     if len(text) > _LONGEST:
         raise BadInput(f"{where}: a layout has {_LONGEST:,} characters at most, this one {len(text):,}")
     try:
@@ -152,13 +159,13 @@ def layout_from_json(text: str, *, where: str = "layout") -> Layout:
 
 
 def table_to_text(table: TableName) -> str:
-    """The table's name as ``table_from_text`` reads it: parts in brackets only where they need them."""
+    """Return the table's name for ``table_from_text``. Parts are bracketed only if necessary."""
     plain = re.compile(r'[^."\[\]\s]+')
     return ".".join(p if plain.fullmatch(p) else "[" + p.replace("]", "]]") + "]" for p in table.parts)
 
 
 def table_from_text(text: str) -> TableName:
-    """``name``, ``schema.name``, either part in brackets or double quotes where it holds dots, spaces or the like.
+    """Parse ``name`` or ``schema.name``. Parts with dots, spaces or the like are in brackets or double quotes.
 
     Raises ``BadInput`` for anything else.
     """
@@ -179,7 +186,7 @@ def _put(out: dict[str, object], name: str, value: object) -> None:
 
 
 def _fitting(raw: Mapping[str, object]) -> str:
-    """A design for a table whose owner named none."""
+    """Return a design for a table configured without one."""
     if "ring" in raw:
         return "ring"
     if "data_table" in raw:
@@ -192,7 +199,10 @@ def _fitting(raw: Mapping[str, object]) -> str:
 
 
 def times_from(keys: Keys, also: Sequence[str] = ()) -> str | None:
-    """``times``: what times without a zone mean; ``also``: further words for it. Raises ``BadInput``."""
+    """Read ``times``, the meaning of times without a zone. Raises ``BadInput``.
+
+    ``further_words``: words allowed in addition to ``utc``, ``local`` and time zones.
+    """
     times = keys.text("times")
     if times is not None and times not in ("utc", "local", *also) and named_zone(times, time.time()) is None:
         wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *also))
@@ -234,17 +244,17 @@ def _state(keys: Keys, design: str) -> StateColumn | None:
 
 
 def check_distinct(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
-    """Raise ``BadInput`` that begins with ``where`` if two states share a value of the state column.
+    """Raise ``BadInput`` starting with ``where`` if two states share a value of the state column.
 
-    ``states``: the name of each state and its values. The number 1 and the text "1" are the same value: the column's
-    type decides what the server compares.
+    ``states``: name and values of each state. The number 1 and the text "1" count as the same value, because the
+    column's type decides what the server compares.
     """
     taken: dict[str, tuple[str, StateValue]] = {}
     for name, values in states:
         for value in values:
             other, as_other = taken.setdefault(str(value), (name, value))
             if other != name:
-                # As JSON the two show whether each is a text or a number.
+                # As JSON the values show whether they are text or numbers.
                 shown = f"{json.dumps(as_other, ensure_ascii=False)} and {json.dumps(value, ensure_ascii=False)}"
                 raise BadInput(
                     f"{where}: {other} and {name} have the same value ({shown}); give each state a value of its own"
@@ -320,7 +330,7 @@ def _named(value: str, keys: Keys, name: str) -> TableName:
 
 
 def need_table(keys: Keys, name: str) -> TableName:
-    """A table that must be named. Raises ``BadInput``."""
+    """Read a required table name. Raises ``BadInput``."""
     table = _table(keys, name)
     if table is None:
         raise keys.missing(name)

@@ -12,13 +12,14 @@ from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
-# What the routines of an installed design go by where its installation says nothing else.
+
+# Used by the routines of an installed design if its installation does not set it.
 DEFAULT_MAX_ATTEMPTS: Final = 5
 MAX_MAX_ATTEMPTS: Final = 1_000_000
 
 
 class LayoutSource(StrEnum):
-    """Where a layout comes from, in falling order of trust."""
+    """The origin of a layout, in decreasing order of trust."""
 
     CONFIGURATION = "configuration"
     REGISTRY = "registry"
@@ -27,7 +28,7 @@ class LayoutSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TableName:
-    """A table as the server names it, unquoted. ``schema`` is empty only where the user gave none."""
+    """A table name as on the server, unquoted. ``schema`` is empty only if the user gave none."""
 
     schema: str
     name: str
@@ -43,9 +44,9 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
-    """The column that says which state a row is in, and its values. ``None``: the state is not used.
+    """The state column and its values. ``None``: the state is not used.
 
-    ``learnt``: the values are those that rows were seen to have. ``None`` then means that no such value was seen yet.
+    ``learnt``: the values were collected from rows. ``None`` then means that no such value was seen yet.
     """
 
     column: str
@@ -65,7 +66,7 @@ class StateColumn:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A column that pops go by."""
+    """A column that pops sort by."""
 
     column: str
     descending: bool = False
@@ -73,11 +74,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What one column of a message gets that a requeue makes ready, or dead.
+    """What a requeue that makes a message ready or dead writes into one column.
 
-    ``null``; ``now``: the server's clock, in a column of numbers as seconds since the epoch; ``front``: a place before
-    the first ready message that nobody has popped, or its own where that is earlier; ``value``: ``value``;
-    ``keep``: what it has.
+    ``what``: ``null``. ``now``: the server's clock, as seconds since the epoch in a number column. ``front``: a place
+    before the first ready message that was never popped, or its own place if that is earlier. ``value``: ``value``.
+    ``keep``: the current value.
     """
 
     state: Literal["ready", "dead"]
@@ -88,10 +89,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class OwnerColumn:
-    """Who took a message, and what that name proves.
+    """The column with the owner of a message, and what it proves.
 
-    ``session``: a server session id, dead when that session has vanished *and* ``held_while_working`` is true;
-    ``lease``: a time until which the message is taken; ``heartbeat``: a time the owner renews; ``name``: no proof.
+    ``kind``: ``session``: a server session id, dead if that session vanished *and* ``held_while_working`` is true.
+    ``lease``: a time until which the message is taken. ``heartbeat``: a time that the owner renews. ``name``: no proof.
     """
 
     column: str
@@ -103,8 +104,9 @@ class OwnerColumn:
 class Ring:
     """The parts of a ring: its size in slots, its two sequences and the columns of a slot.
 
-    ``subscribers``: where several read every message, the pop sequence of each; ``pop_sequence`` is then the first.
-    ``unread``: the column that says who of them still has to read, subscriber k as bit k - 1.
+    Attributes:
+        subscribers: the pop sequence of each subscriber, if several read every message; ``pop_sequence`` is the first.
+        unread: the column with the subscribers that still have to read, subscriber k as bit k - 1.
     """
 
     size: int
@@ -120,9 +122,9 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """What push and pop of an installed design ask before anything else: until when they are paused.
+    """Where push and pop of an installed design look up until when they are paused.
 
-    PostgreSQL: a sequence each; SQL Server: one table for both.
+    PostgreSQL: one sequence each. SQL Server: one table for both.
     """
 
     pushers: TableName
@@ -131,7 +133,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Who pushes or pops: patterns (``*``, ``?``) for the application name, the login, or the procedure they call."""
+    """Patterns (``*``, ``?``) for producers or consumers: application name, login, or called procedure."""
 
     application: str | None = None
     login: str | None = None
@@ -140,11 +142,15 @@ class Clients:
 
 @dataclass(frozen=True, slots=True)
 class GroupPart:
-    """Which of the queues of a group this is (``model.groups``): the value of the column that tells them apart.
+    """Which queue of a group this is (``model.groups``): the value of the column that tells them apart.
 
-    ``value``: ``None`` for all that the table holds. ``library``: whose tables they are, empty for one's own;
-    ``kinds``: which states there are. ``own_timeout``: each message says itself how long it may be in progress.
-    ``proves``: whether a message's worker is gone is known. ``own``: of a library that the user has described.
+    Attributes:
+        value: ``None`` for all messages in the table.
+        library: the library that the tables belong to; empty for the user's own.
+        kinds: the kinds of states that exist.
+        own_timeout: each message has its own timeout.
+        proves: it can be proven that a message's worker is gone.
+        own: a group that the user configured, also for a library's tables.
     """
 
     group: str
@@ -158,21 +164,28 @@ class GroupPart:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one table acts as a queue. Columns the table lacks are ``None``; what depends on them is switched off.
+    """How one table acts as a queue. Missing columns are ``None``, and everything that needs them is disabled.
 
-    ``id`` is the column that numbers the messages; where it alone does not make one known, ``key`` has all the columns
-    that do, ``id`` last. ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second
-    half of a split design, ``data_id`` its key; ``payload`` is then a column of that half. ``error``: the column with
-    the error by which a message failed last. ``timeout_s``: seconds in
-    progress after which a message is stuck. ``max_attempts``: pops after which a message that failed is dead, where the
-    table counts attempts and has that state, or the column that says so of each; ``None``: no number of pops makes one
-    dead. ``order``: the columns that pops go by; empty: not known. ``writes``: what a requeue writes besides the state.
-    ``times``: what the user says of columns without a time zone, ``utc``, ``local`` or a zone; ``zones``: what is
-    known of each, from the catalogue.
-    ``pop``: ``"delete"`` where a pop deletes its row although rows have states; ``None``: as the design does.
-    ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
-    whether they are paused, ``None`` for tables that qmon has not installed. ``library``: whose table it is,
-    if that is known by its columns; ``no_gate``: why that can have no trigger. ``part``: of a group's queue, which one.
+    Attributes:
+        id: the column that numbers the messages.
+        key: all columns that identify a message, ``id`` last, if ``id`` alone does not.
+        sequence: the sequence that issues ids, if known.
+        data_table: the second half of a split design, which also contains ``payload``.
+        data_id: key of ``data_table``.
+        error: the column with the last error of a message.
+        timeout_s: seconds in progress after which a message is stuck.
+        max_attempts: pops after which a failed message is dead, if the table counts attempts and has that state, or the
+            column with that number for each message; ``None``: no number of pops makes a message dead.
+        order: the columns that pops sort by; empty: unknown.
+        writes: what a requeue writes in addition to the state.
+        times: what the user says about columns without a time zone: ``utc``, ``local`` or a zone.
+        zones: what is known about each of them from the catalog.
+        pop: ``"delete"`` if a pop deletes its row although rows have states; ``None``: as the design does.
+        routines: procedures of an installed design by verb: push, pop, complete, fail …
+        switch: where these look up whether they are paused; ``None`` for tables that qmon has not installed.
+        library: the library that the table belongs to, if its columns show it.
+        no_gate: why the table cannot have a trigger.
+        part: for a group's queue, which one it is.
     """
 
     queue: str
@@ -211,28 +224,28 @@ class Layout:
 
     @property
     def asked_as(self) -> str:
-        """By which name its probes are asked: all queues of a group together, by the group's."""
+        """Name that its probes run under: all queues of a group share the group's name."""
         return self.queue if self.part is None else self.part.group
 
     @property
     def is_guess(self) -> bool:
-        """Whether only the shape of its table makes it a queue: no user and no library has said so."""
+        """True if only the shape of its table makes it a queue, not a user or a library."""
         return self.source is LayoutSource.DISCOVERY and not self.library
 
     @property
     def traits(self) -> Traits:
-        """What is true of every queue of this design."""
+        """Properties of every queue of this design."""
         return OF_A_PART if self.part is not None else TRAITS[self.design]
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The columns by which a message is called; none where it has no id."""
+        """The columns that identify a message, none if it has no id."""
         return self.key or (() if self.id is None else (self.id,))
 
     def has(self, figure: str) -> bool:
-        """Whether a queue of this layout has such a figure at all, by its design and columns.
+        """Return whether a queue of this layout has a figure at all, judged by its design and columns.
 
-        ``figure``: a field of ``QueueView``. What it has may still be unknown at a moment, or to our role.
+        ``figure``: a field of ``QueueView``. The figure may still be unknown at a given time or for our role.
         """
         if self.part is not None:
             return _part_has(self.part, figure)
@@ -247,7 +260,7 @@ class Layout:
             "dead": state is not None and state.dead is not None,
             "done": state is not None and state.done is not None,
             "blocked": state is not None and state.blocked is not None,
-            "blocked_oldest": False,  # no column says since when
+            "blocked_oldest": False,  # no column has the start of blocking
             "fill": ring,
             "gap": ring or (self.id is not None and self.traits.order == "fifo"),
             "oldest": ring or not (self.id is None and self.enqueued_at is None and self.due_at is None),
@@ -259,20 +272,20 @@ class Layout:
         return known.get(figure, True)
 
     def timed(self, column: str | None) -> TimeColumn | None:
-        """The column with what its times mean."""
+        """Return the column with the meaning of its times."""
         return None if column is None else TimeColumn(column, dict(self.zones).get(column, UTC_ZONE))
 
     def tells(self, column: str | None) -> bool:
-        """There is such a column, and it is known what its times mean."""
+        """Return whether there is such a column and the meaning of its times is known."""
         return column is not None and dict(self.zones).get(column) != UNKNOWN
 
     @property
     def deletes_on_pop(self) -> bool:
-        """Whether a popped row is deleted in the popper's transaction: in progress means an open transaction."""
+        """True if the consumer's transaction deletes a popped row: in progress means an open transaction."""
         return self.pop == "delete" or self.traits.deletes_on_pop
 
     def routine(self, verb: str) -> TableName | None:
-        """The procedure of an installed design that does ``verb`` (``push``, ``pop``, …), if there is one."""
+        """Return the procedure of an installed design for ``verb`` (``push``, ``pop``, …), ``None`` without one."""
         return dict(self.routines).get(verb)
 
 

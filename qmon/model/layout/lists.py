@@ -1,4 +1,4 @@
-"""Which lists of messages a queue has: one for each state that its layout tells."""
+"""Which lists of messages a queue has: one for each state that its layout distinguishes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 
-# The states of which there may be a list, in the order in which messages go through them.
+# States that may have a list, in the order in which messages pass through them.
 STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead", "done")
 _ROW_STATES: Final = {"stuck": "in_progress"}
+
 # Why a ring has no such list.
 _OF_A_RING: Final = {
     "scheduled": "a ring has no due time",
@@ -20,22 +21,25 @@ _OF_A_RING: Final = {
 
 
 def row_state(state: str) -> str:
-    """The state that the rows of such a list are in: what is stuck is in progress."""
+    """Return the state of the rows in such a list: stuck messages are in progress."""
     return _ROW_STATES.get(state, state)
 
 
 def offered(layout: Layout) -> tuple[str, ...]:
-    """The states of which this queue may have a list."""
+    """Return the states that may have a list for this queue."""
     return tuple(state for state in STATES if not why_not(layout, state))
 
 
 def from_the_end(layout: Layout, state: str) -> bool:
-    """Whether such a list begins with the greatest: what a ring has in progress is mostly close to its pop position."""
+    """Return whether a list is read in descending order.
+
+    A ring's messages in progress are mostly close to its pop position.
+    """
     return layout.ring is not None and state == "in_progress"
 
 
 def why_not(layout: Layout, state: str) -> str:
-    """Why this queue has no list of messages in such a state; empty where it may have."""
+    """Return why this queue has no list of messages in a state, empty if it may have one."""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
         return "" if there else f"nothing in this table says that a message is {state.replace('_', ' ')}"

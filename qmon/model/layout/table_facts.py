@@ -1,4 +1,4 @@
-"""Facts about a queue's tables, read from the catalogue once at connect: what the probes may ask without a scan."""
+"""Facts about a queue's tables, read from the catalog once at connect: what probes may ask without a scan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.model.layout.layout import TableName
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as the catalogue has it. ``type`` is the base type's name in lower case (``bigint``, ``nvarchar``)."""
+    """A column of the catalog. ``type`` is the base type's name in lower case (``bigint``, ``nvarchar``)."""
 
     name: str
     type: str
@@ -19,7 +19,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class IndexName:
-    """An index by its name. ``filtered``: it holds only some of the rows."""
+    """An index. ``filtered``: it contains only some of the rows."""
 
     name: str
     filtered: bool = False
@@ -27,11 +27,13 @@ class IndexName:
 
 @dataclass(frozen=True, slots=True)
 class ListPath:
-    """An index along which the messages in one state are listed.
+    """An index for listing the messages in one state.
 
-    ``column``: what it has them in the order of, ``None``: of nothing that says where a page begins. ``every``: it
-    holds the rows of every state, so that those of this one are looked for among them. ``within``: the column before
-    it, which has the name of the queue. ``then``: the id, by which it has those with the same value.
+    Attributes:
+        column: its sort column; ``None``: no column that can mark where a page starts.
+        every: it contains rows of all states, so rows of this one are searched among them.
+        within: the column before ``column``, which has the name of the queue.
+        then: the id column, which sorts rows with equal values.
     """
 
     index: IndexName
@@ -43,40 +45,39 @@ class ListPath:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """What the catalogue says about the tables of one layout.
+    """Facts from the catalog about the tables of one layout.
 
-    Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server; ``None`` where the layout has no such
-    thing, or it is not there.
+    Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server. ``None``: the layout has no such object,
+    or it does not exist.
 
     Attributes:
-        table_id: the table that holds the messages (of split tables the one with the state).
+        table_id: the table with the messages (of split tables the one with the state).
         data_table_id: the second half of split tables.
         sequence_id: the sequence that issues ids.
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
-        subscriber_sequence_ids: the pop positions of a ring's subscribers where it has several, in their order.
-        spare_id: the table of a ring's spare numbers (SQL Server): drawn, and waiting for whoever comes next.
+        subscriber_sequence_ids: the pop positions of a ring's subscribers if it has several, in their order.
+        spare_id: the table of a ring's spare numbers (SQL Server): drawn, and available to the next consumer.
         spare: the name of that table.
-        order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
-            there is no id (or only a random one, such as a uuid, and an index on the time).
-        order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
+        order_by: the column that the head is searched along if the layout has no due time: the id, or a time if there
+            is no id (or only a random one, such as a uuid, and an index on the time).
+        order_by_number: ``order_by`` is a whole number, so that its differences have a meaning.
         newest_id_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
-        payload: the column with the message, of the second table if the queue has two; ``None``: not known.
+        payload: the column with the message, of the second table if the queue has two; ``None``: unknown.
         unknown: figure → why this layout cannot have it at all, one line.
-        slow: figure → why no probe of a poll may ask for it, one line; scans of the table still count it.
-        indexes: seek → the index that leads a statement straight to its rows, so that it costs no more on a deep queue.
-            Without one a poll must not ask, and ``slow`` has the reason.
-            ``head``: the ready rows in the order of ``order_by`` without a walk over finished ones. ``ready``: that
-            index holds the ready rows alone (partial, or led by the state), or every row is ready; where it does not,
-            rows in progress and dead ones that lie before the head are walked over. ``walk``: the rows of every state
-            in the order of ``order_by``: a walk from a known place finds the ready ones, and must be bounded.
-            ``progress``: the rows in progress; ``stuck``: in the order of their start time. ``dead``: the dead rows.
-            ``due``: those that are not due yet. ``priority``: the ready rows of each priority. ``states``: the values
-            of the state, where it may have some that the layout lacks.
-        filtered: those of these indexes that hold only some of the rows.
-        lists: state (ready, scheduled, in_progress, dead, done) → the index along which its messages are listed. Those
-            without one are not.
+        slow: figure → why no probe of a poll may read it, one line; scans of the table still count it.
+        indexes: seek → the index that leads a statement directly to its rows, so that its cost does not depend on the
+            depth. Without one a poll must not run the statement, and ``slow`` has the reason. ``head``: the ready rows
+            in the order of ``order_by`` without passing finished ones. ``ready``: that index contains only ready rows
+            (partial, or led by the state), or every row is ready; otherwise, rows in progress and dead ones before the
+            head are passed. ``walk``: rows of all states in the order of ``order_by``: a walk from a known place finds
+            the ready ones, and must be bounded. ``progress``: the rows in progress. ``stuck``: the same in the order of
+            their start time. ``dead``: the dead rows. ``due``: rows that are not due yet. ``priority``: the ready rows
+            of each priority. ``states``: the values of the state, if it may have some that the layout lacks.
+        filtered: those of these indexes that contain only some of the rows.
+        lists: state (ready, scheduled, in_progress, dead, done) → the index for listing its messages. States without
+            one are not listed.
     """
 
     table_id: int
@@ -100,22 +101,22 @@ class TableFacts:
 
     @property
     def scanned(self) -> bool:
-        """Whether figures come from scans of the table, since no index leads to them."""
+        """True if some figures come from scans of the table, because no index leads to them."""
         return bool(self.slow.keys() - {"states"}) and self.push_sequence_id is None
 
     @property
     def read_by_range(self) -> bool:
-        """Whether the table is scanned range by range, if only for states that are not known."""
+        """True if the table is scanned range by range, even if only to find unknown states."""
         return bool(self.slow) and self.push_sequence_id is None
 
     @property
     def tables(self) -> tuple[int, ...]:
-        """The ids of the queue's tables: one, or two where the payloads are in another."""
+        """The ids of the queue's tables: one, or two if another table has the payloads."""
         return (self.table_id,) if self.data_table_id is None else (self.table_id, self.data_table_id)
 
     @property
     def object_ids(self) -> tuple[int, ...]:
-        """The tables and sequences of the queue, for granting rights on them."""
+        """The tables and sequences of the queue, for granting permissions on them."""
         ids = (
             self.table_id,
             self.data_table_id,
@@ -128,14 +129,14 @@ class TableFacts:
         return tuple(dict.fromkeys(each for each in ids if each is not None))
 
     def column(self, name: str) -> Column | None:
-        """The column of that name, if the table has it."""
+        """Return the column with this name, ``None`` if the table does not have it."""
         return next((column for column in self.columns if column.name == name), None)
 
     def typed(self, name: str | None) -> Column | None:
-        """The same, of unknown type where the table is not known to have it."""
+        """Return the column with this name, with an empty type if the table is not known to have it."""
         return None if name is None else self.column(name) or Column(name, "")
 
     def index(self, seek: str) -> IndexName | None:
-        """The index that serves this seek, if there is one."""
+        """Return the index that serves this seek, ``None`` without one."""
         name = self.indexes.get(seek)
         return None if name is None else IndexName(name, name in self.filtered)

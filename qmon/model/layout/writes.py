@@ -1,4 +1,4 @@
-"""What a layout says of requeues, as the configuration writes it: the order of pops, what is written, and the limit."""
+"""Settings of requeues in a layout: the order of pops, the columns written, and the maximum number of attempts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STATES: Final[tuple[Literal["ready", "dead"], ...]] = ("ready", "dead")
 
 
 def max_attempts_from(keys: Keys) -> int | str | None:
-    """A number of pops, or the column that says so of each message. Raises ``BadInput``."""
+    """Read the maximum number of pops, or the column with it. Raises ``BadInput``."""
     if isinstance(keys.raw.get("max_attempts"), str):
         return keys.text("max_attempts")
     most = keys.whole("max_attempts")
@@ -24,7 +24,7 @@ def max_attempts_from(keys: Keys) -> int | str | None:
 
 
 def order_from(keys: Keys) -> tuple[Order, ...]:
-    """``order``: a list of columns, each a text or ``{ column = …, descending = true }``. Raises ``BadInput``."""
+    """Read ``order``: a list of columns, each a text or ``{ column = …, descending = true }``. Raises ``BadInput``."""
     raw = keys.entries("order")
     out: dict[str, Order] = {}
     for number, one in enumerate(raw, 1):
@@ -39,12 +39,12 @@ def order_from(keys: Keys) -> tuple[Order, ...]:
 
 
 def order_to_list(order: Sequence[Order]) -> list[object]:
-    """What ``order_from`` reads back."""
+    """Return the list that ``parse_order`` reads."""
     return [{"column": each.column, "descending": True} if each.descending else each.column for each in order]
 
 
 def writes_from(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
-    """``writes``: for ``ready`` and ``dead`` a table of columns, each with what it gets. Raises ``BadInput``."""
+    """Read ``writes``: for ``ready`` and ``dead`` a table of columns with the value each gets. Raises ``BadInput``."""
     states = keys.inner("writes")
     if states is None:
         return ()
@@ -61,7 +61,7 @@ def writes_from(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
 
 
 def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
-    """What ``writes_from`` reads back."""
+    """Return the dictionary that ``parse_writes`` reads."""
     out: dict[str, dict[str, object]] = {}
     for each in writes:
         value = each.value if isinstance(each.value, int) else {"value": each.value}

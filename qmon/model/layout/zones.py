@@ -1,5 +1,4 @@
-"""What the times in a column without a time zone mean: UTC, the server's local time, a named zone's, numbers of some
-unit, or unknown."""
+"""The meaning of times without a time zone: UTC, the server's local time, a named zone, numbers, or unknown."""
 
 from __future__ import annotations
 
@@ -19,24 +18,28 @@ TIME_TYPES: Final = frozenset(
     }
 )
 ZONELESS_TYPES: Final = TIME_TYPES - {"timestamp with time zone", "datetimeoffset"}
-# Types of times that are numbers.
+
+# Types of times stored as numbers.
 NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal"})
 
 _DAY_S: Final = 86400
 _DAYS_BACK: Final = 500
 _DAYS_ON: Final = 500
-# Clocks are put forward and back at full quarters of an hour.
+
+# Clocks change at full quarters of an hour.
 _FINEST_S: Final = 900
 
-# Since when, in seconds since the epoch, a clock is so many minutes ahead of UTC, in the order of time. The first entry
-# is also true of all that was before.
+# Sorted pairs: from a time (seconds since the epoch) on, a clock is this many minutes ahead of UTC. The first entry
+# also applies to all earlier times.
 Changes = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimeUnit:
-    """How times are counted. ``per_s``: units in a second; ``zero_days``: days from zero to 1970; ``words``: all that
-    in words."""
+    """How times are counted.
+
+    ``per_s``: units per second. ``zero_days``: days from zero to 1970. ``words``: a description.
+    """
 
     per_s: int
     zero_days: int
@@ -45,10 +48,12 @@ class TimeUnit:
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """``name``: ``utc``, ``local`` (the server's), ``unknown``, one of ``COUNTED``, or a name of the IANA database.
+    """The meaning of times.
 
-    ``changes``: the clock's changes a good year back and ahead, where they are known. ``count``: of times in a column
-    of whole numbers, UTC.
+    Attributes:
+        name: ``utc``, ``local`` (the server's), ``unknown``, one of ``NUMBER_ZONES``, or an IANA time zone.
+        changes: the clock's changes a good year back and ahead, if known.
+        count: unit of times stored as whole numbers, in UTC.
     """
 
     name: str
@@ -62,7 +67,7 @@ class Zone:
 
     @property
     def words(self) -> str:
-        """What such a column holds."""
+        """The contents of such a column."""
         return "a time" if self.count is None else self.count.words
 
 
@@ -77,16 +82,16 @@ COUNTED: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 @dataclass(frozen=True, slots=True)
 class TimeColumn:
-    """A column of times, and what its times mean. One with a time zone is ``utc``: the server knows."""
+    """A column of times and their meaning. A column with a time zone is ``utc``, because the server converts it."""
 
     name: str
     zone: Zone = UTC_ZONE
 
 
 def named_zone(name: str, now: float) -> Zone | None:
-    """The zone of that name in the IANA database, with its changes around ``now`` (seconds since the epoch).
+    """Return the IANA time zone with its changes around ``now`` (seconds since the epoch).
 
-    ``None``: there is no such zone.
+    Returns ``None`` if there is no such zone.
     """
     try:
         zone = ZoneInfo(name)

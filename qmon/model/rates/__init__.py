@@ -1,1 +1,1 @@
-"""Rates: what moved between two polls, how fast, and when a queue drains. Pure functions."""
+"""Rates: what moved between two polls, and how fast."""

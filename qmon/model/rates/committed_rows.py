@@ -1,20 +1,20 @@
-"""Committed work on one table between two polls, from the server's counters, without reading the table.
+"""Committed work on one table between two polls, derived from the server's counters without reading the table.
 
-PostgreSQL counts rows inserted, updated and deleted whether or not the transaction commits, but keeps two counters
-that only a commit moves: live rows (inserts less deletes) and rows modified since the last analyze (inserts, updates
-and deletes). From these the committed work follows:
+PostgreSQL counts inserted, updated and deleted rows whether or not the transaction commits. Only two counters move with
+commits: live rows (inserts minus deletes) and rows modified since the last analyze (inserts, updates and deletes). The
+committed work follows from them:
 
     a queue that deletes on pop:   I - D = live          I + U + D = modified
     a queue with a state column:   D = deleted (by complete or by the archiver), I = live + D, U = modified - I - D
 
-``modified`` can be trusted between two analyzes. ``live`` less so. Vacuum and analyze set it anew; and it never falls
-below 0: each session hands in its own counts about once a second, and where those that delete come before those that
-insert, what would be below 0 is lost, and ``live`` is too high from then on. In a queue that is nearly empty that
-happens after each vacuum. So how ``modified`` is parted into inserts and deletes is taken from ``live`` only where it
-can be right; otherwise from the attempts, less the share of them that was rolled back lately. Where each poll counts
-the rows of a table, what is told so far is held against them.
+``modified`` is reliable between two analyzes. ``live`` is less reliable. Vacuum and analyze reset it, and it never
+falls below 0. Each session reports its counts about once a second. If deletes are reported before the inserts, the part
+below 0 is lost and ``live`` stays too high. In a nearly empty queue that happens after each vacuum. So ``modified`` is
+split into inserts and deletes by ``live`` only if ``live`` can be right. Otherwise it is split in proportion to the
+attempts, reduced by the share of them that was rolled back recently. If the rows of a table are counted in each poll,
+the result is checked against that count.
 
-SQL Server has only the attempts, and the rows that there are, which a rollback takes back: inserts and deletes are as
+SQL Server has only the attempts and the number of rows, and a rollback restores the latter. Inserts and deletes are as
 many of the attempts as agree with the change of the rows.
 
 Source: ``AtEOXact_PgStat_Relations`` and ``pgstat_relation_flush_cb`` in PostgreSQL's ``pgstat_relation.c``.
@@ -31,7 +31,7 @@ from qmon.model.samples.polled import CounterSample
 
 @dataclass(frozen=True, slots=True)
 class CommittedWork:
-    """Rows that commits inserted, updated and deleted. ``exact`` is false where rollbacks were guessed."""
+    """Rows inserted, updated and deleted by commits. ``exact`` is false if rollbacks were estimated."""
 
     inserted: float
     updated: float
@@ -41,7 +41,7 @@ class CommittedWork:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Which share of the attempts committed lately, 0 to 1."""
+    """The share of recent attempts that committed, 0 to 1."""
 
     inserted: float = 1.0
     updated: float = 1.0
@@ -50,14 +50,14 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What was tried of one kind (rows), and which share of it committed lately."""
+    """Attempts of one kind (rows), and the share of them that committed recently."""
 
     tried: float
     share: float
 
 
 def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
-    """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
+    """Return the committed work between two samples of one table's counters, ``None`` if the counters were reset."""
     inserted = now.inserted - prev.inserted
     updated = now.updated - prev.updated
     deleted = now.deleted - prev.deleted
@@ -85,14 +85,14 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
 
 
 def held_against(work: CommittedWork, more: float, prev: CounterSample, now: CounterSample) -> CommittedWork:
-    """The same work parted so that it agrees with the rows that there are, as far as the attempts allow.
+    """Return the work, split again so that it agrees with the counted rows, as far as the attempts allow.
 
-    Counters come up to a second later than rows, and those of inserts not at the same time as those of deletes: a
-    difference of no more than was tried in this poll says nothing.
+    Counters arrive up to a second later than rows, and those of inserts not together with those of deletes. A
+    difference of no more than the attempts in this poll is therefore ignored.
 
     Args:
-        work: on a table whose pops delete.
-        more: how many more rows there are than all work before this leaves.
+        work: work on a table whose pops delete.
+        unexplained_rows: how many more rows there are than all work before this one explains.
     """
     came, gone = now.inserted - prev.inserted, now.deleted - prev.deleted
     off = more - (work.inserted - work.deleted)
@@ -105,12 +105,11 @@ def held_against(work: CommittedWork, more: float, prev: CounterSample, now: Cou
 
 
 def min_share(shares: Shares) -> float:
-    """The smallest of the shares."""
     return min(shares.inserted, shares.updated, shares.deleted)
 
 
 def shares_of(prev: CounterSample, now: CounterSample, work: CommittedWork, before: Shares) -> Shares:
-    """The shares after an exact interval; where nothing was attempted, or the interval was not exact, as before."""
+    """Return the shares after an interval. Shares without attempts, or after an inexact interval, stay unchanged."""
     if not work.exact:
         return before
 
@@ -125,14 +124,14 @@ def shares_of(prev: CounterSample, now: CounterSample, work: CommittedWork, befo
 
 
 def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may_be_cut: bool) -> tuple[float, bool]:
-    """How many of the committed rows were inserts, and whether that is known and not guessed.
+    """Return how many of the committed rows were inserts, and whether that is known and not estimated.
 
     Args:
-        moved: rows that were inserted or did the other thing, all committed.
-        came: the inserts that were tried.
-        other: what was tried of the other thing.
-        by_live: the inserts by the change of live rows; ``None`` where that was set anew.
-        may_be_cut: whether live rows may have been kept from falling below 0, so that ``by_live`` is too high.
+        moved: committed rows, inserts and the other kind together.
+        came: attempted inserts.
+        other: attempts of the other kind.
+        by_live: inserts according to the change of live rows; ``None`` if that counter was reset.
+        may_be_cut: live rows may have been clamped at 0, so that ``by_live`` is too high.
     """
     low, high = max(0.0, moved - other.tried), min(came.tried, moved)
     weights = came.tried * came.share, other.tried * other.share
@@ -145,7 +144,7 @@ def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may
 
 
 def _by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:
-    """As many of the attempts as agree with how many more rows there are; all of them where none do."""
+    """Return as many of the attempts as agree with the change of the number of rows, all of them if none agree."""
     if not -deleted <= rise <= inserted:
         return CommittedWork(float(inserted), float(updated), float(deleted), exact=False)
     inserts = min(inserted, deleted + rise)

@@ -1,4 +1,4 @@
-"""Rates of the server's own counters, from two samples of their totals (SQL Server). Pure functions."""
+"""Rates of the server's own counters, from two samples of their totals (SQL Server)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from qmon.model.samples.counters import ServerCounters
 
 @dataclass(frozen=True, slots=True)
 class CounterRates:
-    """All per second over ``seconds``; ``None``: this server has no such counter.
+    """Rates per second over ``seconds``. ``None``: this server has no such counter.
 
-    ``transactions`` (begun) and ``log_flush_waits`` (commits that waited for the log) are of this database; batches,
-    pages split and requests for a lock that ran out of time are of the whole server, qmon's own batches among them.
+    ``transactions`` (started) and ``log_flush_waits`` (commits that waited for the log) count this database. Batches,
+    page splits and lock requests that timed out count the whole server, including qmon's own batches.
     """
 
     seconds: float
@@ -24,7 +24,7 @@ class CounterRates:
 
 
 def rates_between(before: ServerCounters, now: ServerCounters, seconds: float) -> CounterRates | None:
-    """The rates between two samples; ``None`` after a reset of any of them, or where no time has passed."""
+    """Return the rates between two samples, ``None`` after a reset of any counter or if no time has passed."""
     pairs = (
         (before.batches, now.batches),
         (before.transactions, now.transactions),

@@ -1,4 +1,4 @@
-"""Flow: how many messages were pushed, popped and completed between two polls, by committed work or ring positions."""
+"""Flow: messages pushed, popped and completed between two polls, from committed work or ring positions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from qmon.model.samples.polled import RingSample
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Messages moved between two polls. ``None``: this design has no such step, or its parts cannot be told apart.
+    """Messages moved between two polls.
 
-    ``net``: change of the number of ready messages.
+    ``None``: this design has no such step, or its parts cannot be told apart. ``net``: change of the number of ready
+    messages.
     """
 
     pushed: float
@@ -24,12 +25,15 @@ class Flow:
 
     @property
     def moves(self) -> bool:
-        """Whether anything is known to have moved."""
+        """True if any movement is known."""
         return bool(self.pushed or self.popped or self.net)
 
 
 def pops_in_transaction(layout: Layout) -> bool:
-    """Whether a message is in progress only while its popper's transaction is open: no row says that it is."""
+    """Return whether a message is in progress only while its consumer's transaction is open.
+
+    In such a queue no row says that it is in progress.
+    """
     if layout.pop == "delete":
         return True
     if layout.ring is not None or layout.traits.completes:
@@ -40,13 +44,13 @@ def pops_in_transaction(layout: Layout) -> bool:
 def table_flow(
     work: CommittedWork, layout: Layout, in_progress_change: int | None, in_table_change: int | None
 ) -> Flow:
-    """Messages moved, from the committed work on the queue's table.
+    """Return the messages moved, from the committed work on the queue's table.
 
     Args:
         work: rows inserted, updated and deleted by committed transactions.
         layout: the queue's layout.
-        in_progress_change: how many more messages are in progress than before, ``None`` where that is not known.
-        in_table_change: how many more live rows the table has, ``None`` where vacuum or analyze came between.
+        in_progress_change: change of the number of messages in progress; ``None`` if unknown.
+        in_table_change: change of the number of live rows; ``None`` if vacuum or analyze ran in between.
     """
     state = layout.state
     if layout.deletes_on_pop or (state is None and layout.part is None):
@@ -74,10 +78,13 @@ def steps_flow(
     in_progress_change: int | None,
     waiting: tuple[int | None, int | None] = (None, None),
 ) -> Flow | None:
-    """Messages moved, from steps that were written down; ``None`` where pushes, or both pops and their ends, are not.
+    """Return the messages moved, from recorded steps.
 
-    Where pops are not written down: what ended was popped, and so was what is more in progress than before; where ends
-    are not either: what was pushed and does not wait. ``waiting``: messages ready or scheduled, before and now.
+    If pops are not recorded, they are computed: as completed and failed messages plus the change of messages in
+    progress, or if ends are not recorded either, as pushed messages minus the change of waiting messages. The result is
+    ``None`` if pushes are not recorded, or pops can be neither read nor computed.
+
+    ``waiting``: messages ready or scheduled, before and now.
     """
     pushed, popped = _more(before.pushed, now.pushed), _more(before.popped, now.popped)
     completed, failed = _more(before.completed, now.completed), _more(before.failed, now.failed)
@@ -96,22 +103,22 @@ def _more(before: int | None, now: int | None) -> float | None:
 
 
 def pushed_up_to(ring: RingSample) -> int:
-    """The number of messages ever pushed into a ring and committed, but for holes."""
+    """Return the number of messages ever pushed into a ring and committed, without holes."""
     return ring.push_last - ring.push_open
 
 
 def popped_up_to(ring: RingSample) -> int:
-    """The number of messages ever popped from a ring and committed, but for orphans."""
+    """Return the number of messages ever popped from a ring and committed, without orphans."""
     return ring.pop_last - ring.pop_waiting - ring.pop_held
 
 
 def ring_ready(ring: RingSample) -> int:
-    """Messages in a ring that no popper has drawn a number for."""
+    """Return the messages in a ring whose number no consumer has drawn."""
     return max(0, ring.span - ring.push_open_ahead)
 
 
 def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:
-    """Messages moved through a ring, from its positions; ``None`` where a sequence was set back."""
+    """Return the messages moved through a ring, from its positions, ``None`` if a sequence was set back."""
     if now.push_last < prev.push_last or now.pop_last < prev.pop_last:
         return None
     pushed = max(0, pushed_up_to(now) - pushed_up_to(prev))

@@ -1,9 +1,9 @@
-"""Forecast: when a queue drains, or that it never will, from the net rate with a band.
+"""Forecast when a queue drains, or that it never will, from the net rate with an error band.
 
-The depth is taken as a walk with a drift: the net rate, and around it a noise whose variance grows with time. Where
-messages come in bursts or are popped in batches, what comes in one second is no guide to the next, so that variance is
-one over the long run, see ``qmon.model.rates.net_rate``. Two things make a time uncertain: the drift is known from a
-window, and the walk goes on as it has.
+The depth is modelled as a random walk with drift. The drift is the net rate. The variance of the noise around it grows
+with time. If messages come in bursts or are popped in batches, one second says little about the next, so the variance
+is measured over the long run, see ``qmon.model.rates.net_rate``. The forecast has two sources of error: the drift is
+estimated from a window, and the walk continues at random.
 """
 
 from __future__ import annotations
@@ -19,21 +19,24 @@ from qmon.model.rates.net_rate import NetRate, drift_of
 from qmon.model.rates.trend import Rise
 from qmon.model.text import duration, percent, rate
 
-# The band of a growing queue is that of its mean net rate over the next seconds, this many.
+# The band of a growing queue is that of its mean net rate over the next this many seconds.
 AHEAD_S: Final = 60.0
-# The band, in standard errors to either side.
+
+# Half width of the band in standard errors.
 SIGMAS: Final = 2.0
-# A time is never surer than this: the counters of sessions at work come up to a second late.
+
+# A forecast time is never more precise than this: counters of working sessions arrive up to a second late.
 LAG_S: Final = 2.0
 _STEADY_SHARE: Final = 0.02
-# Where the net rate is known no better than to this share of pushes or pops, the trend is unclear.
+
+# The trend is unclear if the error of the net rate exceeds this share of pushes or pops.
 _UNCLEAR_SHARE: Final = 0.2
 _FOREVER_S: Final = 30 * 86400.0
 _NEEDS: Final = ": needs ≥ "
 
 
 class Trend(StrEnum):
-    """Where the depth goes."""
+    """The direction in which the depth moves."""
 
     DRAINING = "draining"
     GROWING = "growing"
@@ -43,9 +46,10 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing.
+    """When a queue drains.
 
-    ``growth_band``: the mean of the next minute lies within this many messages/s of ``growth``.
+    ``seconds`` ± ``band_s``: time left while draining. ``growth``: messages per second while growing. ``growth_band``:
+    the mean growth over the next minute is within this many messages per second of ``growth``.
     """
 
     trend: Trend
@@ -56,7 +60,7 @@ class Forecast:
     growth_band: float | None = None
 
     def of_hour(self, rise: Rise) -> Forecast:
-        """The same unless it denies that the backlog rose over the last hour: then it grows as it did in that time."""
+        """Return the forecast, replaced by the growth of the last hour if it does not say that the queue grows."""
         if self.trend is Trend.GROWING:
             return self
         growth = (rise.now - rise.before) / rise.over_s
@@ -64,20 +68,20 @@ class Forecast:
 
     @property
     def while_paused(self) -> Forecast:
-        """The same without the poppers that it takes: what a pause stops says nothing of them."""
+        """The forecast without the number of consumers needed, which a pause says nothing about."""
         return replace(self, text=self.text.partition(_NEEDS)[0])
 
 
 def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
-    """The forecast for one queue.
+    """Return the forecast for one queue.
+
+    Only the newest ticks are used, since the net rate last changed. If a growing queue's consumers have always found a
+    message, the number of additional consumers needed is the net rate divided by the pop rate of one consumer.
 
     Args:
-        ready: messages ready now, ``None`` where that is not known.
-        ticks: for each interval between two polls its length in seconds and what moved in it, oldest first.
-        poppers: how many are connected, if that is known and all of them are busy.
-
-    Of these only the newest are used since when the net rate has not changed. A growing queue whose poppers have always
-    found a message needs as many more of their kind as its net rate is theirs.
+        ready: messages ready now; ``None`` if unknown.
+        ticks: for each interval between two polls its length in seconds and its flow, oldest first.
+        poppers: number of connected consumers, if it is known and all of them are busy.
     """
     ticks = [tick for tick in ticks if tick[0] > 0]
     if ready is None or len(ticks) < 2:
@@ -128,7 +132,7 @@ def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -
 
 
 def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, float]:
-    """Pushes and pops per second over the last ``seconds``."""
+    """Return pushes and pops per second over the last ``seconds``."""
     span = pushed = popped = 0.0
     for length, flow in reversed(ticks):
         if span >= seconds - 0.001:

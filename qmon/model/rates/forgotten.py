@@ -1,12 +1,12 @@
-"""Whether the server forgot between two polls what it had counted of a table: then their difference means nothing.
+"""Detect whether the server discarded a table's counters between two polls, so that their difference means nothing.
 
-SQL Server keeps these counters with what it has in memory of a heap or index, and counts from 0 each time it takes that
-into memory. A counter that is smaller than before tells it; one that has already grown past its old value does not. So
-everything is looked at that is forgotten with it or tells of it: all totals of the table and of its indexes, how many
-partitions are counted, whether the table was altered, and the numbers drawn for new rows, which no server forgets.
+SQL Server keeps these counters with its in-memory metadata of a heap or index, and starts from 0 each time it loads the
+metadata again. A counter that decreased shows that. A counter that has already grown past its old value does not. So
+everything that is discarded with it or shows it is compared: all totals of the table and of its indexes, the number of
+counted partitions, whether the table was altered, and the numbers drawn for new rows, which no server discards.
 
-What this cannot detect: a table without such numbers whose totals have all grown past their old values between two
-polls, and a partition whose loss the others have made up for in that time.
+Two cases cannot be detected: a table without such numbers whose totals have all grown past their old values between two
+polls, and a lost partition that the others have made up for in that time.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Uses = Mapping[Key, UseSample]
 
 
 def forgotten(before: CounterSample, now: CounterSample, drawn: int | None, uses: tuple[Uses, Uses]) -> bool:
-    """Whether it did, or may have.
+    """Return whether the counters were discarded, or may have been.
 
     Args:
-        before: the table's counters in the poll before.
-        now: the same in this poll.
-        drawn: numbers drawn for rows of the table in between; ``None`` where it has none.
+        before: the table's counters in the previous poll.
+        now: the table's counters in this poll.
+        drawn: numbers drawn for rows of the table in between; ``None`` if it has no such numbers.
         uses: the totals of the table and its indexes in both polls.
     """
     if now.inserted < before.inserted or now.updated < before.updated or now.deleted < before.deleted:
@@ -35,5 +35,5 @@ def forgotten(before: CounterSample, now: CounterSample, drawn: int | None, uses
         return True
     if works_between(*uses) is None:
         return True
-    # Fewer rows came than numbers were drawn, and all that is counted may have come since.
+    # Fewer rows were inserted than numbers drawn, and all counted rows may have been inserted since.
     return drawn is not None and now.inserted - before.inserted < drawn and now.inserted <= drawn

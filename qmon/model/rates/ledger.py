@@ -1,9 +1,9 @@
-"""Ledger of the gap: what became of the numbers that pushers have drawn and poppers have not finished with.
+"""Ledger of the gap: what happened to numbers that producers have drawn and consumers have not finished.
 
-The parts always add up to the whole, since the whole is what was counted in the same statement. A number that was drawn
-and has no message belongs to a push that is not committed yet, was rolled back, or was burnt by a cache or a restart.
-Which of them nobody can tell as long as a transaction that has drawn numbers is open: then it is one sum. Once none is,
-and nothing was drawn since, what has no message will not get one.
+The parts always add up to the total, because both are counted in the same statement. A drawn number without a message
+belongs to a push that is not committed yet, was rolled back, or was skipped by a sequence cache or a restart. These
+cases cannot be told apart while a transaction that has drawn numbers is open, so they are one sum. When no such
+transaction is open and nothing was drawn since, numbers without a message will never get one.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from typing import Final
 from qmon.model.samples.polled import RingSample
 
 READY: Final = "ready"
-# Taken by a popper that has not committed.
+
+# Taken by a consumer that has not committed.
 IN_FLIGHT: Final = "in flight"
-# Drawn by a popper that is gone.
+
+# Drawn by a consumer that is gone.
 ORPHANED: Final = "orphaned"
 UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
 AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
-# Of a queue that is not a ring: also what was popped although an older message is still there.
+
+# For queues that are not rings, this includes messages popped before an older message.
 AHEAD_BURNT: Final = "ahead, or burnt"
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """How many numbers had the same fate, and which."""
+    """How many numbers share one fate."""
 
     name: str
     count: int
@@ -35,31 +38,31 @@ class LedgerPart:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The parts in order, zeros included. ``estimated``: the number of ready messages was not counted exactly."""
+    """The parts in order, including zeros. ``estimated``: the number of ready messages was not counted exactly."""
 
     parts: tuple[LedgerPart, ...]
     estimated: bool = False
 
     @property
     def total(self) -> int:
-        """Numbers drawn by pushers that poppers have not finished with."""
+        """Numbers drawn by producers that consumers have not finished."""
         return sum(part.count for part in self.parts)
 
     def count(self, name: str) -> int | None:
-        """The count of one part; ``None`` where this ledger does not have it."""
+        """Return the count of one part, ``None`` if this ledger does not have it."""
         return next((part.count for part in self.parts if part.name == name), None)
 
 
 def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) -> Ledger:
-    """The ledger of a ring.
+    """Return the ledger of a ring.
 
-    The numbers beyond the pop position are ready or have no message; those up to it are in flight, orphaned, or have no
-    message either. Numbers that poppers have drawn ahead of all pushers are no messages and left out.
+    Numbers beyond the pop position are ready or have no message. Numbers up to it are in flight, orphaned, or have no
+    message. Numbers that consumers have drawn ahead of all producers are not messages and are left out.
 
     Args:
         ring: positions and slots, from one statement.
         orphans: messages known to be orphaned.
-        settled: nobody can push any number that has been drawn.
+        settled: no drawn number can be pushed any more.
     """
     beyond = max(0, ring.span)
     early = max(0, ring.pop_last - ring.push_last)
@@ -76,13 +79,13 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
 
 
 def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, settled: bool = False) -> Ledger:
-    """The ledger of a queue with ids: of the numbers from the oldest ready message to the last that was issued.
+    """Return the ledger of a queue with ids: the numbers from the oldest ready message to the last one issued.
 
     Args:
         span: how many numbers these are.
-        ready: messages ready and not held by a popper.
-        held: messages that running pops hold.
-        estimated: ``ready`` was carried on from an earlier count.
+        ready: messages ready and not held by a consumer.
+        held: messages held by running pops.
+        estimated: ``ready`` was extrapolated from an earlier count.
         settled: no transaction that has drawn a number is open, and none was drawn since that is known.
     """
     in_flight = min(max(0, held), span)

@@ -1,8 +1,8 @@
-"""Drift: the net rate of a queue, how well it is known, and since when it has been what it is. Pure.
+"""The net rate of a queue, its uncertainty, and since when it has been what it is.
 
-The noise around it is a variance over the long run: the sum of the autocovariances of the net rate, weighted as Newey
-and West do (Econometrica 55, 1987, pages 703-708), since what moves in one second often makes up for what moved in the
-one before (counters that come late, batches) or goes on in the next (bursts).
+The noise is a long-run variance: the sum of the autocovariances of the net rate, weighted as by Newey and West
+(Econometrica 55, 1987, pages 703-708). Movement in one second often compensates for that of the second before (counters
+that arrive late, batches) or continues in the next (bursts).
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from itertools import accumulate
 from math import sqrt
 from typing import Final
 
-# The window is divided into at most this many stretches, so that a poll costs the same at any interval.
+# The window is divided into at most this many stretches, so that the cost per poll does not depend on the interval.
 _STRETCHES: Final = 30
-# A change of the rate counts once this many seconds before and after it have been seen …
+
+# A change of the rate is accepted if this many seconds before and after it have been seen …
 _LEAST_S: Final = 14.0
-# … and once their means differ by this many standard errors. Three are not enough: of the many places where the rate
-# could have changed, one often differs by that much by chance.
+# … and if their means differ by this many standard errors. Three are not enough: among the many possible places of a
+# change, one often differs by that much by chance.
 _CHANGED: Final = 4.0
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
@@ -26,7 +27,10 @@ _LAGS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class NetRate:
-    """``net``: messages per second; ``noise``: variance that it gathers in a second; ``seconds``: over how many."""
+    """The net rate of a queue.
+
+    ``net``: messages per second. ``noise``: variance added per second. ``seconds``: length of the measurement.
+    """
 
     net: float
     noise: float
@@ -38,12 +42,12 @@ class NetRate:
         return sqrt(self.noise / self.seconds)
 
     def ahead(self, seconds: float) -> float:
-        """Standard error of the mean net rate over the seconds to come, in messages per second."""
+        """Return the standard error of the mean net rate over the next ``seconds``, in messages per second."""
         return sqrt(self.noise * (1 / self.seconds + 1 / seconds))
 
 
 def drift_of(ticks: Sequence[tuple[float, float]]) -> NetRate:
-    """The drift since the net rate last changed.
+    """Return the net rate since it last changed.
 
     Args:
         ticks: seconds (above 0) and change of ready messages of each interval, oldest first; at least two.
@@ -56,7 +60,7 @@ def drift_of(ticks: Sequence[tuple[float, float]]) -> NetRate:
 
 
 def _stretched(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The ticks put together to stretches of about the same length, the newest whole."""
+    """Merge the ticks into stretches of about equal length, the newest one complete."""
     least = sum(seconds for seconds, _ in ticks) / _STRETCHES
     out: list[tuple[float, float]] = []
     seconds = net = 0.0
@@ -70,7 +74,7 @@ def _stretched(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 
 
 class _Walk:
-    """Sums from the beginning to each stretch, from which mean and noise of any part follow at once."""
+    """Prefix sums over the stretches, which give mean and noise of any part in constant time."""
 
     def __init__(self, stretches: Sequence[tuple[float, float]]) -> None:
         self._seconds = _sums([seconds for seconds, _ in stretches])
@@ -86,7 +90,6 @@ class _Walk:
         return len(self._seconds) - 1
 
     def drift(self, start: int, stop: int) -> NetRate:
-        """The drift over these stretches."""
         seconds = self._seconds[stop] - self._seconds[start]
         return NetRate((self._net[stop] - self._net[start]) / seconds, self._noise(start, stop), seconds)
 
@@ -94,15 +97,15 @@ class _Walk:
         count = stop - start
         seconds = self._seconds[stop] - self._seconds[start]
         if count < 3:
-            return abs(self._net[stop] - self._net[start])  # as if each message came by chance
+            return abs(self._net[stop] - self._net[start])  # as if messages arrived independently
         lags = max(1, min(count - 2, _LAGS, round(min(_LAG_S, seconds / 4) * count / seconds)))
         own = max(0.0, self._covariance(start, stop, 0))
         whole = own + 2 * sum((1 - lag / (lags + 1)) * self._covariance(start, stop, lag) for lag in range(1, lags + 1))
-        # Few stretches, of which the mean is taken first, show less than there is.
+        # Subtracting the mean of few stretches underestimates the variance.
         return max(whole, 0.05 * own) * seconds / max(1, count - 1 - lags)
 
     def _covariance(self, start: int, stop: int, lag: int) -> float:
-        """The autocovariance of the net rate of these stretches at a lag."""
+        """Return the autocovariance of the net rate of these stretches at a lag."""
         count = stop - start
         mean = (self._rates[stop] - self._rates[start]) / count
         products = self._products[lag][stop] - self._products[lag][start + lag]
@@ -110,7 +113,7 @@ class _Walk:
         return (products - mean * both + (count - lag) * mean * mean) / count
 
     def change(self, start: int, stop: int) -> int | None:
-        """Where the net rate has most clearly changed, if it has."""
+        """Return where the net rate has changed most clearly, ``None`` if it has not."""
         best, found = _CHANGED, None
         for at in range(start + 1, stop):
             before, after = self._seconds[at] - self._seconds[start], self._seconds[stop] - self._seconds[at]

@@ -1,4 +1,4 @@
-"""What the calls of a statement read now and read before, and whether another plan is behind it. Pure functions."""
+"""Compare the pages read per call of a statement with before, and detect whether its plan changed."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ from typing import Final
 
 from qmon.model.samples.plans import PlanSample
 
-# How many times more pages a call must read than before.
+# A call must read at least this many times more pages than before.
 TIMES: Final = 3.0
-# Pages a call below which nobody would notice.
+
+# Fewer pages per call than this are never reported.
 LEAST_READS: Final = 50.0
-# Calls on either side that make an average.
+
+# Minimum number of calls, before and now, for an average.
 FEWEST: Final = 20
 
 _EVERY_S: Final = 300.0
-# Seconds from one queue to the next: where there are many, each comes round less often.
+
+# Seconds from one queue to the next, so that with many queues each is read less often.
 _EACH_S: Final = 30.0
 
 
 def every_s(queues: int) -> float:
-    """Seconds between two readings of one of so many queues, or more where one took long."""
+    """Return the seconds between two readings of one queue. They are longer if a reading took long."""
     return max(_EVERY_S, _EACH_S * queues)
 
 
 @dataclass(frozen=True, slots=True)
 class StatementUse:
-    """One statement: pages that a call reads, now and before; ``None``: it did not run then.
+    """One statement, with pages read per call now and before. ``None``: it did not run then.
 
-    ``plan`` and ``plan_before``: by which most calls ran. ``mean_s``, ``mean_before_s``: seconds a call took.
+    ``plan`` and ``plan_before``: the plan of most calls. ``mean_s`` and ``mean_before_s``: seconds per call.
     """
 
     plan: PlanSample
@@ -44,7 +47,7 @@ class StatementUse:
 
     @property
     def unexplained(self) -> bool:
-        """Whether a call reads much more than before, and plans are not told apart."""
+        """True if a call reads much more than before, and the server does not distinguish plans."""
         return not self.plan.plan_id and self._reads_more
 
     @property
@@ -56,17 +59,20 @@ class StatementUse:
 
     @property
     def regressed(self) -> bool:
-        """Whether another plan reads much more than the one before; never where plans are not told apart."""
+        """True if another plan reads much more than the one before.
+
+        Always false if the server does not distinguish plans.
+        """
         return self._reads_more and self.plan_before is not None and self.plan.plan_id != self.plan_before.plan_id
 
     @property
     def worse(self) -> bool:
-        """Whether one of these two is true."""
+        """True if ``is_regressed`` or ``is_unexplained`` is true."""
         return self.regressed or self.unexplained
 
 
 def statements(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
-    """What each statement that ran lately reads, those first that are worse than before, then what reads most."""
+    """Return the use of each recently run statement, those that got worse first, then by pages read."""
     by_statement: defaultdict[str, list[PlanSample]] = defaultdict(list)
     for plan in plans:
         by_statement[plan.statement_id].append(plan)

@@ -1,4 +1,4 @@
-"""Which procedures push into a queue and which pop, and what their calls read. Pure functions."""
+"""Which procedures push into a queue and which pop from it, and what their calls read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from qmon.model.layout.layout import Clients, Layout
 from qmon.model.samples.usage import ProcedureReads
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# What the articles and most others call them.
+
+# Names used by the source articles and by most other implementations.
 _SAYS: Final = {
     "pop": frozenset({"pop", "dequeue", "receive"}),
     "push": frozenset({"push", "enqueue", "send"}),
@@ -19,9 +20,9 @@ _SAYS: Final = {
 
 
 def verb_of(layout: Layout, schema: str, name: str) -> str:
-    """What a procedure does that names the queue's table: ``push``, ``pop``, or empty where nothing tells.
+    """Return what a procedure does that names the queue's table: ``push``, ``pop``, or empty if unknown.
 
-    By the layout's patterns for procedures where it has some, else by the words of its name.
+    The layout's patterns for procedures decide if it has any, else the words of the procedure's name.
     """
     patterns = {"pop": layout.poppers, "push": layout.pushers}
     if any(each.procedure is not None for each in patterns.values()):
@@ -40,9 +41,9 @@ def _fits(clients: Clients, schema: str, name: str) -> bool:
 
 
 def reads_between(before: Iterable[ProcedureReads], now: Iterable[ProcedureReads], verb: str) -> tuple[int, int] | None:
-    """Pages read and calls ended between two samples by the procedures that do ``verb``; ``None``: not known.
+    """Return pages read and calls finished between two samples by the procedures with this verb, ``None`` if unknown.
 
-    A procedure whose plans have changed in between is left out: its totals have begun anew.
+    A procedure whose plans changed in between is left out, because its totals started again from 0.
     """
     old = {each.procedure_id: each for each in before}
     pairs = [(old[each.procedure_id], each) for each in now if each.verb == verb and each.procedure_id in old]

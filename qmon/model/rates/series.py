@@ -1,4 +1,4 @@
-"""Series: the points of a queue's history in one block of numbers, so that hours of watching do not pile up objects."""
+"""Series: the points of a queue's history in one block of numbers. Hours of history do not accumulate objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final, overload
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One moment of a queue's history, for plots. Rates in messages per second over the interval that ends here."""
+    """One moment of a queue's history, for plots. Rates are messages per second over the interval that ends here."""
 
     at: float
     ready: float | None
@@ -31,15 +31,18 @@ _figures: Final = attrgetter(*_NAMES)
 
 
 class Series(Sequence[Point]):
-    """Points, oldest first, unchangeable. A figure that was not known is ``None`` again when it is read.
+    """An immutable sequence of points, oldest first. Unknown figures are read back as ``None``.
 
-    It looks at a stretch of a block that only ever grows at its end, so it costs nothing to make.
+    A series is a view of a range of a block that only grows at its end, so creating one costs nothing.
     """
 
     __slots__ = ("_numbers", "_start", "_stop")
 
     def __init__(self, numbers: array[float] | None = None, start: int = 0) -> None:
-        """``start``: where in ``numbers`` the oldest point begins; what is appended later is not seen."""
+        """Create a view of ``numbers`` from index ``start`` to its current end.
+
+        Numbers appended later are not included.
+        """
         self._numbers = array("d") if numbers is None else numbers
         self._start = start
         self._stop = len(self._numbers)
@@ -60,7 +63,7 @@ class Series(Sequence[Point]):
         return _point(*self._numbers[place : place + _WIDTH])
 
     def column(self, name: str) -> array[float]:
-        """One figure of all points, not a number where it was not known."""
+        """Return one figure of all points, NaN if it was unknown."""
         return self._numbers[self._start + _NAMES.index(name) : self._stop : _WIDTH]
 
     def __iter__(self) -> Iterator[Point]:
@@ -70,16 +73,16 @@ class Series(Sequence[Point]):
 
 
 class SeriesRecorder:
-    """Takes in points and gives them out as a series; keeps the newest ``most``."""
+    """Records points and returns them as a series. It keeps the newest ``capacity``."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._numbers = array("d")
 
     def add(self, point: Point) -> None:
-        """Take in one point. Nobody moves what a series looks at: old points go with their whole block.
+        """Add one point. Existing series stay valid: old points are dropped by replacing the whole block.
 
-        Time goes forward: where the server's clock was put back, what lies after it now goes.
+        If the server's clock was set back, points later than the new one are removed.
         """
         if self._numbers and point.at < self._numbers[-_WIDTH]:
             later = bisect_right(self._numbers[::_WIDTH], point.at)
@@ -89,12 +92,12 @@ class SeriesRecorder:
         self._numbers.extend(nan if number is None else number for number in _figures(point))
 
     def series(self) -> Series:
-        """The newest points as they are now."""
+        """Return the newest points as they are now."""
         return Series(self._numbers, max(0, len(self._numbers) - self._most * _WIDTH))
 
 
 def column(points: Sequence[Point], name: str) -> array[float]:
-    """One figure of all these points, not a number where it was not known."""
+    """Return one figure of all these points, NaN if it was unknown."""
     if isinstance(points, Series):
         return points.column(name)
     known = (getattr(point, name) for point in points)

@@ -1,4 +1,4 @@
-"""Findings of the last hour of a queue: backlog rises, messages take longer, producers stopped, messages due later."""
+"""Findings from the last hour of a queue: rising backlog, slower messages, silent producers, messages due later."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from qmon.model.text import milliseconds, time_of_day
 
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """A backlog that rises slowly and steadily, over ``over_s`` seconds. ``before`` and ``now``: messages ready.
+    """A backlog that rises slowly and steadily over ``over_s`` seconds.
 
-    ``age_before_s`` and ``wait_s``: age of the oldest of them in seconds, ``None`` if no age was known then.
+    ``before`` and ``now``: messages ready. ``age_before_s`` and ``wait_s``: age of the oldest of them in seconds,
+    before and now; ``None`` if no age was known.
     """
 
     before: float
@@ -23,7 +24,10 @@ class Rise:
 
 @dataclass(frozen=True, slots=True)
 class Slower:
-    """Each message takes ``now_s`` seconds, ``before_s`` until ``since_at`` (server clock, seconds since the epoch)."""
+    """Each message takes ``now_s`` seconds, and took ``before_s`` until ``since_at``.
+
+    ``since_at``: server clock, seconds since the epoch.
+    """
 
     before_s: float
     now_s: float
@@ -31,14 +35,14 @@ class Slower:
 
     @property
     def words(self) -> str:
-        """All that in words."""
+        """The finding as one clause."""
         now, before = (milliseconds(1000 * seconds) for seconds in (self.now_s, self.before_s))
         return f"each message takes ~{now}, before ~{before}, since {time_of_day(self.since_at)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """A queue that was busy gets nothing: no push for ``silent_s`` seconds, ``before_per_s`` a second until then."""
+    """A busy queue gets no messages: no push for ``silent_s`` seconds, ``before_per_s`` pushes per second before."""
 
     silent_s: float
     before_per_s: float
@@ -46,10 +50,10 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class DueLater:
-    """Most of the newest messages are due later, which few messages of the hour before were.
+    """Most of the newest messages are due later, unlike those of the hour before.
 
     ``later`` of the last ``pushed`` messages, since ``since_at`` (server clock, seconds since the epoch).
-    ``share_before``: share of the messages before that were due later, 0 to 1.
+    ``share_before``: share of the earlier messages that were due later, 0 to 1.
     """
 
     pushed: float

@@ -1,7 +1,7 @@
-"""Use: what a pop costs a queue's tables and indexes, from two polls' totals. Pure functions and their records.
+"""Use: what a pop costs on a queue's tables and indexes, from the totals of two polls.
 
-Under a pinned horizon dead rows stay in the table and in its indexes, and every scan that looks for the head passes
-them again: rows touched per pop grow with each message popped, until whoever holds the horizon lets go.
+While the horizon is held back, dead rows stay in the table and in its indexes, and every scan for the head passes them
+again. Rows touched per pop grow with each popped message until the horizon moves on.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from qmon.model.figure import Figure
 from qmon.model.samples.usage import UseSample
 
-# A table's id, and an index's, 0 for the table itself.
+# Table id and index id; index 0 is the table itself.
 Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class PopWork:
-    """What was done to one table or index in some time. ``None``: not known. Times in seconds, the rest counts."""
+    """Work done on one table or index in some time. ``None``: unknown. Times are in seconds, the rest are counts."""
 
     scans: int | None = None
     rows: int | None = None
@@ -27,7 +27,7 @@ class PopWork:
     lock_waits: int | None = None
     splits: int | None = None
     forwarded: int | None = None
-    # What qmon itself read is known, and left out.
+    # What qmon itself read is known and subtracted.
     ours: bool = True
     io_waits: int | None = None
     escalations_tried: int | None = None
@@ -35,20 +35,26 @@ class PopWork:
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing that is known was done."""
+        """True if no known work was done."""
         return not (self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexUse:
-    """One table or index now. ``role``: ``table``, ``primary``, ``unique`` or ``index``; rates are per second.
+    """The current use of one table or index. Rates are per second.
 
-    ``growth``: bytes per second over the last minutes; ``id``: the index as the server knows it, 0 the table.
-    ``forwarded``: rows of a heap read by way of where they were before they grew (SQL Server).
-    ``fragmented``: share of its pages that are out of order, 0 to 1, ``fragmented_s``: seconds since that was read,
-    ``unread``: why it is not (SQL Server). ``io_waits``: waits for a page to be read or written; ``escalations_tried``
-    and ``escalations``: locks of rows that were to become one of the whole table, and that did; ``sequential``: whether
-    OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
+    Attributes:
+        role: ``table``, ``primary``, ``unique`` or ``index``.
+        growth: bytes per second over the last minutes.
+        id: the index as the server identifies it, 0 for the table.
+        forwarded: rows of a heap read through a forwarding pointer (SQL Server).
+        fragmented: share of its pages that are out of order, 0 to 1.
+        fragmented_s: seconds since ``fragmented`` was read.
+        unread: why ``fragmented`` was not read (SQL Server).
+        io_waits: waits for a page to be read or written.
+        escalations_tried: attempts to escalate row locks to a table lock.
+        escalations: successful escalations.
+        sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
     """
 
     name: str
@@ -75,20 +81,20 @@ class IndexUse:
 
 @dataclass(frozen=True, slots=True)
 class QueueUse:
-    """The tables and indexes of one queue now.
+    """The current use of one queue's tables and indexes.
 
     Attributes:
-        rows_per_pop: rows and index entries that scans returned, for each message popped.
-        pages_per_pop: pages touched, for each message popped.
-        before: rows per pop at the median of the ten minutes before the horizon's oldest holder began; ``None``:
-            nobody watched then.
-        hot_share: share of the updates that stayed on their page and touched no index, 0 to 1 (PostgreSQL).
-        dead: dead rows that still lie in the tables.
-        trend: rows per pop so far, the oldest first, a value every few seconds; ``None`` where nothing was popped.
+        rows_per_pop: rows and index entries returned by scans per popped message.
+        pages_per_pop: pages touched per popped message.
+        before: median of rows per pop over the ten minutes before the oldest holder of the horizon started; ``None`` if
+            the queue was not watched then.
+        hot_share: share of updates that stayed on their page and touched no index, 0 to 1 (PostgreSQL).
+        dead: dead rows still in the tables.
+        trend: rows per pop so far, oldest first, one value every few seconds; ``None`` if nothing was popped.
         parts: the tables and their indexes.
         analyzed: how often the table's statistics were updated in the last 20 seconds.
-        reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None``: not this server.
-        sized_at: when the sizes were read, the first of them, server clock, seconds.
+        reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None`` on other servers.
+        sized_at: when the first of the sizes was read, server clock, seconds since the epoch.
     """
 
     rows_per_pop: Figure
@@ -104,20 +110,19 @@ class QueueUse:
 
     @property
     def touched(self) -> Figure:
-        """What a pop touches: rows, or where the server counts none, pages read by the procedure that pops."""
+        """What a pop touches: rows, or if the server does not count them, pages read by the procedure that pops."""
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
     @property
     def touches(self) -> str:
-        """What ``touched`` counts."""
+        """The unit of ``touched_per_pop``."""
         return "rows touched" if self.reads_per_pop is None else "logical reads"
 
 
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:
-    """What was done between two samples of one table or index by others than us; ``None`` after a reset.
+    """Return the work of others on one table or index between two samples, ``None`` after a reset.
 
-    ``polls``: how many polls the two are apart. Where there are some between, each is taken to have read as much as the
-    first.
+    ``polls``: distance of the two samples in polls. Each poll in between is assumed to have read as much as the first.
     """
     scans = _less(now.scans, before.scans)
     rows = _less(now.rows_read, before.rows_read)
@@ -142,7 +147,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
 def works_between(
     before: Mapping[Key, UseSample], now: Mapping[Key, UseSample], polls: int = 1
 ) -> dict[Key, PopWork] | None:
-    """The same of all tables and indexes of a queue that both polls have; ``None`` after a reset of any of them."""
+    """Return the work on all tables and indexes that both polls have, ``None`` after a reset of any of them."""
     found: dict[Key, PopWork] = {}
     for key in before.keys() & now.keys():
         work = work_between(before[key], now[key], polls)

@@ -1,4 +1,4 @@
-"""Samples of Service Broker, SQL Server's own queues: one record a probe; see there for each column."""
+"""Samples of Service Broker, SQL Server's own queues. One record per probe; the SQL explains each column."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BrokerQueueSample:
-    """One row a queue. ``depth``: messages in it as the server counts them, ``None``: not for us.
+    """One row per queue.
 
-    ``receives`` and ``enqueues``: messages may go and come; ``activates``: the server starts ``procedure`` when some
-    come, ``max_readers`` of it at once at most. ``poison_handling``: five rollbacks in a row turn the queue off.
+    Attributes:
+        depth: messages in it as the server counts them; ``None``: not visible to our role.
+        receives: RECEIVE is on.
+        enqueues: ENQUEUE is on.
+        activates: the server starts ``procedure`` when messages arrive.
+        max_readers: maximum number of concurrent readers that activation starts.
+        poison_handling: five rollbacks in a row turn the queue off.
     """
 
     queue_id: int
@@ -27,10 +32,13 @@ class BrokerQueueSample:
 
 @dataclass(frozen=True, slots=True)
 class BrokerMonitorSample:
-    """One row a monitor of a queue. ``state``: INACTIVE, NOTIFIED, RECEIVES_OCCURRING.
+    """One row per queue monitor. ``state``: INACTIVE, NOTIFIED or RECEIVES_OCCURRING.
 
-    ``empty_s`` and ``activated_s``: seconds since a RECEIVE found nothing, and since a procedure was started.
-    ``waiting``: sessions in a RECEIVE; ``tasks``: started procedures that run.
+    Attributes:
+        empty_s: seconds since a RECEIVE found nothing.
+        activated_s: seconds since a procedure was started.
+        waiting: sessions in a RECEIVE.
+        tasks: started procedures that are running.
     """
 
     queue_id: int
@@ -43,10 +51,15 @@ class BrokerMonitorSample:
 
 @dataclass(frozen=True, slots=True)
 class TransmissionSample:
-    """One row: messages that were sent and not delivered. ``enabled``: Service Broker is on in the database.
+    """One row: messages that were sent and not delivered.
 
-    ``messages``: as the server counts them, ``None``: not for us. Of ``counted`` of them, ``oldest_s``: seconds since
-    the oldest was sent; ``status``: why one for ``service`` could not be delivered, empty where none was tried.
+    Attributes:
+        enabled: Service Broker is on in the database.
+        messages: their number as the server counts them; ``None``: not visible to our role.
+        counted: how many of them were read.
+        oldest_s: seconds since the oldest of those was sent.
+        service: the service of the message that ``status`` is about.
+        status: why that message could not be delivered; empty if delivery was not tried.
     """
 
     enabled: bool
@@ -59,10 +72,12 @@ class TransmissionSample:
 
 @dataclass(frozen=True, slots=True)
 class ConversationsSample:
-    """One row: the conversations of the database, of which up to a limit were ``counted``.
+    """One row: the conversations of the database. At most a fixed number is ``counted``.
 
-    ``talking``: neither side has ended it; ``left``: the other side has, and this one has not; ``leaving``: this side
-    has, and the other has not.
+    Attributes:
+        talking: neither side has ended it.
+        left: only the other side has ended it.
+        leaving: only this side has ended it.
     """
 
     counted: int
@@ -73,9 +88,9 @@ class ConversationsSample:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """What was read of Service Broker at ``read_at`` (server clock, seconds since the epoch).
+    """Data of Service Broker, read at ``read_at`` (server clock, seconds since the epoch).
 
-    ``monitors``, ``transmission`` and ``conversations``: ``None`` where they have not been read or could not be.
+    ``monitors``, ``transmission`` and ``conversations``: ``None`` if they were not or cannot be read.
     """
 
     read_at: float

@@ -1,20 +1,23 @@
-"""Samples of the sessions of programs, and of those that own messages in progress; see the probes of the same names."""
+"""Samples of program sessions. See the probe of the same name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-# Sessions that a poll lists, at most.
+# Maximum number of sessions listed per poll.
 MOST_CLIENTS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSample:
-    """One row a session of a program. ``begun_s``: seconds since its last statement began.
+    """One row per session of a program. Whatever our role may not see is ``None`` or empty.
 
-    ``quiet_s``: seconds since it has become idle, or busy; ``wait_kind``: class of what it waits for, empty where it
-    runs; ``started_at``: seconds since the epoch. What our role may not see is ``None`` or empty.
+    Attributes:
+        started_at: seconds since the epoch.
+        begun_s: seconds since its last statement started.
+        quiet_s: seconds since it became idle or active.
+        wait_kind: class of its wait; empty if it runs.
     """
 
     session: int
@@ -29,5 +32,5 @@ class ClientSample:
 
     @property
     def key(self) -> tuple[int, float | None]:
-        """What tells a session from a later one with the same number."""
+        """Distinguishes a session from a later one with the same number."""
         return self.session, self.started_at

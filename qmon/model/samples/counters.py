@@ -1,4 +1,4 @@
-"""The server's own counters, where it has them apart from its clock (SQL Server): totals, never rates."""
+"""The server's own counters, if it has them separately from its clock (SQL Server). Totals, never rates."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from qmon.model.samples.polled import ServerSample, WaitSample
 
 @dataclass(frozen=True, slots=True)
 class ServerCounters:
-    """One row; totals since the server started, but for ``threadless``. ``None``: this server has no such counter.
+    """One row. Totals since the server started, except ``threadless``. ``None``: this server has no such counter.
 
-    ``commits`` are transactions of this database that wrote, ``transactions`` all of its that began,
-    ``log_flush_waits`` its commits that waited for the log; the others are the whole server's. ``threadless``: tasks
-    that wait for a worker thread at this moment, which have no session yet.
+    Attributes:
+        commits: transactions of this database that wrote.
+        transactions: all transactions started in this database.
+        log_flush_waits: commits of this database that waited for the log.
+        threadless: tasks that currently wait for a worker thread and have no session yet.
     """
 
     commits: int | None
@@ -27,7 +29,7 @@ class ServerCounters:
 
 
 def with_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:
-    """The server's sample with what its counters add."""
+    """Return the server's sample with the values of its counters added."""
     if counters is None:
         return server
     return replace(server, commits=counters.commits, deadlocks=counters.deadlocks)
@@ -36,7 +38,7 @@ def with_counters(server: ServerSample, counters: ServerCounters | None) -> Serv
 def with_threadless(
     waits: tuple[WaitSample, ...] | None, counters: ServerCounters | None
 ) -> tuple[WaitSample, ...] | None:
-    """The waits of sessions, and those of tasks that have no thread yet (``THREADPOOL``)."""
+    """Return the waits of sessions, plus those of tasks without a thread (``THREADPOOL``)."""
     if waits is None or counters is None or not counters.threadless:
         return waits
     return (*waits, WaitSample("CPU", "THREADPOOL", counters.threadless))

@@ -1,7 +1,7 @@
-"""Samples of deadlocks: sessions that wait for each other in a circle, until the server ends one of them; and of what
-the server reports of sessions that wait for long.
+"""Samples of deadlocks and of the server's reports about sessions that wait for long.
 
-PostgreSQL counts deadlocks and writes their statements only to its log; what is seen just before tells them here.
+In a deadlock sessions wait for each other in a circle, until the server ends one of them. PostgreSQL counts deadlocks
+and writes their statements only to its log. What was seen just before a deadlock is used instead.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CircleSample:
-    """One row a pair of waiting sessions, of which the first waits for the second.
+    """One row per pair of waiting sessions. The first waits for the second.
 
-    ``table_id``: the table of the row or lock it waits for, ``None`` where the server does not tell.
+    ``table_id``: the table of the row or lock it waits for; ``None`` if the server does not report it.
     """
 
     session: int
@@ -25,14 +25,17 @@ class CircleSample:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """Sessions that were seen to wait for each other, each with what it ran."""
+    """Sessions that were seen waiting for each other, each with its statement."""
 
     members: tuple[CircleSample, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSample:
-    """One row a pair of a deadlock that the server has reported (SQL Server); ``at``: when, seconds since the epoch."""
+    """One row per pair of a deadlock that the server reported (SQL Server).
+
+    ``at``: time of the report, seconds since the epoch.
+    """
 
     at: float
     session: int
@@ -44,10 +47,12 @@ class GraphSample:
 
 @dataclass(frozen=True, slots=True)
 class ReportSample(GraphSample):
-    """The same from a file of the server's.
+    """A deadlock pair read from a file of the server.
 
-    ``here``: the lock is of the watched database; of others nothing is told. ``file``, ``offset``: the file as the
-    server calls it and the block of it in which the report stands.
+    Attributes:
+        here: the lock is in the watched database. Of other databases nothing else is returned.
+        file: the file as the server names it.
+        offset: the block of the file that contains the report.
     """
 
     here: bool
@@ -57,17 +62,19 @@ class ReportSample(GraphSample):
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """One row: the file that reports are written to at present."""
+    """One row: the file that reports are currently written to."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlockedReport:
-    """A session that waited longer than the server's threshold, as it was reported ``at`` (seconds since the epoch).
+    """A session that waited longer than the server's threshold, reported at ``at`` (seconds since the epoch).
 
-    ``waited_s``: seconds so far; ``table_id``: table of the lock, ``None``: not named. ``blocker``: whom it waited for,
-    with what that one did and ran last.
+    Attributes:
+        waited_s: seconds so far.
+        table_id: table of the lock; ``None``: not named.
+        blocker: the session it waited for; the ``blocker_…`` fields have its state and last statement.
     """
 
     at: float
@@ -84,7 +91,7 @@ class BlockedReport:
 
 @dataclass(frozen=True, slots=True)
 class BlockedSample(BlockedReport):
-    """One row a report in a file of the server's; ``here``, ``file`` and ``offset`` as of ``ReportSample``."""
+    """One row per report in a file of the server. ``here``, ``file`` and ``offset`` are as in ``ReportSample``."""
 
     here: bool
     file: str

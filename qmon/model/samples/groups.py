@@ -1,4 +1,4 @@
-"""Samples of groups (``model.groups``): one record a probe of the same name; see there for each column."""
+"""Samples of groups (``model.groups``). One record per probe of the same name; the SQL explains each column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.model.samples.messages import OwnerSample
 
 @dataclass(frozen=True, slots=True)
 class GroupStateSample:
-    """One row a queue that has messages in this state. ``late``: those that have been in it for too long."""
+    """One row per queue with messages in this state. ``late``: messages in this state for too long."""
 
     state: str
     queue: str | None
@@ -20,7 +20,7 @@ class GroupStateSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStrangeSample:
-    """One row for each queue and value of the state that has messages in no known state."""
+    """One row per queue and state value with messages in no known state."""
 
     queue: str | None
     value: str | None
@@ -29,14 +29,14 @@ class GroupStrangeSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupOwnerSample(OwnerSample):
-    """The same as of any queue, with the queue that the message is in."""
+    """An owner as in any queue, with the queue of its message."""
 
     queue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWorkersSample:
-    """One row a queue: workers that serve it and have been heard of lately; of any queue where nothing says which."""
+    """One row per queue: its workers that reported recently; workers of any queue if the table does not say which."""
 
     queue: str | None
     counted: int
@@ -44,14 +44,14 @@ class GroupWorkersSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupLastSample:
-    """One row: the greatest number of a table to which rows are only ever added."""
+    """One row: the greatest id of an append-only table."""
 
     last_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsSample:
-    """One row a queue: steps since a row of such a table, and how many of these up to a later one."""
+    """One row per queue: steps since a row of an append-only table, and how many of these up to a later row."""
 
     step: str
     queue: str | None
@@ -61,7 +61,7 @@ class GroupStepsSample:
 
 @dataclass(frozen=True, slots=True)
 class GroupStepsAtSample:
-    """One row a queue: steps within some seconds."""
+    """One row per queue: steps within a number of seconds."""
 
     step: str
     queue: str | None
@@ -70,7 +70,7 @@ class GroupStepsAtSample:
 
 @dataclass(frozen=True, slots=True)
 class StepTotals:
-    """Messages pushed, popped, completed and failed since watching began; ``None``: nothing tells."""
+    """Messages pushed, popped, completed and failed since watching started. ``None``: unknown."""
 
     pushed: int | None = None
     popped: int | None = None
@@ -80,9 +80,9 @@ class StepTotals:
 
 @dataclass(frozen=True, slots=True)
 class GroupBlockerSample:
-    """One row a queue and blocker, which some of the queue's blocked messages wait for.
+    """One row per queue and blocker that some of the queue's blocked messages wait for.
 
-    ``held_s``: seconds that ``holder`` has held it; ``seen``: messages that wait for it, among a bounded number read.
+    ``held_s``: seconds that ``holder`` has held it. ``seen``: messages that wait for it, among a bounded number read.
     """
 
     queue: str | None
@@ -94,10 +94,12 @@ class GroupBlockerSample:
 
 @dataclass(frozen=True, slots=True)
 class BlockedMessages:
-    """The blocked messages of a queue. ``oldest_s``: age of the oldest in seconds, ``None`` if unknown.
+    """The blocked messages of a queue.
 
-    ``why``: why messages in these states are blocked, in words. ``every_s``: seconds between two counts if that is
-    longer than usual, else 0.
+    Attributes:
+        oldest_s: age of the oldest in seconds; ``None`` if unknown.
+        why: why messages in these states are blocked, in words.
+        every_s: seconds between two counts if that is longer than usual, else 0.
     """
 
     counted: int

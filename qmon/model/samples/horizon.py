@@ -1,6 +1,6 @@
-"""Samples of the horizon: the oldest state of the database that somebody may still ask for.
+"""Samples of the horizon: the oldest state of the database that a session may still read.
 
-No row that died after it can be removed, by vacuum (PostgreSQL) or from the version store (SQL Server).
+Rows that died after it cannot be removed, by vacuum (PostgreSQL) or from the version store (SQL Server).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class HolderKind(StrEnum):
     """What holds the horizon."""
 
     SESSION = "session"
-    # A prepared transaction: it has no session.
+    # A prepared transaction, which has no session.
     PREPARED = "prepared"
     # A replication slot.
     SLOT = "slot"
@@ -23,12 +23,17 @@ class HolderKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HorizonSample:
-    """One row a holder, the oldest first.
+    """One row per holder, oldest first.
 
-    ``kind``: a ``HolderKind``. ``session``: 0 where it has none. ``name``: of a prepared transaction, slot or standby,
-    else empty. ``xid``: the id it holds at (PostgreSQL: transaction id; SQL Server: sequence number of the
-    transaction). ``age``: transactions begun since. ``held_s``: seconds since its transaction began, ``None`` where
-    the server does not say. ``started_at``: when the session began, seconds since the epoch; ``state_s``: seconds.
+    Attributes:
+        kind: a ``HolderKind``.
+        session: 0 if it has none.
+        name: name of a prepared transaction, slot or standby, else empty.
+        xid: the id it holds (PostgreSQL: transaction id; SQL Server: sequence number of the transaction).
+        age: transactions started since.
+        held_s: seconds since its transaction started; ``None`` if the server does not report it.
+        started_at: when the session started, seconds since the epoch.
+        state_s: seconds in this state.
     """
 
     kind: str
@@ -49,10 +54,11 @@ class HorizonSample:
 
 @dataclass(frozen=True, slots=True)
 class VersionStoreSample:
-    """One row: what the version store holds (SQL Server). PostgreSQL keeps old rows in the tables: it has none.
+    """One row: the contents of the version store (SQL Server). PostgreSQL keeps old rows in the tables and has none.
 
-    ``bytes``: row versions in tempdb, of all databases where ``whole_server``; ``None``: not shown.
-    ``persistent_bytes``: row versions that the database keeps itself (accelerated database recovery), ``None``: none.
+    Attributes:
+        bytes: row versions in tempdb, of all databases if ``whole_server``; ``None``: not visible.
+        persistent_bytes: row versions that the database keeps itself (accelerated database recovery); ``None``: none.
     """
 
     bytes: int | None

@@ -11,10 +11,13 @@ FAILED: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class JobStepSample:
-    """One row a step of a job whose command names one of the ``name``s that were asked for.
+    """One row per job step whose command contains one of the requested ``name``s.
 
-    ``read_at``: the server's clock, seconds since the epoch. ``enabled``: its schedule starts the job. ``outcome`` of
-    its last run: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``ran_s``: seconds since that began. ``None``: not known.
+    Attributes:
+        read_at: server clock, seconds since the epoch.
+        enabled: the job is started by its schedule.
+        outcome: of its last run: 0 failed, 1 succeeded, 2 retry, 3 canceled; ``None``: unknown.
+        ran_s: seconds since that run started; ``None``: unknown.
     """
 
     name: str
@@ -29,7 +32,10 @@ class JobStepSample:
 
 @dataclass(frozen=True, slots=True)
 class QueueJob:
-    """A step of a job that names a queue's table or what pops from it. The rest is as in ``JobStepSample``."""
+    """A job step that names a queue's table or a routine that pops from it.
+
+    Other fields are as in ``JobStepSample``.
+    """
 
     queue: str
     job: str
@@ -41,7 +47,7 @@ class QueueJob:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs that work on queues, as last read. ``unread``: why nothing is known, with the GRANT that helps."""
+    """The jobs that work on queues, as last read. ``unread``: why they are unknown, with the GRANT that fixes it."""
 
     jobs: tuple[QueueJob, ...] = ()
     unread: str = ""

@@ -1,23 +1,26 @@
-"""A page of a queue's messages: which is wanted, its rows as they are read, and where the next one begins."""
+"""A page of a queue's messages: the requested page, the rows read, and where the next page starts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-# Messages of a page.
+# Messages per page.
 PAGE: Final = 100
-# Rows that are looked at for a page, at most, where no index gives exactly those.
+
+# Maximum number of rows read for a page, if no index returns exactly its rows.
 LOOKED_AT: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the order of a list: by the value of the column that it goes by, as text, and then by the id.
+    """A place in the order of a list, by the value of its sort column (as text) and then by id.
 
-    ``value``: ``None`` where that is NULL, which is behind all others. ``id``: of the last message before this place;
-    ``None``: the place is before all of that value, or where it is ``past`` behind them. ``within``: so many messages
-    have that value that they are read by themselves, along an index that has them in the order of their ids.
+    Attributes:
+        value: ``None`` if it is NULL, which sorts last.
+        id: id of the last message before this place; ``None``: before all messages with that value, or after them if
+            ``past``.
+        within: so many messages have that value that they are read separately, along an index that sorts them by id.
     """
 
     value: str | None
@@ -28,8 +31,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The page that is wanted. ``state``: ready, scheduled, in_progress, stuck, dead or done; ``after``: where it
-    begins, ``None``: at the beginning of the list, or where it is ``descending`` at the end."""
+    """The requested page.
+
+    Attributes:
+        state: ready, scheduled, in_progress, stuck, dead or done.
+        after: where it starts; ``None``: at the start of the list, or at its end if ``descending``.
+    """
 
     state: str
     after: Place | None = None
@@ -38,10 +45,14 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class ListedSample:
-    """One row that was looked at for a page: those listed, and the first and last of all.
+    """One row read for a page: its messages, and the first and last row read.
 
-    ``at``: the value that the list goes by, as text; ``listed``: 1 where the row is of the page or behind it;
-    ``place``: which of those looked at, from 1, of which there are ``looked``, ``known`` of them with a value to go by.
+    Attributes:
+        at: value of the sort column, as text.
+        listed: 1 if the row is on the page or after it.
+        place: position among the rows read, from 1.
+        known: rows read that have a sort value.
+        looked: rows read.
     """
 
     id: str
@@ -50,6 +61,7 @@ class ListedSample:
     owner: str | None
     attempts: int | None
     payload: str | None
+    error: str | None
     at: str | None
     listed: int
     place: int
@@ -59,12 +71,15 @@ class ListedSample:
 
 @dataclass(frozen=True, slots=True)
 class PageSample:
-    """What was read for a page, beside its messages.
+    """What was read for a page, apart from its messages.
 
-    ``order``: the column that the list goes by, empty where none gives an order. ``looked``: rows that were looked at;
-    ``every``: they were of whatever state, since no index leads to those of this one. ``next``: where the next page
-    begins, ``None``: there is none. ``cut``: more rows have the same value than are looked at, and some may be missing.
-    ``why``: why no page can be read, else empty.
+    Attributes:
+        order: the sort column; empty if the list has no order.
+        looked: rows read.
+        every: rows of all states were read, because no index leads to this state.
+        next: where the next page starts; ``None``: there is none.
+        cut: more rows share a value than are read, so some may be missing.
+        why: why no page can be read, else empty.
     """
 
     listing: Listing

@@ -1,6 +1,6 @@
-"""Samples that verdicts about single messages need: owners, failed attempts, what a ring has lost.
+"""Samples for verdicts about single messages: owners, failed attempts, losses of a ring.
 
-One record a probe of the same name; see there for each column.
+One record per probe of the same name; the SQL explains each column.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OwnerSample:
-    """One row a message in progress, of the longest-running: who popped it, and what that proves.
+    """One row per message in progress, among the longest-running: its owner and what that proves.
 
-    ``owner_state``: dead, alive, unknown, or none without an owner; ``age_s``: seconds since it was popped.
+    ``owner_state``: dead, alive, unknown, or none without an owner. ``age_s``: seconds since it was popped.
     """
 
     id: str
@@ -24,10 +24,10 @@ class OwnerSample:
 
 @dataclass(frozen=True, slots=True)
 class TriedSample:
-    """One row a queue: the message at the head that others may have failed on.
+    """One row per queue: the message at the head that consumers may have failed on.
 
-    ``attempts``: how often it was popped, ``None`` where nothing counts; ``mark``: changes with every transaction that
-    has taken or locked the message and has not kept it; empty where that was not read.
+    ``attempts``: how often it was popped, ``None`` if the table has no counter. ``mark``: changes with every
+    transaction that took or locked the message and did not keep it, empty if it was not read.
     """
 
     id: str
@@ -37,10 +37,14 @@ class TriedSample:
 
 @dataclass(frozen=True, slots=True)
 class SweepSample:
-    """One row a sweep over some slots of a ring, from ``from_slot`` on: what looks like a hole or an orphan.
+    """One row per sweep over some slots of a ring from ``from_slot`` on: possible holes and orphans.
 
-    ``holes`` and ``orphans`` are numbers of messages, ``hole`` and ``orphan`` the first of them; ``orphan_s``: seconds
-    since that one was pushed. ``push_last`` and ``pop_last``: the last numbers drawn.
+    Attributes:
+        push_last: last number drawn by producers.
+        pop_last: last number drawn by consumers.
+        holes: number of possible holes; ``hole`` is the first.
+        orphans: number of possible orphans; ``orphan`` is the first.
+        orphan_s: seconds since that orphan was pushed.
     """
 
     from_slot: int
@@ -55,7 +59,7 @@ class SweepSample:
 
 @dataclass(frozen=True, slots=True)
 class DrawerSample:
-    """One row an open transaction that has drawn a number from a sequence. ``session`` 0: a prepared transaction."""
+    """One row per open transaction that drew a number from a sequence. ``session`` 0: a prepared transaction."""
 
     sequence_id: int
     session: int
@@ -66,7 +70,7 @@ class DrawerSample:
 
 @dataclass(frozen=True, slots=True)
 class PrioritySample:
-    """One row a priority that has ready messages: the oldest of them, ``oldest_s`` seconds old."""
+    """One row per priority with ready messages: the oldest of them, ``oldest_s`` seconds old."""
 
     priority: int
     head_id: str
@@ -75,10 +79,13 @@ class PrioritySample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDiagnostics:
-    """About single messages of one queue, from one poll; ``None``: the probe does not apply, is not due, or failed.
+    """Data about single messages of one queue from one poll. ``None``: the probe does not apply, is not due, or failed.
 
-    ``proof``: why an owner may be unknown, empty where it never is. ``owners_limit``: how many owners could have been
-    listed. ``push_drawers``: who has drawn a number to push, longest first. ``slots``: of the whole ring.
+    Attributes:
+        owners_limit: maximum number of owners that could be listed.
+        proof: why an owner may be unknown; empty if it never is.
+        push_drawers: transactions that drew a number to push, longest first.
+        pop_drawers: transactions that drew a number to pop, longest first.
     """
 
     owners: tuple[OwnerSample, ...] | None = None

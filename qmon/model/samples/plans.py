@@ -1,4 +1,4 @@
-"""Samples of the plans by which a queue is popped, as the server itself remembers them (Query Store)."""
+"""Samples of the plans of pops, as the server itself stores them (Query Store, pg_stat_statements)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlanHistorySample:
-    """One row: whether the server remembers plans now. ``read_at``: its clock, seconds since the epoch.
+    """One row: whether the server stores plans now.
 
-    ``why``: why it does not, else empty. ``home``: the schema of what remembers, where it has one.
+    ``read_at``: server clock, seconds since the epoch. ``why``: why it does not, else empty. ``home``: schema of the
+    extension that stores them, if there is one.
     """
 
     read_at: float
@@ -20,13 +21,19 @@ class PlanHistorySample:
 
 @dataclass(frozen=True, slots=True)
 class PlanSample:
-    """One row a plan of a statement that takes or changes rows of a queue's table; where plans are not told apart
-    (pg_stat_statements) one row a statement, with an empty ``plan_id``.
+    """One row per plan of a statement that takes or changes rows of a queue's table.
 
-    ``routine``: the procedure that the statement is in, else empty; ``age_s``: seconds since the plan was first made,
-    where known; ``forced``: somebody wants this one. ``calls`` that ended lately (in the last hour or two, or since the
-    last reading), and pages that these have read, in memory or not; ``calls_before`` and ``reads_before``: in the time
-    before. ``spent_s`` and ``spent_before_s``: seconds that they took.
+    If plans are not distinguished (pg_stat_statements), there is one row per statement with an empty ``plan_id``.
+    "Recent" is the last hour or two, or the time since the last reading.
+
+    Attributes:
+        routine: the procedure that contains the statement, else empty.
+        age_s: seconds since the plan was first made, if known.
+        forced: the plan was forced.
+        calls: recently finished calls.
+        reads: pages that these read, in memory or not.
+        spent_s: seconds that they took.
+        calls_before: calls before that time; ``reads_before`` and ``spent_before_s`` likewise.
     """
 
     statement_id: str
@@ -45,9 +52,9 @@ class PlanSample:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlans:
-    """What was read of one queue at ``read_at`` (server clock, seconds since the epoch).
+    """Plans of one queue, read at ``read_at`` (server clock, seconds since the epoch).
 
-    ``unread``: why nothing is known, else empty.
+    ``unread``: why they are unknown, else empty.
     """
 
     queue: str

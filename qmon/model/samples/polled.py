@@ -1,7 +1,7 @@
-"""Samples: the typed rows of each probe. Field names are the column names of the SQL, one record a probe.
+"""Samples: the typed rows of each probe. Field names are the column names of the SQL, with one record per probe.
 
-Times are seconds: ``*_at`` since the Unix epoch on the server's clock, ``*_s`` durations. Counters are totals since
-the server last reset them, never rates.
+Times are seconds: ``*_at`` since the Unix epoch on the server's clock, ``*_s`` durations. Counters are totals since the
+server last reset them, never rates.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-# Values that a line names at most.
+# Maximum number of values named in one line.
 _LISTED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ReadableSample:
-    """One row a table: whether our role may read it."""
+    """One row per table: whether our role may read it."""
 
     table_id: int
     readable: bool
@@ -25,13 +25,19 @@ class ReadableSample:
 class ServerSample:
     """One row: the server and the watched database as a whole.
 
-    ``in_recovery``: a standby, or a database that may only be read; then ``behind_s``: how many seconds behind the
-    primary it is, ``None`` where that is not known, and ``replay_paused``: it stays where it is.
-    ``sessions``, ``sessions_used`` of all databases and ``pollers`` (qmons that poll this database, ours included):
-    ``None`` if our role may not see them. ``sessions_limit``: how many there may be, ``None`` if that is not known.
-    ``sees_sessions`` false: our role, ``role``, sees only its own sessions. ``untracked``: sessions in which
-    ``track_activities`` is off, so that their statements and times are not shown. ``counts`` false: ``track_counts`` is
-    off, so that the counters of tables stand still. A counter is ``None`` if this server does not show it to us.
+    A counter is ``None`` if the server does not show it to us.
+
+    Attributes:
+        in_recovery: a standby, or a read-only database.
+        sessions: sessions of this database; ``None`` if our role may not see them.
+        sees_sessions: false if our role (``role``) sees only its own sessions.
+        replay_paused: the standby does not apply changes.
+        behind_s: seconds behind the primary; ``None`` if unknown.
+        pollers: qmons that poll this database, including ours; ``None`` if our role may not see them.
+        untracked: sessions with ``track_activities`` off, whose statements and times are hidden.
+        counts: false if ``track_counts`` is off, so that the counters of tables do not change.
+        sessions_used: sessions of all databases; ``None`` if our role may not see them.
+        sessions_limit: maximum number of sessions; ``None`` if unknown.
     """
 
     now_at: float
@@ -55,7 +61,7 @@ class ServerSample:
 
 @dataclass(frozen=True, slots=True)
 class WaitSample:
-    """One row a wait: how many sessions wait for it at this moment. ``event`` empty: running on a processor."""
+    """One row per wait: how many sessions are in it now. An empty ``event`` means running on a processor."""
 
     kind: str
     event: str
@@ -64,18 +70,25 @@ class WaitSample:
 
 @dataclass(frozen=True, slots=True)
 class BlockingSample:
-    """One row a pair of a session and one that it waits for; ``blocker`` ``None``: it waits for nobody, only blocks.
+    """One row per pair of a session and one that it waits for. ``None``: the server does not report it.
 
-    A prepared transaction is session 0 and has a ``gid``. ``ahead``: the blocker does not hold the lock, it stands
-    before the session in the line for it. ``holders`` and ``line`` count both kinds of blockers, also those beyond what
-    is listed. ``mode`` and ``object``: the lock that is waited for; ``table_id``: the table it belongs to. The rest is
-    about the session; ``started_at``: when it began, seconds since the epoch.
+    A prepared transaction is session 0 and has a ``gid``. Fields not listed describe the session.
 
-    ``transactions``: transactions that it has begun and not ended, nested ones included. ``isolation``: its isolation
-    level; empty: not known. ``batch_s``: seconds since its last batch began. ``reads`` and ``writes``: pages that its
-    request has read in memory and written, or the session if it has no request. ``memory``: bytes granted to its
-    request. ``undone``: the share of its rollback that is done, 0 to 1. ``threads``: how many of its threads wait.
-    What is ``None`` the server does not say.
+    Attributes:
+        blocker: the session it waits for; ``None``: it waits for none and only blocks.
+        ahead: the blocker does not hold the lock, but is ahead of the session in the lock queue.
+        holders: blockers that hold the lock, including those not listed.
+        line: blockers ahead in the lock queue, including those not listed.
+        mode: mode of the lock it waits for; ``object`` is its object.
+        table_id: the table of that lock.
+        started_at: when the session started, seconds since the epoch.
+        transactions: open transactions, including nested ones.
+        isolation: isolation level; empty: unknown.
+        batch_s: seconds since its last batch started.
+        reads: pages that its request has read in memory, or the session if it has no request; ``writes`` likewise.
+        memory: bytes granted to its request.
+        undone: completed share of its rollback, 0 to 1.
+        threads: how many of its threads wait.
     """
 
     session: int
@@ -111,10 +124,10 @@ class BlockingSample:
 
 @dataclass(frozen=True, slots=True)
 class WriterSample:
-    """One row a running transaction that has written: who holds the rows it has touched.
+    """One row per running transaction that has written: the session that holds the rows it touched.
 
-    A prepared transaction is session 0, and ``application`` its name. ``transaction_s`` is ``None`` where our role may
-    not see it or the session does not report it, and 0 where the transaction has just ended.
+    A prepared transaction is session 0, with its name in ``application``. ``transaction_s`` is ``None`` if our role may
+    not see it or the session does not report it, and 0 if the transaction has just ended.
     """
 
     xid: str
@@ -126,14 +139,21 @@ class WriterSample:
 
 @dataclass(frozen=True, slots=True)
 class CounterSample:
-    """One row a table: the server's statistics counters. ``live`` and ``dead`` are rows, the rest totals of rows.
+    """One row per table: the server's statistics counters, as totals of rows.
 
-    ``modified_since_analyze``: those of committed transactions alone, ``None`` where the server does not count them.
-    Of a parent they are the sums of its partitions. ``called``: the table's name now, ``None`` or a number where it is
-    gone. ``files``: a number made of what holds its rows; across another one nothing is compared. ``readable``: by our
-    role. ``counted``: false where the server has counted nothing of it yet, or has forgotten what it had counted.
-    ``partitions``: those of which it has counted something, and ``altered``: a number that is another one after the
-    table or an index of it was altered; ``None`` where the counters do not hang on that.
+    For a parent table, sums of its partitions.
+
+    Attributes:
+        live: current live rows.
+        dead: current dead rows.
+        modified_since_analyze: modifications by committed transactions only; ``None`` if the server does not count
+            them.
+        called: the table's current name; ``None`` or a number if it is gone.
+        files: a number derived from the table's storage. Samples with different numbers are not compared.
+        readable: our role may read the table.
+        counted: false if the server has not counted anything yet or has discarded its counters.
+        partitions: partitions with counters; ``None`` if the counters do not depend on them.
+        altered: a number that changes when the table or one of its indexes is altered; ``None`` likewise.
     """
 
     table_id: int
@@ -157,7 +177,7 @@ class CounterSample:
 
 @dataclass(frozen=True, slots=True)
 class SequenceSample:
-    """One row a sequence: the last number issued, ``None`` where none was yet or our role may not see it."""
+    """One row per sequence: the last number issued, ``None`` if none was issued or our role may not see it."""
 
     sequence_id: int
     last_value: int | None
@@ -166,10 +186,12 @@ class SequenceSample:
 
 @dataclass(frozen=True, slots=True)
 class PartialSample:
-    """One row a table of which our role may see a part of the rows only, or a column that is masked for it.
+    """One row per table of which our role sees only some rows, or a masked column.
 
-    ``column_name``: that column, ``None``: rows are hidden. ``why``: what hides the rest, one line; ``helps``: who sees
-    all.
+    Attributes:
+        column_name: the masked column; ``None``: rows are hidden.
+        why: what hides the rest, one line.
+        helps: which role sees everything.
     """
 
     table_id: int
@@ -180,7 +202,7 @@ class PartialSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaSample:
-    """How old the rows of a standby are, as in ``ServerSample``, where another statement tells it."""
+    """How old the rows of a standby are, as in ``ServerSample``, if a separate statement returns it."""
 
     replay_paused: bool
     behind_s: float | None
@@ -188,16 +210,16 @@ class ReplicaSample:
 
 @dataclass(frozen=True, slots=True)
 class NewestIdSample:
-    """One row a queue: the greatest id that was committed, ``None`` where there is no row."""
+    """One row per queue: the greatest committed id, ``None`` without rows."""
 
     last_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class HeadSample:
-    """One row a queue: the oldest ready message found from the last known head on, and a bounded count.
+    """One row per queue: the oldest ready message, searched from the last known head on, and a bounded count.
 
-    ``counted``: ready rows seen, up to the limit asked for; ``oldest_s``: age of the head in seconds.
+    ``counted``: ready rows seen, up to the requested limit. ``oldest_s``: age of the head in seconds.
     """
 
     head_id: str | None
@@ -207,10 +229,10 @@ class HeadSample:
 
 @dataclass(frozen=True, slots=True)
 class WalkSample:
-    """One row a queue: a head looked for among a bounded number of rows of any state; next time from ``place`` on.
+    """One row per queue: the head, searched among a bounded number of rows of any state.
 
-    ``whole``: the look was not cut short, so that ``counted`` is exact below the limit asked for; the rest is as in
-    ``HeadSample``.
+    The next search starts at ``place``. ``whole``: the search was not cut short, so ``counted`` is exact below the
+    requested limit. Other fields are as in ``HeadSample``.
     """
 
     place: str | None
@@ -222,9 +244,9 @@ class WalkSample:
 
 @dataclass(frozen=True, slots=True)
 class HeldSample:
-    """One row a transaction that has locked ready rows near the head, with how many: where no row says "in progress".
+    """One row per transaction that has locked ready rows near the head, with their number. For tables without states.
 
-    ``xid`` may be that of a savepoint; ``running``: it has neither committed nor rolled back.
+    ``xid`` may belong to a savepoint. ``running``: it has neither committed nor rolled back.
     """
 
     xid: str
@@ -234,7 +256,7 @@ class HeldSample:
 
 @dataclass(frozen=True, slots=True)
 class ProgressSample:
-    """One row a queue: messages in progress, counted up to the limit, and how many of them are beyond the timeout."""
+    """One row per queue: messages in progress, counted up to a limit, and how many of them exceed the timeout."""
 
     in_progress: int
     stuck: int | None
@@ -243,21 +265,21 @@ class ProgressSample:
 
 @dataclass(frozen=True, slots=True)
 class ProgressIdSample:
-    """One row a message in progress of a table without a start time: only its id is known."""
+    """One row per message in progress of a table without a start time: only its id is known."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class CountSample:
-    """One row: a count up to the limit asked for (scheduled, dead)."""
+    """One row: a count up to the requested limit (scheduled, dead)."""
 
     counted: int
 
 
 @dataclass(frozen=True, slots=True)
 class StateValueSample:
-    """One row a value of the state that qmon does not know: as text, and its rows, up to the limit asked for."""
+    """One row per state value that qmon does not know: the value as text, and its rows, up to the requested limit."""
 
     value: str
     counted: int
@@ -267,9 +289,12 @@ class StateValueSample:
 class StrangeStates:
     """Messages in states that qmon does not know.
 
-    ``column``: the state, empty if no column says it. ``values``: those states as text, or some of them; none if all
-    values are known, and other columns tell that the messages are in no known state. ``counted``: how many messages;
-    ``at_least``: there may be more.
+    Attributes:
+        column: the state column; empty if no single column has the state.
+        values: some of those states as text; empty if all values are known and other columns put the messages in no
+            known state.
+        counted: number of messages.
+        at_least: there may be more.
     """
 
     column: str
@@ -279,7 +304,7 @@ class StrangeStates:
 
     @property
     def words(self) -> str:
-        """The values, and how many messages have them, in one clause."""
+        """The values and the number of messages with them, as one clause."""
         about = "at least " if self.at_least else ""
         messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
         if not self.values:
@@ -293,15 +318,20 @@ class StrangeStates:
 
 @dataclass(frozen=True, slots=True)
 class RingSample:
-    """One row a ring: positions and the slots around both of them, from one statement.
+    """One row per ring: positions and the slots around both of them, from one statement.
 
-    ``push_last`` and ``pop_last``: last numbers drawn; ``push_open``: numbers near ``push_last`` whose slot does not
-    hold the message yet; ``push_open_ahead``: those beyond ``pop_last`` without a message, given up as holes or not
-    there yet; ``pop_waiting``: numbers up to ``pop_last`` whose message is not there yet; ``pop_held``: those whose
-    message is there and not popped yet; ``oldest_s``: age in seconds of the oldest message that is ready. Of several
-    subscribers ``pop_…`` is about the one that is furthest behind. In a ring without turns a number whose message is
-    still to come looks like one that was popped: ``push_open`` then ends at ``pop_last``, and ``pop_waiting`` has only
-    numbers that no pusher has drawn.
+    With several subscribers ``pop_…`` describes the one furthest behind. In a ring without turns a number whose message
+    is still to come looks like a popped one. ``push_open`` then ends at ``pop_last``, and ``pop_waiting`` has only
+    numbers that no producer has drawn.
+
+    Attributes:
+        push_last: last number drawn by producers.
+        pop_last: last number drawn by consumers.
+        push_open: numbers near ``push_last`` whose slot does not contain the message yet.
+        push_open_ahead: numbers beyond ``pop_last`` without a message: given up as holes, or still to come.
+        pop_waiting: numbers up to ``pop_last`` whose message is still to come.
+        pop_held: numbers up to ``pop_last`` whose message is there and not popped yet.
+        oldest_s: age in seconds of the oldest ready message.
     """
 
     push_last: int
@@ -314,7 +344,7 @@ class RingSample:
 
     @property
     def span(self) -> int:
-        """How many numbers pushers have drawn that no popper has; negative where poppers are ahead."""
+        """Numbers drawn by producers but not by consumers; negative if consumers are ahead."""
         return self.push_last - self.pop_last
 
 
@@ -327,7 +357,7 @@ class ClockSample:
 
 @dataclass(frozen=True, slots=True)
 class DepthSample:
-    """One row: the ready rows, as the server itself counts them in an index."""
+    """One row: the number of ready rows as the server itself maintains it in an index."""
 
     counted_at: float
     ready: int
@@ -335,14 +365,18 @@ class DepthSample:
 
 @dataclass(frozen=True, slots=True)
 class EmptySample:
-    """One row: whether no message is left in a table that only a scan counts; ``None``: too large to look."""
+    """One row: whether a table that only a scan counts is empty, ``None`` if it is too large to look."""
 
     empty: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class MessageSample:
-    """One row a message, for the queue screen. ``age_s``: seconds since it was started, or else enqueued."""
+    """One row per message, for the queue screen.
+
+    ``age_s``: seconds since it was started, or else enqueued. ``error``: the newest end of its last error, at most 200
+    characters, ``None`` if it has none or no column contains it.
+    """
 
     id: str
     state: str
@@ -350,13 +384,14 @@ class MessageSample:
     owner: str | None
     attempts: int | None
     payload: str | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CostSample:
-    """One row: what our own session has cost the server so far. ``None``: this server does not say.
+    """One row: what our own session has cost the server so far. ``None``: the server does not report it.
 
-    ``buffers``: pages touched; ``cpu_ms``: milliseconds on a processor.
+    ``buffers``: pages touched. ``cpu_ms``: milliseconds of processor time.
     """
 
     buffers: int | None
@@ -373,7 +408,7 @@ class PausesKnown:
 
 @dataclass(frozen=True, slots=True)
 class OperatedSample:
-    """One row an operation of qmon that is under way, or has ended lately: its table, and how many rows it changed."""
+    """One row per running or recently finished operation of qmon: its table, and how many rows it changed."""
 
     id: str
     about: str
@@ -382,7 +417,7 @@ class OperatedSample:
 
 @dataclass(frozen=True, slots=True)
 class PauseSample:
-    """One row a pause in force. ``about``: the table; ``side``: pushers or poppers; ``way``: switch or gate."""
+    """One row per pause in force. ``about``: the table. ``side``: pushers or poppers. ``way``: switch or gate."""
 
     queue: str
     about: str

@@ -1,7 +1,7 @@
-"""Samples of what lies under all queues: the log, the copies of the database, temporary space, limits of a service.
+"""Samples of server health: the log, replicas, temporary space, limits of a service.
 
-One record a probe, as in ``qmon.model.samples.polled``. Both engines fill them: what an engine or a version does not
-tell is ``None``, or an empty text.
+One record per probe, as in ``qmon.model.samples.polled_samples``, for both engines. Values that an engine or version
+does not report are ``None`` or empty.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from dataclasses import dataclass, field
 class LogSample:
     """One row: the transaction log of the database (SQL Server), or the write-ahead log of the server (PostgreSQL).
 
-    ``total``: bytes of its files; ``used``: bytes of these that cannot be used again yet; ``most``: bytes that it may
-    come to, ``None`` where nothing limits it or that is not known. ``held_by``: what keeps its oldest part, in the
-    server's words, empty: nothing. ``pieces``: virtual log files, or segments. ``saved_s``: seconds since it was last
-    backed up or archived.
+    Attributes:
+        total: bytes of its files.
+        used: bytes of these that cannot be reused yet.
+        most: maximum size in bytes; ``None`` if unlimited or unknown.
+        held_by: what keeps its oldest part, in the server's words; empty: nothing.
+        pieces: virtual log files, or segments.
+        saved_s: seconds since it was last backed up or archived.
     """
 
     total: int | None
@@ -30,13 +33,20 @@ class LogSample:
 
 @dataclass(frozen=True, slots=True)
 class ReplicationSample:
-    """One row a server that has the database: the one that answers (``local``), and the copies that it feeds.
+    """One row per server that has the database: the one that answers (``local``), and the replicas it feeds.
 
-    ``host``: of the one that answers the machine or address, else empty. ``role``: ``primary``, ``secondary``, empty:
-    it is the only one. ``state``: the server's word. ``timeline``: of a PostgreSQL that answers, one more with each
-    promotion. ``healthy``: it is as it is to be. ``synchronous``: commits wait for it. ``connected``: it is reached.
-    ``suspended``: why nothing moves, in the server's words, empty: it does. ``unsent`` and ``unredone``: bytes of log
-    that it has not, or has and not applied yet; ``behind_s``: seconds of commits that it lacks. ``None``: not known.
+    Attributes:
+        host: machine or address of the server that answers, else empty.
+        role: ``primary``, ``secondary``, or empty if it is the only one.
+        state: in the server's words.
+        timeline: of a PostgreSQL server that answers; it increases with each promotion.
+        healthy: it works as intended.
+        synchronous: commits wait for it.
+        connected: it is connected.
+        suspended: why nothing moves, in the server's words; empty if it does.
+        unsent: bytes of log that it has not received; ``None``: unknown.
+        unredone: bytes of log received and not applied yet; ``None``: unknown.
+        behind_s: seconds of commits that it lacks; ``None``: unknown.
     """
 
     name: str
@@ -58,8 +68,13 @@ class ReplicationSample:
 class TempSpaceSample:
     """One row: the space that all sessions share for temporary tables, sorts and row versions (tempdb), in bytes.
 
-    ``total``: of its files, ``used`` of these; ``most``: that they may come to, ``None``: not known. ``versions``,
-    ``internal`` (sorts, hash joins, spools) and ``objects`` (temporary tables) are parts of ``used``.
+    Attributes:
+        total: size of its files.
+        used: used part of these.
+        most: maximum size; ``None``: unknown.
+        versions: part of ``used`` for row versions.
+        internal: part of ``used`` for sorts, hash joins and spools.
+        objects: part of ``used`` for temporary tables.
     """
 
     total: int | None
@@ -72,7 +87,7 @@ class TempSpaceSample:
 
 @dataclass(frozen=True, slots=True)
 class TempSessionSample:
-    """One row a session that holds much of that space: bytes, as in ``TempSpaceSample``; who holds most comes first."""
+    """One row per session that uses much temporary space, largest first. Bytes as in ``TempSpaceSample``."""
 
     session: int
     application: str
@@ -82,16 +97,19 @@ class TempSessionSample:
 
     @property
     def held(self) -> int:
-        """Bytes in all."""
+        """Total bytes."""
         return (self.internal or 0) + (self.objects or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSample:
-    """One row: what was bought of a managed service. ``objective``: its name there, empty: not shown.
+    """One row: the purchased tier of a managed service.
 
-    ``pooled``: with others in an elastic pool, ``pool`` its name where that is shown. ``serverless``: it pauses when
-    nobody is connected for long enough.
+    Attributes:
+        objective: its name at the provider; empty: not visible.
+        pool: name of the elastic pool, if visible.
+        pooled: the database is in an elastic pool.
+        serverless: it pauses if nothing is connected for long enough.
     """
 
     objective: str
@@ -102,7 +120,7 @@ class ServiceSample:
 
 @dataclass(frozen=True, slots=True)
 class LimitsSample:
-    """One row: how much is used of what may be, each 0 to 1; ``None``: not shown."""
+    """One row: used shares of the limits, each 0 to 1; ``None``: not visible."""
 
     cpu: float | None
     data_io: float | None
@@ -115,10 +133,10 @@ class LimitsSample:
 
 @dataclass(frozen=True, slots=True)
 class SettingSample:
-    """One row a setting of the server, the database or its tables.
+    """One row per setting of the server, the database or its tables.
 
-    ``object``: of a table its name, or the first of several alike and how many more there are; else empty. ``value``:
-    in the server's words, ``None``: not known.
+    ``object``: table name, or the first of several alike and the number of others; empty if it is not a table's
+    setting. ``value``: in the server's words, ``None``: unknown.
     """
 
     name: str
@@ -128,10 +146,10 @@ class SettingSample:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What was read lately of all that; ``None`` or empty where it was not, or cannot be.
+    """Server health, as last read. ``None`` or empty: not read, or not available.
 
-    ``limits``: of the database, ``pool_limits``: of the pool that it is in. ``read_at``: by probe when, server clock,
-    seconds since the epoch.
+    ``limits`` are those of the database, ``pool_limits`` those of its pool. ``read_at``: reading time by probe, server
+    clock, seconds since the epoch.
     """
 
     log: LogSample | None = None

@@ -1,4 +1,4 @@
-"""Samples of how tables, indexes and procedures are used. Totals since the server last reset them, never rates."""
+"""Samples of the use of tables, indexes and procedures. Totals since the server last reset them, never rates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RoutineSample:
-    """One row a procedure of an installed queue. ``verb``: push or pop."""
+    """One row per procedure of an installed queue. ``verb``: push or pop."""
 
     verb: str
     procedure_id: int
@@ -15,7 +15,7 @@ class RoutineSample:
 
 @dataclass(frozen=True, slots=True)
 class NamingSample:
-    """One row a procedure whose text names a table."""
+    """One row per procedure whose text names a table."""
 
     table_id: int
     procedure_id: int
@@ -25,9 +25,9 @@ class NamingSample:
 
 @dataclass(frozen=True, slots=True)
 class ReadsSample:
-    """One row a procedure. ``executions`` and ``logical_reads`` (pages) are totals of the plans that are cached now.
+    """One row per procedure. ``executions`` and ``logical_reads`` (pages) are totals of the currently cached plans.
 
-    ``plans``: another number means other plans, whose totals have begun anew.
+    ``plans``: a different number means other plans, whose totals started again from 0.
     """
 
     procedure_id: int
@@ -38,7 +38,7 @@ class ReadsSample:
 
 @dataclass(frozen=True, slots=True)
 class SizeSample:
-    """One row a table (``index_id`` 0) or index of it, with its size in bytes."""
+    """One row per table (``index_id`` 0) or index, with its size in bytes."""
 
     table_id: int
     index_id: int
@@ -47,9 +47,9 @@ class SizeSample:
 
 @dataclass(frozen=True, slots=True)
 class ProcedureReads:
-    """What a procedure of a queue has read so far. ``verb``: push, pop, or empty where its name does not say.
+    """Reads of a queue's procedure so far. ``verb``: push, pop, or empty if its name does not say.
 
-    The rest is as in ``ReadsSample``.
+    Other fields are as in ``ReadsSample``.
     """
 
     queue: str
@@ -62,7 +62,7 @@ class ProcedureReads:
 
 @dataclass(frozen=True, slots=True)
 class TreeSample:
-    """One row an index: its number as the server counts (0 a heap, 1 the clustered index), and its pages in use."""
+    """One row per index: its number on the server (0 a heap, 1 the clustered index), and its used pages."""
 
     index_id: int
     pages: int
@@ -70,9 +70,10 @@ class TreeSample:
 
 @dataclass(frozen=True, slots=True)
 class FragmentSample:
-    """One row, about one index. ``read_at``: the server's clock, seconds since the epoch; ``pages``: leaf pages;
+    """One row about one index.
 
-    ``fragmented``: the share of these that are out of order, 0 to 1, ``None`` where there are none.
+    ``read_at``: server clock, seconds since the epoch. ``pages``: leaf pages. ``fragmented``: share of these that are
+    out of order, 0 to 1, ``None`` without leaf pages.
     """
 
     read_at: float
@@ -82,9 +83,9 @@ class FragmentSample:
 
 @dataclass(frozen=True, slots=True)
 class Fragmentation:
-    """What is known of one index. ``index_id``: as in ``UseSample``, 0 the table or its clustered index.
+    """Fragmentation of one index. ``index_id``: as in ``UseSample``, 0 for the table or its clustered index.
 
-    ``unread``: why it is not read, else empty; the rest is as in ``FragmentSample``.
+    ``unread``: why it was not read, else empty. Other fields are as in ``FragmentSample``.
     """
 
     table_id: int
@@ -96,31 +97,31 @@ class Fragmentation:
 
 @dataclass(frozen=True, slots=True)
 class UseSample:
-    """One row a table or index of a queue; ``None``: this server does not say.
+    """One row per table or index of a queue. ``None``: the server does not report it.
 
     Attributes:
         table_id: the table, as in ``TableFacts``.
-        index_id: the index; 0 is the table itself. On SQL Server the clustered index is the table: it is 0, too.
-        name: the index's name; the table's own for the table.
+        index_id: the index; 0 is the table itself. On SQL Server this includes the clustered index, which is the table.
+        name: the index's name; for the table its own name.
         role: ``table``, ``primary``, ``unique`` or ``index``.
-        scans: scans begun.
-        rows_read: rows (of an index: entries) that scans have returned, dead ones included that no scan may skip yet.
+        scans: scans started.
+        rows_read: rows (for an index: entries) returned by scans, including dead ones that scans cannot skip yet.
         pages: pages touched, in memory or not.
-        own_rows: of ``rows_read`` what our own session has read since its last poll and hands in after this one;
-            ``None``: nobody knows.
-        own_pages: the same of ``pages``.
-        own_scans: the same of ``scans``.
-        bytes: its size.
+        own_rows: part of ``rows_read`` that our session has read since its last poll and reports after this one;
+            ``None``: unknown.
+        own_pages: the same for ``pages``.
+        own_scans: the same for ``scans``.
+        bytes: size.
         latch_waits: waits for a latch on one of its pages in memory.
-        latch_wait_s: seconds waited for these.
+        latch_wait_s: seconds of these waits.
         lock_waits: waits for a lock on one of its rows or pages.
-        lock_wait_s: seconds waited for these.
+        lock_wait_s: seconds of these waits.
         splits: pages split, or allocated because one was full.
-        ghosts: rows deleted that still lie there (SQL Server); of a PostgreSQL table dead rows.
-        forwarded: rows of a heap read by way of where they were before they grew (SQL Server).
+        ghosts: deleted rows not removed yet (SQL Server); for a PostgreSQL table dead rows.
+        forwarded: rows of a heap read through a forwarding pointer because they grew (SQL Server).
         io_waits: waits for one of its pages to be read or written (SQL Server).
-        escalations_tried: times that the server tried to lock the whole table in place of many rows (SQL Server).
-        escalations: times that it did.
+        escalations_tried: attempts of the server to lock the whole table instead of many rows (SQL Server).
+        escalations: successful attempts.
         sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
     """
 
@@ -150,10 +151,10 @@ class UseSample:
 
 @dataclass(frozen=True, slots=True)
 class TableCounterSample:
-    """One row a table or index of a queue on SQL Server: what a ``UseSample`` and a ``CounterSample`` are made of.
+    """One row per table or index of a queue on SQL Server, the source of a ``UseSample`` and a ``CounterSample``.
 
-    ``index_id``: ``None`` in the only row where there is no such table. What is counted is ``None`` where the server
-    has counted nothing of it since it took it into memory.
+    ``index_id``: ``None`` in the only row if the table does not exist. Counts are ``None`` if the server has counted
+    nothing since it loaded the table's metadata.
     """
 
     table_id: int
@@ -185,11 +186,14 @@ class TableCounterSample:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsSample:
-    """One row a table: the statistics that its plans are made by.
+    """One row per table: the statistics that its plans are based on.
 
-    ``estimated_rows``: rows the table had when they were last updated, ``None``: never; ``rows``: rows it has now, as
-    the server counts them; ``modified``: rows changed since; ``updated_at``: when, seconds since the epoch;
-    ``updates``: how often so far, ``None`` where the server does not count.
+    Attributes:
+        estimated_rows: rows of the table when they were last updated; ``None``: never.
+        rows: current rows as the server counts them.
+        modified: rows changed since the update.
+        updated_at: time of the update, seconds since the epoch.
+        updates: number of updates so far; ``None`` if the server does not count them.
     """
 
     table_id: int

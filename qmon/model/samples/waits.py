@@ -1,7 +1,7 @@
-"""Samples of waits, the same for both engines: totals that only grow, and who waits for a latch at this moment.
+"""Samples of waits, the same for both engines: totals that only grow, and sessions that wait for a latch now.
 
-SQL Server counts every wait that ends. PostgreSQL counts none, so qmon samples again and again what sessions wait
-for, and adds up what it sees. Both come to the same: seconds that sessions have waited, since a moment.
+SQL Server counts every finished wait. PostgreSQL counts none, so qmon samples what sessions wait for repeatedly and
+adds up what it sees. Both results are seconds that sessions have waited since a certain time.
 """
 
 from __future__ import annotations
@@ -11,21 +11,24 @@ from enum import StrEnum
 
 
 class WaitSource(StrEnum):
-    """How the totals came about."""
+    """The origin of the totals."""
 
-    # By the server, each wait.
+    # Every wait is counted by the server.
     COUNTED = "counted"
-    # By samples of the sessions between polls: the fewer, the rougher.
+    # Sessions are sampled between polls. Fewer samples mean lower precision.
     SAMPLED = "sampled"
 
 
 @dataclass(frozen=True, slots=True)
 class WaitTotal:
-    """One row a wait. ``waited_s``: seconds that all sessions together have spent in it.
+    """One row per wait.
 
-    ``kind``: its class (``Lock``, ``LWLock``, ``IO``; on SQL Server ``wait`` or ``latch``); ``event``: its name, empty
-    where sessions ran on a processor instead. ``waits``: how many have ended, ``None`` where nobody counts them;
-    ``signal_s``: the part of ``waited_s`` spent waiting for a processor after the wait itself, ``None``: not known.
+    Attributes:
+        kind: class of the wait (``Lock``, ``LWLock``, ``IO``; on SQL Server ``wait`` or ``latch``).
+        event: its name; empty if sessions were running on a processor instead.
+        waits: number of finished waits; ``None`` if they are not counted.
+        waited_s: seconds that all sessions together have spent in it.
+        signal_s: part of ``waited_s`` spent waiting for a processor after the wait itself; ``None``: unknown.
     """
 
     kind: str
@@ -37,11 +40,13 @@ class WaitTotal:
 
 @dataclass(frozen=True, slots=True)
 class WaitTotals:
-    """All totals, as read once.
+    """All totals from one reading.
 
-    ``since_at``: when counting began, seconds since the epoch on the server's clock; another value than before means
-    a reset. ``watched_s``: seconds that the totals cover (counted: since then; sampled: the time that samples stand
-    for). ``samples``: how many so far, ``None`` where the server counts.
+    Attributes:
+        since_at: start of counting, seconds since the epoch, server clock. A different value means a reset.
+        watched_s: seconds that the totals cover. Counted totals: since that start. Sampled totals: the time that the
+            samples represent.
+        samples: number of samples so far; ``None`` if the server counts.
     """
 
     source: WaitSource
@@ -53,10 +58,12 @@ class WaitTotals:
 
 @dataclass(frozen=True, slots=True)
 class LatchSample:
-    """One row a session that waits for a latch on a page, and a table or index that it may belong to.
+    """One row per session that waits for a latch on a page, and per table or index that the page may belong to.
 
-    ``index_id`` 0: the table itself; ``None``: which of the table's pages is not known. ``page``: its number in the
-    file, as the server writes it, else empty. ``waiting_s``: ``None`` where the server does not say.
+    Attributes:
+        index_id: 0 for the table itself; ``None``: unknown which index.
+        page: its number in the file as the server writes it, else empty.
+        waiting_s: ``None`` if the server does not report it.
     """
 
     session: int

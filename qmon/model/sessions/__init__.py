@@ -1,1 +1,1 @@
-"""Sessions of a server: who pushes and who pops, and whether the owner of a message lives."""
+"""Sessions of a server: producers, consumers, and whether the owner of a message is alive."""

@@ -1,7 +1,7 @@
-"""Clients: which sessions push into a queue or pop from it, by patterns, by the routines they call, by the table.
+"""Find the sessions that push into a queue or pop from it, by patterns, by called routines, or by table.
 
-The last statement of a session says what it calls. A session that was seen to pop stays a popper while it is connected,
-whatever it runs between two pops.
+The last statement of a session shows what it calls. A session that was seen popping stays a consumer while it is
+connected, whatever it runs between two pops.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ _POPS: Final = frozenset({"delete", "update"})
 
 @dataclass(frozen=True, slots=True)
 class ClientsSeen:
-    """The pushers or the poppers of a queue that are connected.
+    """The connected producers or consumers of a queue.
 
-    ``waiting``: those of them that run no statement, or one that waits for a lock or for time to pass; ``None`` if what
-    sessions do is not visible. ``by``: how they are known: ``pattern`` (the layout says who they are), ``routine`` or
-    ``table`` (what they were seen to call),
-    ``library`` (they write down that they live).
-    ``one``: one of them, the longest quiet; ``others``: sessions of programs that are none of them.
-    ``left_s``: seconds since the last of them went, where one was seen before. ``whole``: no session was left out of
-    the list, so that there are no more of them. ``quiet_s``: seconds in which none of them has run a statement;
-    ``None``: one runs one now.
+    Attributes:
+        waiting: those that run no statement, or one that waits for a lock or for time to pass; ``None`` if statements
+            are not visible.
+        by: how they are identified: ``pattern`` (the layout names them), ``routine`` or ``table`` (they were seen using
+            it), ``library`` (they report themselves).
+        one: the one that has been quiet longest.
+        others: program sessions that are not among them.
+        left_s: seconds since the last of them disconnected, if one was seen before.
+        whole: no session was left out of the list, so there are no more of them.
+        quiet_s: seconds in which none of them has run a statement; ``None``: one is running one now.
     """
 
     connected: int
@@ -52,7 +54,7 @@ class ClientsSeen:
 
 
 def way_to_know(layout: Layout, side: Side) -> str:
-    """By what the clients of a side are known: ``pattern``, ``routine`` or ``table``."""
+    """Return how the clients of a side are identified: ``pattern``, ``routine`` or ``table``."""
     patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
     if patterns != Clients():
         return "pattern"
@@ -60,7 +62,7 @@ def way_to_know(layout: Layout, side: Side) -> str:
 
 
 def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
-    """Whether the session is one of the pushers or poppers, as far as it and its last statement tell."""
+    """Return whether the session is a producer or consumer, judged by its properties and its last statement."""
     patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
     if patterns != Clients():
         return _fits(patterns, client)
@@ -78,18 +80,18 @@ def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:
 
 
 def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
-    """The names that a client of a side calls, each in its parts: of routines, where there are none of tables."""
+    """Return the names that clients of a side use, split into parts: routines, or tables if there are no routines."""
     tables = (layout.table, layout.data_table)
     return _routines(layout, side) or [table.parts for table in tables if table is not None]
 
 
 class Sessions:
-    """The sessions of one poll, to be found by what they call."""
+    """The sessions of one poll, indexed by the names in their statements."""
 
     def __init__(self, clients: Sequence[ClientSample]) -> None:
         self.all = clients
         self.places = {client.key: place for place, client in enumerate(clients)}
-        # What some of them do is not shown to our role, or they do not track it.
+        # True if our role may not see what some of them do, or if they do not track it.
         self.hidden = any(not client.state for client in clients)
         self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
         for client in clients:
@@ -97,7 +99,7 @@ class Sessions:
                 self._calling.setdefault(name, {})[client.key] = client
 
     def of(self, layout: Layout, side: Side) -> list[ClientSample]:
-        """The pushers or poppers of a queue, as far as they and their last statements tell."""
+        """Return the producers or consumers of a queue, judged by their properties and last statements."""
         if not self.all:
             return []
         if way_to_know(layout, side) == "pattern":
@@ -111,27 +113,27 @@ class Sessions:
 def seen_of(
     clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]
 ) -> tuple[int, int, ClientSample | None]:
-    """How many of the sessions are among ``members``, how many of them wait, and the one that is quiet the longest."""
+    """Return how many sessions are among ``members``, how many of these wait, and the one that is quiet longest."""
     found = [client for client in clients if client.key in members]
     waiting = [client for client in found if waits(client)]
     return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
 
 
 def quiet_for(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
-    """Seconds in which none of the sessions among ``members`` has run a statement, ``None`` where one does."""
+    """Return the seconds since any session among ``members`` ran a statement, ``None`` if one is running one."""
     found = [client for client in clients if client.key in members]
     quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
     return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None
 
 
 def waits(client: ClientSample) -> bool:
-    """Whether a session runs no statement, or one that waits for a lock or for time to pass (a pop that waits)."""
+    """Return whether a session runs no statement, or one that waits for a lock or for time to pass (a waiting pop)."""
     return not client.state.startswith(("active", "running")) or client.wait_kind in ("Lock", "Timeout")
 
 
 @lru_cache(maxsize=4096)
 def names_in(statement: str) -> frozenset[str]:
-    """The names and words of a statement in lower case without quotes, each also without its schema."""
+    """Return the names and words of a statement, lower case and unquoted, each with and without its schema."""
     found: set[str] = set()
     for name in _NAME.findall(statement):
         parts = [_bare(part) for part in _PARTS.findall(name)]
@@ -149,7 +151,7 @@ def _bare(part: str) -> str:
 
 
 def _called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
-    """Whether a name is among those of a statement: with its schema, or without any."""
+    """Return whether a statement uses a name, with its schema or without any."""
     full = ".".join(parts).lower()
     own = parts[-1].lower()
     return full in called or (own in called and not any(name.endswith(f".{own}") for name in called))

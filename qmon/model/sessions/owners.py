@@ -1,4 +1,4 @@
-"""Owners: what proves that the popper of a message is dead or alive, and how many messages in progress lost theirs."""
+"""Owners: whether the consumer of a message is proven dead or alive, and how many messages lost their owner."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from qmon.model.text import moment
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Messages in progress by what is known of their owner, of those read.
+    """Messages in progress by the state of their owner, among those read.
 
-    ``dead`` counts all whose owner is dead, ``alive``, ``unknown`` and ``none`` those beyond the timeout. The rows are
-    one of each, the longest-running; ``why``: why an owner is unknown. ``at_least``: there are more.
-    ``lost``: of the dead those that are not beyond the timeout yet. ``dead_ids``: the messages whose owner is dead.
+    Attributes:
+        dead: messages whose owner is dead.
+        alive: messages beyond the timeout whose owner is alive; ``unknown`` and ``none`` likewise.
+        dead_one: the longest-running message of that kind; ``alive_one``, ``unknown_one`` and ``none_one`` likewise.
+        why: why an owner is unknown.
+        at_least: there are more.
+        lost: messages with a dead owner that are not beyond the timeout yet.
+        dead_ids: ids of the messages whose owner is dead.
     """
 
     dead: int = 0
@@ -34,7 +39,7 @@ class Owners:
 
 
 def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
-    """The owners of one poll; ``None`` where they were not read."""
+    """Return the owners of one poll, ``None`` if they were not read."""
     if found.owners is None:
         return None
     late = [o for o in found.owners if o.age_s is not None and o.age_s > timeout_s]
@@ -62,7 +67,7 @@ def _longest(rows: Iterable[OwnerSample]) -> OwnerSample | None:
 
 @dataclass(frozen=True, slots=True)
 class OwnerFacts:
-    """What a server lets us say of owners: see ``action/operate/facts``. Times in seconds since the epoch."""
+    """What a server reveals about owners, see ``action/operate/facts``. Times are seconds since the epoch."""
 
     clock: str
     epoch: float
@@ -73,10 +78,13 @@ class OwnerFacts:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How far an owner proves something.
+    """What an owner column proves.
 
-    ``kind``: of the owner column, ``none`` without one. ``sees``: the sessions of others can be seen. ``vanished``: a
-    session that is gone proves its popper dead. ``why``: why an owner may be unknown, empty where it never is.
+    Attributes:
+        kind: kind of the owner column, ``none`` without one.
+        sees: sessions of others are visible.
+        vanished: a session that is gone proves that its consumer is dead.
+        why: why an owner may be unknown; empty if it never is.
     """
 
     kind: str
@@ -86,11 +94,11 @@ class Proof:
 
 
 def proof(layout: Layout, facts: OwnerFacts) -> Proof:
-    """What the owner column of this layout proves now.
+    """Return what the owner column of this layout proves now.
 
-    A session that has vanished proves nothing where poppers commit first and work outside it, where a pool hands
-    sessions on, where our role may not see the sessions of others, or within one timeout after the server came up: the
-    sessions of before went with it, and their poppers may be at work still.
+    A vanished session proves nothing if consumers commit first and work outside the session, if a pool shares sessions,
+    if our role may not see the sessions of others, or within one timeout after the server started: the restart ended
+    all earlier sessions, and their consumers may still be working.
     """
     if layout.owner is None:
         return Proof("none", False, False, "")
@@ -109,7 +117,7 @@ def proof(layout: Layout, facts: OwnerFacts) -> Proof:
     elif facts.pooled:
         why = "a connection pool hands sessions on"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
-        # A moment and no age: the words may be shown for longer than until they are read again.
+        # A time instead of an age, because the text may be shown for longer than until the next reading.
         at = "a time unknown" if facts.up_since is None else moment(facts.up_since)
         why = f"the server came up at {at}, less than one timeout before"
     return Proof(kind, facts.sees_others, not why, why or "what is written there is no session")

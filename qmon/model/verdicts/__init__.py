@@ -1,6 +1,6 @@
-"""Verdicts: what is wrong with a queue, each a pure function of its figures, with one line of proof.
+"""Verdicts: problems of a queue. Each is a pure function of its figures and has one line of proof.
 
-The evidence must last for the hold time before a verdict is reported, so that a burst is not called an incident.
+The evidence must last for the hold time before a verdict is reported, so that a burst is not reported as an incident.
 """
 
 from __future__ import annotations

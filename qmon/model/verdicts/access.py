@@ -1,4 +1,7 @@
-"""Verdicts about a queue or target that cannot be reached, seen or used because somebody locks it all."""
+"""Verdicts about a queue or target that cannot be reached, read or used.
+
+A queue cannot be used if a session locks all of it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ UNREACHABLE: Final = "unreachable"
 
 
 def unreachable(reason: str) -> Verdict:
-    """The verdict on a target that was lost. ``reason``: what connecting says."""
+    """Return the verdict on a target that was lost. ``reason``: the error of connecting."""
     return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, cause="no connection")
 
 
@@ -28,7 +31,7 @@ def _waited_for(s: RuleInput) -> bool:
 
 
 def _holds_horizon(s: RuleInput) -> bool:
-    """The session that locks the queue holds the horizon, too, where it can be ended."""
+    """Return whether the session that locks the queue also holds the horizon, where the operator can end it."""
     holder = culprit(s.snapshot.horizon) if s.snapshot is not None else None
     return holder is not None and s.locked is not None and name_of(holder) == s.locked.by
 
@@ -51,9 +54,9 @@ CANNOT_SEE_CODE: Final = "cannot see"
 
 
 def _cannot_see(s: RuleInput) -> str | None:
-    """The queue itself is gone, or our role may not read its depth.
+    """Return the proof that the queue is gone or that our role may not read its depth.
 
-    A queue that was only guessed may go: its table may be a partition that was attached.
+    A queue that was only guessed may disappear: its table may be a partition that was attached.
     """
     guess = s.layout is not None and s.layout.is_guess
     found = next((f for f in s.failures if f.gone and (f.grant or not guess)), None)

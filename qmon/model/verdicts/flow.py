@@ -1,4 +1,4 @@
-"""Verdicts about how messages move: paused, not popped, too slowly, stuck, starved, not archived, a full ring."""
+"""Verdicts about the movement of messages: paused, not popped, too slow, stuck, starved, not archived, ring full."""
 
 from __future__ import annotations
 
@@ -37,20 +37,25 @@ PAUSED = Rule(
 
 
 _SILENT_S: Final = 20.0
-# An archiver has stopped once it is silent for this many times its longest break so far.
+
+# An archiver counts as stopped if it has been silent for this many times its longest break so far …
 _OFTEN: Final = 3.0
-# … and this many times as many messages are done as at most when it came before.
+# … and this many times more messages are done than the most seen at earlier runs.
 _MORE: Final = 2.0
+
+# Minimum number of done messages if rows have been archived before.
 _KNOWN: Final = 1_000
-# Done messages from which it is raised: if rows have been archived before (known), and if none ever were.
+
+# Minimum number of done messages if none were ever archived.
 _NEVER: Final = 10_000
+
+# Done messages count as growing if both this number and this share were added: their counts vary a little.
 _GROWN: Final = 100
-# Done messages grow once both this number and this share have been added: counts of them vary a little.
 _GROWN_SHARE: Final = 0.01
 
 
 def _behind(s: RuleInput) -> str | None:
-    """Done messages that no archiver takes. Lasts until rows are deleted, also while no message is pushed."""
+    """Return the proof that done messages are not archived. It lasts until rows are deleted, even without pushes."""
     a = s.queue.archiving
     if a is None or a.silent_s < _SILENT_S or a.grown < max(_GROWN, _GROWN_SHARE * a.done):
         return None
@@ -74,7 +79,8 @@ BEHIND = Rule(
 
 
 _STILL_S: Final = 20.0
-# Times that heads of other priorities must have moved: a message or two may be popped while one waits its turn.
+
+# Minimum moves of the heads of other priorities: one or two messages may be popped while another waits its turn.
 _OTHERS: Final = 5
 
 
@@ -142,7 +148,7 @@ def _since(owner: OwnerSample) -> str:
 
 
 def _holders(s: RuleInput) -> str:
-    """Where a message is in progress only while its popper's transaction is open: the session of the oldest of them."""
+    """Return the session with the oldest open transaction, if messages are in progress only while one is open."""
     if s.samples is None or s.snapshot is None or not s.samples.held:
         return ""
     xids = {held.xid for held in s.samples.held if held.running}
@@ -163,7 +169,7 @@ def _session(writer: WriterSample) -> str:
 
 
 def _owners_live(s: RuleInput) -> bool:
-    """All owners are alive: requeued at once, their messages would be worked on twice."""
+    """Return whether all owners are alive. If requeued now, their messages would be processed twice."""
     owners = s.queue.owners
     return owners is not None and owners.alive > 0 and not (owners.dead or owners.unknown or owners.none)
 
@@ -178,12 +184,15 @@ STUCK = Rule(
 )
 
 
-# Blockers that a proof names.
+# Maximum number of blockers in a proof.
 _BLOCKERS: Final = 2
 
 
 def _blocked(s: RuleInput) -> str | None:
-    """Blocked messages, unless others move and none of these waits for longer than work on a message may take."""
+    """Return the proof that messages are blocked.
+
+    It is no problem if other messages move and none is blocked for longer than a message may be in progress.
+    """
     if not s.blocked.value:
         return None
     waits_s = s.blocked_oldest.value
@@ -213,14 +222,14 @@ BLOCKED = Rule(
 )
 
 
-# PostgreSQL counts a session's last pops up to ten seconds late, once it has fallen idle (`probes/counters.sql`):
-# sessions that have been idle for this long have not popped since.
+# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
+# Sessions idle for this long have not popped since.
 _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
 def _unclaimed(s: RuleInput) -> ClientsSeen | None:
-    """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
+    """Return the consumers if messages are ready, none was popped recently, and none is being worked on."""
     if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
         return None
     poppers = s.queue.poppers
@@ -228,7 +237,7 @@ def _unclaimed(s: RuleInput) -> ClientsSeen | None:
 
 
 def _in_order(layout: Layout) -> bool:
-    """Whether another first message means, as a rule, that the one before has left."""
+    """Return whether a different first message usually means that the previous one has left."""
     return layout.traits.order in ("fifo", "due") and layout.priority is None
 
 
@@ -316,12 +325,15 @@ def _ring_full(s: RuleInput) -> str | None:
     return f"{percent(s.fill.value)} of the slots hold messages, pushers wait"
 
 
-# Seconds that a message must have been ready while none was taken, where there is no rate of pops.
+# Seconds that a message must have been ready while none was popped, if there is no pop rate.
 _WAITS_S: Final = 20.0
 
 
 def _not_taken(s: RuleInput) -> str | None:
-    """Where no rates are known, but each message is seen until it is done: none is in progress, or all are for long."""
+    """Return the proof without rates: no message is in progress, or all have been for long.
+
+    It applies to queues whose messages are visible until they are done.
+    """
     waits, busy = s.oldest.value, s.in_progress.value
     if not s.ready.value or waits is None or waits < _WAITS_S or busy is None:
         return None
@@ -334,12 +346,12 @@ def _not_taken(s: RuleInput) -> str | None:
     return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
 
 
-# Seconds without any sign that messages leave the queue, after which it is no longer called healthy without rates.
+# Seconds without any sign that messages leave the queue. After that, a queue without rates is no longer called healthy.
 STILL_S: Final = 60.0
 
 
 def _head_stays(s: RuleInput) -> str | None:
-    """Without rates: the message that a pop would take first stays at the head, and no transaction has it."""
+    """Return the proof without rates: the message to be popped next stays at the head, and no transaction has it."""
     motion, q = s.queue.motion, s.samples
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not s.ready.value or q is None:
         return None

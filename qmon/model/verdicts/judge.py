@@ -1,4 +1,4 @@
-"""Judge: which verdicts hold at this poll, since when, and whether enough is seen to call a queue healthy."""
+"""Decide which verdicts hold in this poll, since when, and whether enough is known to call a queue healthy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ from qmon.model.verdicts.server_state import (
 
 
 def missing(s: RuleInput) -> str:
-    """What would have to be known to call the queue healthy, and why it is not, in one line; empty where nothing is."""
+    """Return in one line what would have to be known to call the queue healthy, and why it is unknown.
+
+    Empty if nothing.
+    """
     strange = s.samples.strange if s.samples is not None else None
     reasons: dict[str, list[str]] = {}
     for name, reason in _lacking(s):
@@ -55,15 +58,16 @@ def missing(s: RuleInput) -> str:
 
 
 def seen_empty(s: RuleInput) -> bool:
-    """Whether no message is ready, in progress or blocked, as read in the polls: an older count does not prove it."""
+    """Return whether no message is ready, in progress or blocked, as read in the polls. An older count is no proof."""
     figures = [s.ready, *([s.in_progress] if s.has("in_progress") else []), *([s.blocked] if s.may_block else [])]
     return all(figure.value == 0 and not (figure.at_least or figure.every_s) for figure in figures)
 
 
 def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
-    """The figures that are needed and missing, or not good enough, each with the reason."""
-    # Where a message is in progress only while its popper's transaction is open, it is stuck where that is too old: how
-    # many there are does not matter. Else rows that nobody counted may have been left by anybody.
+    """Yield the needed figures that are unknown or not good enough, each with the reason."""
+    # If a message is in progress only while its consumer's transaction is open, it is stuck when that transaction is
+    # too old, so the number of such messages does not matter. In other queues, uncounted rows may have been left by
+    # anyone.
     needed = [("ready", s.ready)]
     if s.has("in_progress") and not s.in_transaction:
         needed.append(("in progress", s.in_progress))
@@ -76,14 +80,14 @@ def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
             yield name, f"not known: {_why(s, figure)}"
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
             yield name, f"only partly seen: {figure.reason or 'more may be there'}"
-    if not seen_empty(s):  # else nothing need move
+    if not seen_empty(s):  # in an empty queue nothing has to move
         for name, figure in (("push rate", s.push_rate), ("pop rate", s.pop_rate)):
             if figure.old:
                 yield name, f"not known: {figure.reason}"
 
 
 def _unmoved(s: RuleInput) -> str:
-    """Why it is not known whether messages leave the queue; empty if it is, or if none need leave it."""
+    """Return why it is unknown whether messages leave the queue. Empty if it is known or no message has to leave."""
     motion = s.queue.motion
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
     if s.moved is not None or moves or not s.ready.value or s.paused(Side.POPPERS):
@@ -93,7 +97,7 @@ def _unmoved(s: RuleInput) -> str:
 
 
 def _why(s: RuleInput, figure: Figure) -> str:
-    """Why a figure is not known: what failed, else what the figure says itself."""
+    """Return why a figure is unknown: the failed probe, else the reason of the figure."""
     if figure.reason not in ("", Reason.NOT_READ_IN_THIS_POLL):
         return figure.reason
     return next((f.words for f in s.failures), figure.reason or Reason.NOT_READ_IN_THIS_POLL)
@@ -105,12 +109,15 @@ def _listed(names: list[str], word: str) -> str:
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
-# Nothing wrong is seen, but not enough is seen to call the queue healthy.
+
+# No problem was found, but too little is known to call the queue healthy.
 CANNOT_TELL: Final = "cannot tell"
-# Since when it is not known whether messages leave the queue, among what `judge` returns for the next poll.
+
+# Since when it is unknown whether messages leave the queue: a key of the spans that `judge_queue` returns for the next
+# poll.
 _UNMOVED: Final = "unmoved"
 
-# The rules; of equally severe verdicts the earlier is shown first.
+# The rules. Among equally severe verdicts, the earlier rule is shown first.
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
     PAUSED,
@@ -149,16 +156,18 @@ _CODES: Final = frozenset(rule.code for rule in RULES)
 _RULE: Final = "rule "
 
 
-# A verdict that returns within this many seconds has gone on: it keeps its start.
+# A verdict that returns within this many seconds counts as continued and keeps its start.
 LULL_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """When the evidence of one verdict was seen first and last, server clock, seconds since the epoch.
+    """When the evidence of one verdict was first and last seen (server clock, seconds since the epoch).
 
-    ``last_at``: also while it is not read. ``raised``: it lasted long enough to be shown. ``lapsed``: the newest poll
-    showed none.
+    Attributes:
+        last_at: also moves on while the evidence is not read.
+        raised: it lasted long enough to be shown.
+        lapsed: the newest poll had no evidence.
     """
 
     first_at: float
@@ -167,29 +176,29 @@ class EvidenceSpan:
     lapsed: bool = False
 
     def is_over(self, now_at: float) -> bool:
-        """Whether it has been gone for more than ``LULL_S``: evidence at ``now_at`` then begins another span."""
+        """Return whether it has been gone for more than ``LULL_S``. Evidence at ``now_at`` then starts a new span."""
         return self.lapsed and now_at - self.last_at > LULL_S
 
 
-# By code of a verdict; `HEALTHY` is in it once the queue was seen well.
+# By code of a verdict. `HEALTHY` is included after the queue was once proven healthy.
 Spans = Mapping[str, EvidenceSpan]
 
 
 def judge(
     given: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
-    """All verdicts whose evidence has lasted, the worst first and at least one, and the spans of evidence so far.
+    """Return all verdicts whose evidence has lasted, worst first and at least one, and the spans of evidence so far.
 
-    What merely follows from another verdict is left out, and its hold time begins anew when that one has gone. A queue
-    that was seen well is called so until critical evidence has lasted, so that a lull is no incident; any other is not.
-    A verdict that was raised keeps its start while its evidence is not read, and for ``LULL_S`` without evidence,
-    unless a poll refutes it.
+    A verdict that merely follows from another one is left out, and its hold time starts again when the other one is
+    gone. A queue that was proven healthy is called healthy until critical evidence has lasted, so that a lull is not
+    reported as an incident. This does not apply to a queue that was never proven healthy. A raised verdict keeps its
+    start while its evidence is not read, and for ``LULL_S`` without evidence, unless a poll refutes it.
 
     Args:
-        given: the figures now.
+        context: the current figures.
         now_at: server clock, seconds since the epoch.
-        spans: what this function returned for the poll before.
-        guard: runs each rule. A rule that ends in an exception says nothing, and the queue is not called healthy.
+        spans: the spans returned for the previous poll.
+        guard: runs each rule. If a rule raises an exception, it has no result and the queue is not called healthy.
     """
     seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
     found: dict[str, Verdict] = {}
@@ -237,7 +246,7 @@ def judge(
 
 
 def _find(rule: Rule, given: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
-    """The verdict of a rule that has evidence in this poll, with the span of that evidence."""
+    """Return the verdict of a rule with evidence in this poll, and the span of that evidence."""
     proof = rule.proof(given)
     if proof is None:
         return None
@@ -246,12 +255,15 @@ def _find(rule: Rule, given: RuleInput, spans: Spans, now_at: float) -> tuple[Ve
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:
-    """Whether something is unknown for a moment only (``at``: server clock): shown, but no event to remember."""
+    """Return whether a verdict only says that something is unknown for a moment (``at``: server clock).
+
+    Such a verdict is shown, but not kept as an event.
+    """
     return verdict.code == CANNOT_TELL and verdict.since_at is not None and at - verdict.since_at < LULL_S
 
 
 def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> EvidenceSpan:
-    """The span of a verdict's evidence with this poll, which has some."""
+    """Return the span of a verdict's evidence, extended by this poll."""
     before = spans.get(code)
     goes_on = before is not None and not before.is_over(now_at)
     first_at = before.first_at if before is not None and goes_on else now_at
@@ -260,13 +272,13 @@ def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> Eviden
 
 
 def _without_refuted(spans: Spans, given: RuleInput) -> dict[str, EvidenceSpan]:
-    """The spans but those of verdicts that this poll refutes."""
+    """Return the spans without those of verdicts that this poll refutes."""
     refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(given)}
     return {code: span for code, span in spans.items() if code not in refuted}
 
 
 def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:
-    """The spans of raised verdicts as they are without evidence in this poll, if they may go on."""
+    """Return the spans of raised verdicts without evidence in this poll, if they may continue."""
     spans = {code: span for code, span in spans.items() if span.raised}
     lapsed = {
         code: replace(span, lapsed=True, last_at=now_at if code in unread else span.last_at)
@@ -276,11 +288,14 @@ def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, E
 
 
 def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> frozenset[str]:
-    """The codes of verdicts that do not hold, and are not known to be over: evidence is missing, or has yet to last.
+    """Return the codes of verdicts that do not hold but are not known to be over.
+
+    Their evidence is missing or has not lasted long enough yet.
 
     Args:
-        given: the figures now.
-        verdicts, spans: what ``judge`` made of them.
+        context: the current figures.
+        verdicts: the verdicts that ``judge_queue`` returned for them.
+        spans: the spans that ``judge_queue`` returned for them.
     """
     known = not (verdicts[0].severity >= Severity.WARNING and missing(given))
     open_codes = _unread(given, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
@@ -288,7 +303,7 @@ def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> fr
 
 
 def _unread(s: RuleInput, *, known: bool) -> frozenset[str]:
-    """The codes of verdicts that nothing was read for.
+    """Return the codes of verdicts whose evidence was not read.
 
     ``known``: the figures that they need are known, or the queue is called ``CANNOT_TELL``.
     """
@@ -302,7 +317,7 @@ def _unread(s: RuleInput, *, known: bool) -> frozenset[str]:
 
 
 def _throttled(s: RuleInput) -> bool:
-    """Whether a poll asked for now would read what is not known."""
+    """Return whether a poll requested now would read what is unknown."""
     return any(figure.throttled for figure in (s.ready, s.in_progress, s.stuck))
 
 

@@ -10,7 +10,8 @@ from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule, RuleInput, always
 
 _FAILURES: Final = 2
-# Seconds between failures, at least: on a fast queue a message may well fail twice by chance in less.
+
+# Minimum seconds of watching: on a fast queue a message may fail twice by chance in less.
 _SEEN_S: Final = 2.0
 
 

@@ -1,4 +1,4 @@
-"""Trouble on the server that is no queue's verdict, a sentence each."""
+"""Problems of the server that are not a queue's verdict, one sentence each."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from qmon.model.text import percent
 from qmon.model.verdicts.server import DEADLOCK_REPORTS, FEWEST, is_about, members_of
 from qmon.model.waits.deadlocks import Deadlocks
 
-# The share of the sessions from which a few more programs are refused.
+# Share of the session limit above which a few more programs may be refused.
 NEARLY_ALL: Final = 0.9
 
 
 def outside(snapshot: Snapshot, deadlocks: Deadlocks) -> tuple[str, ...]:
-    """Return the sentences, the most urgent first."""
+    """Return the sentences, most urgent first."""
     return tuple((*_sessions(snapshot.server), *_deadlocks(snapshot, deadlocks)))
 
 
@@ -28,12 +28,12 @@ def _sessions(server: ServerSample) -> Iterator[str]:
 
 
 def _deadlocks(snapshot: Snapshot, found: Deadlocks) -> Iterator[str]:
-    """Deadlocks that were not seen on the table of a queue; those are the queue's verdict."""
+    """Yield deadlocks that were not seen on the table of a queue. Those on a queue's table are the queue's verdict."""
     if found.count < FEWEST:
         return
     about = (is_about(circle, queue, queue.layout) for circle in found.circles for queue in snapshot.queues)
     text = f"{found.count} deadlocks in the last minute"
-    if not found.circles and len(snapshot.queues) != 1:  # a queue that is alone has the verdict itself
+    if not found.circles and len(snapshot.queues) != 1:  # a single queue has the verdict itself
         yield f"{text}; their tables were not seen, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
     elif found.circles and not any(about):
         yield f"{text} on tables that are no queues; waiting for each other: {members_of(found.circles[-1])}"

@@ -1,4 +1,4 @@
-"""Rule: what makes a verdict, as data and one pure function; ``RuleInput``: all that the function may use."""
+"""Rules: the definition of a verdict as data and one pure function. ``RuleInput`` has everything that it may use."""
 
 from __future__ import annotations
 
@@ -20,15 +20,22 @@ _UNREAD: Final = Figure.unknown(Reason.NOT_READ)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleInput:
-    """The figures of one queue now, the samples behind them, and what was learnt over time.
+    """The current figures of one queue, the samples behind them, and what is known from earlier polls.
 
-    Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
-    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a remedy shows at once. ``locked``:
-    the session that locks it all. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: evidence
-    that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that is gone, when it
-    was last read, server clock, seconds. ``rates_follow``: rates are not known in this poll, and will be in the next.
-    ``pops_unseen``: messages were popped, or may have been, without a rate: in the last few seconds rows left while
-    the counters of their table stood still, or this poll is the first after a break.
+    Rates are messages per second over the window of the screens.
+
+    Attributes:
+        recent_pop_rate: pops over the last few seconds, so that a fix takes effect at once; so are ``completes``.
+        net_rate: change of ``ready`` in messages per second.
+        locked: the session that locks the whole queue.
+        last_seen_at: when a queue that is gone was last read, server clock, seconds since the epoch.
+        rates_follow: rates are unknown in this poll and will be known in the next.
+        pops_unseen: messages were popped, or may have been, without a rate: in the last few seconds rows left while the
+            counters of their table did not change, or this poll is the first after a break.
+        samples: samples of the queue in this poll.
+        snapshot: the whole poll.
+        target: evidence about the target.
+        queue: evidence about the queue that needs more than one poll.
     """
 
     ready: Figure = _UNREAD
@@ -58,18 +65,18 @@ class RuleInput:
 
     @property
     def pops(self) -> float | None:
-        """Pops per second now: of the last few seconds where that is known."""
+        """Current pops per second: over the last few seconds if that is known."""
         return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
 
     @property
     def moved(self) -> float | None:
-        """Messages per second that left ``ready`` or the table now, as far as is known: pops or completes."""
+        """Messages per second that currently leave ``ready`` or the table, pops or completes, as far as is known."""
         known = [rate for rate in (self.pops, self.completes) if rate is not None]
         return max(known) if self.pops is not None else None
 
     @property
     def at_work(self) -> float:
-        """Messages in progress that somebody works on: as far as is known neither stuck nor without an owner."""
+        """Messages in progress that are being worked on: neither stuck nor, as far as is known, without an owner."""
         if not self.in_progress.value:
             return 0.0
         lost = self.queue.owners.lost if self.queue.owners is not None else 0
@@ -77,20 +84,20 @@ class RuleInput:
 
     @property
     def in_transaction(self) -> bool:
-        """A message is in progress only while the transaction of its popper is open."""
+        """True if a message is in progress only while the transaction of its consumer is open."""
         return self.layout is not None and pops_in_transaction(self.layout)
 
     def has(self, figure: str) -> bool:
-        """Whether the layout has such a figure at all."""
+        """Return whether the layout has such a figure at all."""
         return self.layout is None or self.layout.has(figure)
 
     @property
     def may_block(self) -> bool:
-        """Whether the layout says that messages are blocked."""
+        """True if the layout can mark messages as blocked."""
         return self.layout is not None and self.layout.has("blocked")
 
     def paused(self, side: Side) -> bool:
-        """Whether somebody has paused them: that they do nothing is then no trouble."""
+        """Return whether this side is paused, so that its inactivity is not a problem."""
         return any(pause.side is side for pause in self.pauses)
 
 
@@ -98,26 +105,26 @@ Condition = Callable[[RuleInput], bool]
 
 
 def always(_: RuleInput) -> bool:
-    """Of a key that answers the verdict whatever the evidence is."""
+    """Condition of a key that fixes the verdict whatever the evidence is."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One verdict, all of it but its words in the manual and its place among the ``RULES``.
+    """One verdict, except its text in the manual and its place in ``RULES``.
 
     Attributes:
-        proof: the line that proves it; ``None`` without evidence.
+        proof: returns the line that proves it; ``None`` without evidence.
         hold_s: seconds that the evidence must last.
-        explains: codes of verdicts that merely follow from this one. They are not raised while it is, and their hold
-            times begin when it has gone.
-        cause: as of ``Verdict``.
-        keys: the keys of the screens that may answer it, each with its condition; the first that fits is shown.
-        probes: names, or beginnings of names, of the probes that give its evidence. Where one has failed, a verdict
-            that holds no longer is undecided rather than over.
-        unread: whether nothing was read that it could be judged by; then it is undecided, too.
-        refuted: whether this poll shows the opposite, or breaks the time that it must hold; then it is over at once,
-            and returns after its whole hold time.
+        explains: codes of verdicts that merely follow from this one. They are not raised while this one is, and their
+            hold times start when it is gone.
+        cause: returns the cause, as in ``Verdict``.
+        keys: screen keys that may fix it, each with its condition; the first match is shown.
+        probes: names or name prefixes of the probes that give its evidence. If one failed, a verdict that no longer
+            holds is undecided instead of over.
+        unread: whether nothing was read that it could be judged by; then it is undecided too.
+        refuted: whether this poll shows the opposite or interrupts the hold time. It is then over at once and returns
+            only after its whole hold time.
     """
 
     code: str
@@ -132,15 +139,15 @@ class Rule:
     refuted: Condition = lambda _: False
 
     def key(self, given: RuleInput) -> str:
-        """The key that answers it with this evidence, or keys with a space between them; empty where none does."""
+        """Return the key that fixes it with this evidence, or keys separated by spaces, empty if none does."""
         return next((key for key, fits in self.keys.items() if fits(given)), "")
 
 
 def may_have_popped(given: RuleInput) -> bool:
-    """Whether messages have left ``ready`` or the table in the last few seconds, or may have."""
+    """Return whether messages left ``ready`` or the table in the last few seconds, or may have."""
     return given.pops_unseen or bool(given.moved)
 
 
 def uncounted(given: RuleInput) -> bool:
-    """Whether the counters of the queue's table were not read, which also tell its number."""
+    """Return whether the counters of the queue's table were not read. They also contain its id."""
     return given.samples is not None and given.samples.counters is None

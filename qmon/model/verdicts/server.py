@@ -21,17 +21,19 @@ from qmon.model.waits.horizon_holders import culprit, name_of, who
 from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.waiting import WaitRate
 
-# Rows below which any plan is good enough.
+# Below this many rows any plan is good enough.
 STALE_ROWS: Final = 10_000
 STALE_TIMES: Final = 10.0
-# This many updates of the statistics in 20 seconds cost more than they are worth.
+
+# This many updates of the statistics in 20 seconds cost more than they gain.
 ANALYZED_OFTEN: Final = 4
 
 
-# By engine the statement that brings statistics up to date, and where the server keeps the statements of deadlocks.
+# By engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
 DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
-# They tell which tables are the queue's.
+
+# Probes that show which tables belong to the queue.
 _TOTALS: Final = ("counters", "table_counters")
 
 
@@ -40,7 +42,7 @@ def _statistics(s: RuleInput) -> str | None:
     if use is not None and use.analyzed >= ANALYZED_OFTEN:
         return f"the statistics of {_table(s, 0)} were updated {use.analyzed} times in the last 20 s"
     if s.layout is None or s.layout.routines or s.samples is None or s.snapshot is None:
-        return None  # no statement of an installed design is planned by them
+        return None  # the statements of installed designs do not depend on statistics
     tables = [c.table_id for c in (s.samples.counters, s.samples.data_counters) if c is not None]
     for sample in s.snapshot.statistics or ():
         if sample.table_id in tables and _stale(sample):
@@ -68,7 +70,7 @@ def _table(s: RuleInput, place: int) -> str:
     return str(named) if named is not None else "the queue's table"
 
 
-# The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute.
+# The hold time leaves time for the server's own maintenance: PostgreSQL's autovacuum runs once a minute.
 STATISTICS = Rule(
     "statistics", Severity.NOTICE, 75.0, _statistics, probes=("statistics", "uses", *_TOTALS), unread=uncounted
 )
@@ -76,9 +78,11 @@ STATISTICS = Rule(
 
 # A single deadlock in a minute is retried and does no harm.
 FEWEST: Final = 2
-# Seconds since the last, at most.
+
+# Maximum seconds since the last deadlock.
 LATELY_S: Final = 6.0
 _SHOWN: Final = 70
+
 # An ODBC driver puts one before each statement.
 _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
@@ -95,12 +99,12 @@ def _deadlocks(s: RuleInput) -> str | None:
     if mine:
         return f"{text}; seen just before one, waiting for each other: {members_of(mine[-1])}"
     if found.circles or len(s.snapshot.queues) > 1:
-        return None  # which queue they are about is not known, or it is another one
+        return None  # they are about another queue, or it is unknown which
     return f"{text}; their statements are in {DEADLOCK_REPORTS[s.snapshot.engine]}"
 
 
 def is_about(circle: Circle, samples: QueueSamples | None, layout: Layout) -> bool:
-    """Whether sessions of the circle wait for a table of this queue, or name it in their statements."""
+    """Return whether sessions of the circle wait for a table of this queue or name it in their statements."""
     tables = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None} if samples else set()
     if any(member.table_id in tables for member in circle.members):
         return True
@@ -113,7 +117,7 @@ def is_about(circle: Circle, samples: QueueSamples | None, layout: Layout) -> bo
 
 
 def members_of(circle: Circle) -> str:
-    """Up to three sessions of a circle with their statements, in one line."""
+    """Return up to three sessions of a circle with their statements, on one line."""
     return " and ".join(_one(member) for member in circle.members[:3])
 
 
@@ -129,15 +133,18 @@ DEADLOCKS = Rule(
 )
 
 
-# The least share of the sessions at work that waits for the log.
+# Minimum share of active sessions that wait for the log.
 LOG_SHARE: Final = 0.5
-# Seconds of waiting for the log from which on the disk is slow, however many messages a commit has: a healthy one takes
-# a few milliseconds, also for many at a time.
+
+# From this many seconds of waiting for the log, the disk is slow, however many messages a commit has. A healthy disk
+# needs a few milliseconds, even for many commits at a time.
 EACH_S: Final = 0.02
 _SESSIONS: Final = 0.8
-# Messages moved (pushed, popped, completed) per commit, from and to: commits are then what limits the rate.
+
+# Range of messages moved (pushed, popped, completed) per commit in which commits limit the rate.
 _A_COMMIT: Final = (0.3, 2.0)
-# The least share of the sessions at work that waits for the log alone, where the disk is not slow.
+
+# Minimum share of active sessions that wait only for the log, if the disk is not slow.
 _MOST: Final = 0.8
 _BATCH: Final = 10
 
@@ -187,7 +194,7 @@ LOG = Rule(
 )
 
 
-# The least share of the sessions at work that waits for a page in memory.
+# Minimum share of active sessions that wait for a page in memory.
 LATCH_SHARE: Final = 0.25
 LATCH_SESSIONS: Final = 2.0
 
@@ -208,14 +215,14 @@ def _latch(s: RuleInput) -> str | None:
         found = _by_counters(s, rates, seen)
         return f"{proof} {found} ({names})" if found else None
     if 2 * len({each.session for each in mine}) < len({each.session for each in seen}):
-        return None  # most of them work on something else
+        return None  # most of the sessions work on something else
     return f"{proof} {_where(s, mine)} ({names})"
 
 
 def _by_counters(s: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
-    """The index of this queue that has most waits for its pages, if the queue has half of them all; else empty.
+    """Return the index of this queue with most page waits, if the queue has half of all page waits, else an empty text.
 
-    For a server that does not say whose page it is, but counts such waits by index.
+    It is for a server that does not say which page is waited for, but counts such waits by index.
     """
     every = sum(rate.per_s or 0.0 for rate in rates)
     parts = s.queue.use.parts if s.queue.use is not None else ()
@@ -233,7 +240,7 @@ def _by_counters(s: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSa
 
 
 def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
-    """The index and the page as the server tells them, else the indexes, the one whose pages are touched most first."""
+    """Return the index and the page if the server reports them, else the indexes, most touched pages first."""
     table = str(s.layout.table) if s.layout is not None else ""
     parts = s.queue.use.parts if s.queue.use is not None else ()
     known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
@@ -260,17 +267,21 @@ LATCH = Rule(
 )
 
 
-# How many times more rows a pop must touch than before the holder began.
+# A pop must touch at least this many times more rows than before the holder started.
 TIMES: Final = 3.0
-# Rows touched per pop below which nobody would notice.
+
+# Fewer rows touched per pop than this are never reported.
 LEAST_ROWS: Final = 10.0
-# Rows touched per pop that are too many, where nobody watched before the holder began.
+
+# This many rows touched per pop are too many if nothing is known from before the holder started.
 MANY_ROWS: Final = 50.0
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
-# Pages read per pop up to which it is merely what a few indexes cost (SQL Server).
+
+# Up to this many pages read per pop are the normal cost of a few indexes (SQL Server).
 LEAST_READS: Final = 50.0
-# Bytes of row versions that burden everybody on the server (SQL Server).
+
+# Bytes of row versions that slow down the whole server (SQL Server).
 LARGE: Final = 2**30
 
 
@@ -292,7 +303,10 @@ def _held(s: RuleInput) -> str | None:
 
 
 def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
-    """Where old rows are in a version store: judged by what pops read, as nobody counts the ghosts in the tables."""
+    """Return the proof if old rows are in a version store.
+
+    It is judged by what pops read, because the server does not count ghost rows in the tables.
+    """
     whose = " of all databases" if store.whole_server else ""
     keeps = f"{who(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched.value

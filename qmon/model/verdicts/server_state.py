@@ -1,4 +1,4 @@
-"""Verdicts about what lies under all queues: the log, the copies of the database, who answers."""
+"""Verdicts about server health: the log, replicas, tempdb, limits, plans, failover."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from qmon.model.samples.server_state import LimitsSample, LogSample, Replication
 from qmon.model.text import counted, duration, number, percent, size
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
 
-# The share of what the log may come to from which the next write may fail.
+# From this share of the log's maximum size the next write may fail.
 FULL: Final = 0.95
 FILLING: Final = 0.8
-# By what SQL Server says in `log_reuse_wait_desc` what that means (documentation of `sys.databases`).
+
+# Meaning of SQL Server's `log_reuse_wait_desc` (documentation of `sys.databases`).
 FREED_BY: Final = {
     "LOG_BACKUP": "a log backup frees it",
     "ACTIVE_TRANSACTION": "the end of the oldest transaction frees it",
@@ -33,17 +34,17 @@ def _state(s: RuleInput) -> ServerState | None:
 
 
 def _unread(probe: str) -> Condition:
-    """Whether the readings of this probe are not there."""
+    """Return a condition that is true if this probe has not been read."""
     return lambda s: (state := _state(s)) is None or probe not in state.read_at
 
 
 def share_used(log: LogSample) -> float | None:
-    """How much of what the log may come to is used, 0 to 1; ``None`` where nothing limits it, or it is not known."""
+    """Return the used share of the log's maximum size, 0 to 1, ``None`` if it is unlimited or unknown."""
     return log.used / log.most if log.used is not None and log.most else None
 
 
 def _log_from(s: RuleInput, least: float) -> str | None:
-    """The proof that so much of the log is used."""
+    """Return the proof that at least this share of the log is used."""
     state = _state(s)
     log = state.log if state is not None else None
     used = share_used(log) if log is not None else None
@@ -56,7 +57,7 @@ def _log_from(s: RuleInput, least: float) -> str | None:
 
 
 def _freed_by(s: RuleInput, log: LogSample) -> str:
-    """What would let go of it, and who it is where that is known."""
+    """Return what would free the log, and the session that holds it if it is known."""
     words = FREED_BY.get(log.held_by, "")
     known = ""
     if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
@@ -97,13 +98,13 @@ LOG_FILLING = Rule(
 )
 
 
-# Seconds of commits that a copy may lack without being called behind.
+# A replica may lag this many seconds of commits without being reported.
 BEHIND_S: Final = 60.0
 _STANDS: Final = "not synchronizing"
 
 
 def stands(copy: ReplicationSample) -> str:
-    """Why nothing reaches a copy, empty where it does or that is not known."""
+    """Return why a replica receives nothing. Empty if it does or that is unknown."""
     if copy.suspended:
         return f"suspended ({copy.suspended})"
     if copy.connected is False:
@@ -112,13 +113,13 @@ def stands(copy: ReplicationSample) -> str:
 
 
 def lacks(copy: ReplicationSample) -> str:
-    """What a copy lacks: ``120 MB not sent, 800 MB not redone``."""
+    """Return what a replica lacks: ``120 MB not sent, 800 MB not redone``."""
     known = ((copy.unsent, "not sent"), (copy.unredone, "not redone"))
     return ", ".join(f"{size(value)} {what}" for value, what in known if value)
 
 
 def named(copy: ReplicationSample) -> str:
-    """What a copy is called, and whether commits wait for it."""
+    """Return the name of a replica and whether commits wait for it."""
     name = copy.name or "a secondary"
     return name if copy.synchronous is None else f"{name} ({'' if copy.synchronous else 'a'}synchronous)"
 
@@ -187,12 +188,12 @@ REPLICA_BEHIND = Rule(
 )
 
 
-# The share of what temporary space may come to from which somebody's next sort or row version may fail.
+# From this share of tempdb's maximum size the next sort or row version may fail.
 TEMP_FILLING_AT: Final = 0.9
 
 
 def share_of_temp(found: TempSpaceSample) -> float | None:
-    """How much of what temporary space may come to is used, 0 to 1; ``None``: not known."""
+    """Return the used share of tempdb's maximum size, 0 to 1, ``None`` if it is unknown."""
     return found.used / found.most if found.used is not None and found.most else None
 
 
@@ -222,7 +223,8 @@ TEMP_FILLING = Rule(
 
 
 AT_LIMIT_AT: Final = 0.95
-# By field of `LimitsSample` what it is called. Memory is none: a cache fills what there is.
+
+# Names of the fields of `LimitsSample`. Memory is not included, because a cache uses all there is.
 LIMITED: Final = {
     "cpu": "processor time",
     "data_io": "reads and writes",
@@ -234,7 +236,7 @@ LIMITED: Final = {
 
 
 def reached(limits: LimitsSample | None) -> tuple[str, ...]:
-    """What is used up, with its share, the fullest first."""
+    """Return the limits that are used up, each with its share, fullest first."""
     shares = [(getattr(limits, field), what) for field, what in LIMITED.items()] if limits is not None else []
     full = sorted(((share, what) for share, what in shares if share is not None and share >= AT_LIMIT_AT), reverse=True)
     return tuple(f"{what} {percent(share)}" for share, what in full)
@@ -264,7 +266,7 @@ AT_LIMIT = Rule(
 )
 
 
-# Seconds after which a serverless database may pause at the earliest, if nobody is connected.
+# A serverless database without connections may pause after this many seconds at the earliest.
 ALONE_S: Final = 900.0
 
 
@@ -273,7 +275,7 @@ def _kept_awake(s: RuleInput) -> str | None:
     if s.snapshot is None or state is None or state.service is None or not state.service.serverless:
         return None
     if s.snapshot.server.sessions or not s.snapshot.server.sees_sessions:
-        return None  # others keep it awake, too, or who is there is not known
+        return None  # others keep it awake too, or it is unknown who is connected
     return f"nobody but qmon is connected to {state.service.objective}: its polls keep it from pausing, and are billed"
 
 
@@ -290,7 +292,7 @@ KEPT_AWAKE = Rule(
 
 
 def _use_of(s: RuleInput) -> StatementUse | None:
-    """The statement of the queue whose plan has become worst, if one has."""
+    """Return the statement of the queue whose plan got worst, ``None`` if no plan got worse."""
     mine = s.target.plans.get(s.layout.queue) if s.layout is not None else None
     use = next(iter(statements(mine.plans)), None) if mine is not None else None
     return use if use is not None and use.regressed else None

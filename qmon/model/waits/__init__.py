@@ -1,1 +1,1 @@
-"""Waits and locks: who waits for what and for whom, and what that means for a queue. Pure functions."""
+"""Waits and locks: sessions and what they wait for, and what that means for a queue."""

@@ -1,7 +1,7 @@
-"""Blocking: who waits for whom, as a forest with the head blockers on top. Pure functions.
+"""Lock chains: which session waits for which, as trees with the head blockers on top.
 
-A session that waits for several others stands under one of them in full and under each of the others as a repetition.
-Sessions that wait for each other in a circle have no head; of such a cycle the one that blocks most stands on top.
+A session that waits for several others is shown in full below one of them and as a repetition below the others.
+Sessions that wait for each other in a cycle have no head. The one that blocks most is shown on top.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Final
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.waits.graph import bits, cycles, reached
 
-# A session's number, and the name of a prepared transaction (whose number is 0).
+# A session's number, and the name of a prepared transaction (with number 0).
 Key = tuple[int, str]
 
 
 class Role(StrEnum):
-    """What a session is in the forest."""
+    """The role of a session in a lock chain."""
 
-    # A head blocker without a statement under way, in an open transaction.
+    # A head blocker in an open transaction without a running statement.
     IDLE = "idle in transaction"
     PREPARED = "prepared"
     RUNNING = "running"
     WAITING = "waiting"
-    # It waits, directly or not, for itself.
+    # It waits for itself, directly or indirectly.
     CYCLE = "cycle"
 
 
@@ -41,11 +41,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class ForestLine:
-    """One line of the forest.
+    """One line of a lock chain.
 
-    ``rails``: for each level above, whether more follows there; the last is about the line itself. ``blockers``: all
-    that it waits for. ``blocks`` and ``directly``: sessions behind it. ``longest_s``: seconds that the longest of
-    those has waited. ``again``: it stands in full elsewhere.
+    Attributes:
+        rails: for each level above, whether more lines follow there; the last entry is about the line itself.
+        blockers: all sessions that it waits for.
+        blocks: number of sessions behind it, directly or not.
+        directly: number of sessions directly behind it.
+        longest_s: longest wait among those, in seconds.
+        again: the session is shown in full elsewhere.
     """
 
     session: BlockingSample
@@ -60,36 +64,36 @@ class ForestLine:
 
     @property
     def key(self) -> Key:
-        """Which session it is."""
+        """Identifies the session."""
         return self.session.session, self.session.gid
 
     @property
     def is_head(self) -> bool:
-        """It stands on top."""
+        """True for a line at the top."""
         return not self.rails
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Who waits for whom, in the order of a tree's lines. ``waiters``: sessions that wait."""
+    """The lock chains, in the order of their lines. ``waiters``: number of waiting sessions."""
 
     places: tuple[ForestLine, ...] = ()
     waiters: int = 0
 
     @property
     def heads(self) -> tuple[ForestLine, ...]:
-        """The head blockers, those that hold up most first."""
+        """The head blockers, those that block most first."""
         return tuple(place for place in self.places if place.is_head)
 
     def find(self, key: Key) -> ForestLine | None:
-        """The line of a session where it stands in full."""
+        """Return the line that shows a session in full, ``None`` without one."""
         return next((place for place in self.places if place.key == key and not place.again), None)
 
 
 def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] | None = None) -> Forest:
-    """The forest of these rows. ``held``: by session the rows of queues that it holds, where that is known.
+    """Return the lock chains of these rows. ``held``: by session the queue rows it holds, if known.
 
-    Every session of ``rows`` stands in it exactly once in full, also one that is only named as a blocker.
+    Every session of ``rows`` is shown in full exactly once, including those named only as a blocker.
     """
     people = _people(rows)
     waits_for = _edges(rows, people)

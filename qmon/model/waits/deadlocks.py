@@ -1,4 +1,4 @@
-"""Deadlocks: how many there were lately, and who was seen waiting for whom just before. Pure."""
+"""Deadlocks: recent number, and the sessions that were seen waiting for each other just before."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from qmon.model.waits.graph import cycles
 
 @dataclass(frozen=True, slots=True)
 class Deadlocks:
-    """Of the last minute. ``count``: as the server counts them; ``last_s``: seconds since the last was counted;
-    ``circles``: those that were seen in the making, the newest last."""
+    """The deadlocks of the last minute.
+
+    ``count``: as the server counts them. ``last_s``: seconds since the last one was counted. ``circles``: those seen
+    just before, newest last.
+    """
 
     count: int
     last_s: float | None
@@ -20,7 +23,7 @@ class Deadlocks:
 
 
 def circles_of(rows: Sequence[CircleSample]) -> tuple[Circle, ...]:
-    """The circles among these pairs, each with a member once."""
+    """Return the circles among these pairs, with each member once."""
     after: dict[int, list[int]] = {row.session: [] for row in rows}
     for row in rows:
         after.setdefault(row.blocker, [])

@@ -1,4 +1,4 @@
-"""Directed graphs: cycles, and what is reached from where. Pure, without recursion, linear in nodes and edges."""
+"""Directed graphs: cycles and reachability, without recursion, linear in nodes and edges."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ N = TypeVar("N")
 
 
 def cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
-    """For each node those that it reaches and that reach it, itself included: more than one in a cycle.
+    """Return for each node the nodes that it reaches and that reach it, including itself. In a cycle these are several.
 
-    ``after``: by node where it leads to, again nodes of it. A node comes out later than those it leads to, but for its
-    own cycle. Source: Tarjan's algorithm for strongly connected components (1972).
+    ``after``: the successors of each node. They must be keys too. A node is returned later than its successors, except
+    those in its own cycle. Source: Tarjan's algorithm for strongly connected components (1972).
     """
     number: dict[N, int] = {}
     low: dict[N, int] = {}
@@ -44,9 +44,9 @@ def cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
 
 
 def reached(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) -> dict[N, int]:
-    """For each node what it reaches, without itself: a bit for each, numbered in the order of ``after``.
+    """Return for each node the nodes it reaches, without itself, as bits numbered in the order of ``after``.
 
-    ``groups``: what ``cycles`` says of the same graph.
+    ``groups``: result of ``find_cycles`` for the same graph.
     """
     bit = {node: 1 << i for i, node in enumerate(after)}
     found: dict[N, int] = {}
@@ -62,5 +62,5 @@ def reached(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) ->
 
 
 def bits(number: int) -> list[int]:
-    """The places of the bits that are set, from the lowest."""
+    """Return the positions of the set bits, lowest first."""
     return [i for i in range(number.bit_length()) if number >> i & 1]

@@ -1,4 +1,4 @@
-"""Who holds the horizon, in words, and what letting go would gain. Pure functions."""
+"""Which session or object holds the horizon, as text, and what ending it would gain."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from typing import Final
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.text import duration
 
-# Seconds below which a holder does not matter.
+# A holder matters from this many seconds on.
 LONG_S: Final = 15.0
-# The same in transaction ids drawn since, where the server does not say since when.
+
+# The same in transaction ids drawn since, if the server does not report the time.
 _AGED: Final = 10_000
 
 
 def is_long(holder: HorizonSample) -> bool:
-    """Whether it has held the horizon for long enough to matter."""
+    """Return whether it has held the horizon long enough to matter."""
     return holder.age >= _AGED if holder.held_s is None else holder.held_s >= LONG_S and holder.age > 0
 
 
 def culprit(holders: Sequence[HorizonSample] | None) -> HorizonSample | None:
-    """The one that holds the horizon for long, ``None`` where nobody does."""
+    """Return the holder that has held the horizon for long, ``None`` without one."""
     return holders[0] if holders and is_long(holders[0]) else None
 
 
 def next_one(holders: Sequence[HorizonSample]) -> HorizonSample | None:
-    """Who would hold it if the oldest let go: the next that did not merely see the oldest at work.
+    """Return the holder that would remain if the oldest ended, skipping holders that merely saw the oldest running.
 
-    A statement that begins while another transaction runs holds at that one's id, and moves on when it ends. So among
-    sessions the time counts, not the id.
+    A statement that starts while another transaction runs holds that transaction's id, and moves on when it ends. So
+    among sessions the time counts, not the id.
     """
     others = holders[1:]
     return max(others, key=lambda one: (one.held_s is None, one.held_s or 0.0), default=None)
 
 
 def who(holder: HorizonSample) -> str:
-    """``session 61 (idle in transaction, 2 m 05 s, app-7)``, ``prepared transaction pay-1 (3 d 04 h)``."""
+    """Return ``session 61 (idle in transaction, 2 m 05 s, app-7)`` or ``prepared transaction pay-1 (3 d 04 h)``."""
     held = duration(holder.held_s) if holder.held_s is not None else ""
     parts = [holder.state if holder.kind != HolderKind.PREPARED else "", held, holder.application]
     more = ", ".join(part for part in parts if part)
@@ -43,7 +44,7 @@ def who(holder: HorizonSample) -> str:
 
 
 def name_of(holder: HorizonSample) -> str:
-    """``session 61``, ``prepared transaction pay-1``: what it is called for as long as it holds."""
+    """Return ``session 61`` or ``prepared transaction pay-1``, a name that stays the same for as long as it holds."""
     return {
         HolderKind.SESSION: f"session {holder.session}",
         HolderKind.PREPARED: f"prepared transaction {holder.name}",

@@ -1,6 +1,6 @@
-"""What waits mean for a queue kept in a table, and what to do about them. In qmon's own words, both engines.
+"""What waits mean for a queue kept in a table, and what to do about them, for both engines.
 
-Sources: PostgreSQL ``wait_event_names.txt`` (the list behind its documentation's tables of wait events), Microsoft's
+Sources: PostgreSQL ``wait_event_names.txt`` (the source of the wait event tables in its documentation), Microsoft's
 documentation of ``sys.dm_os_wait_stats`` and ``sys.dm_os_latch_stats``.
 """
 
@@ -15,7 +15,7 @@ from qmon.model.waits.known_sqlserver import MEANT as MEANT_SQLSERVER
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What is waited for, why that happens at a queue, and what helps."""
+    """What is waited for, why that happens in a queue, and what helps."""
 
     what: str
     why: str
@@ -94,7 +94,7 @@ _PARALLEL = Meaning(
     "an index in the order of pops; max_parallel_workers_per_gather = 0",
 )
 
-# By the event's name in small letters: spellings differ between versions, and so do classes.
+# By the event's name in lower case, because spellings and classes differ between versions.
 MEANT_POSTGRES: Final[dict[str, Meaning]] = {
     "": Meaning("nothing: it runs on a processor", "work; with many more than processors they queue up", ""),
     "buffercontent": _HOT,
@@ -174,14 +174,15 @@ MEANT_POSTGRES: Final[dict[str, Meaning]] = {
 _BENIGN_KINDS: Final = frozenset({"Activity", "Extension"})
 _BENIGN_POSTGRES: Final = frozenset({"pgsleep", "clientread", "checkpointwritedelay"})
 
-# Waits of a commit for its log, in small letters.
+# Waits of a commit for its log, in lower case.
 LOG_WAITS: Final = frozenset({"walsync", "walwrite", "commitdelay", "writelog", "syncrep", "hadr_sync_commit"})
-# Waits for a latch on a page in memory, in small letters.
+
+# Waits for a latch on a page in memory, in lower case.
 PAGE_LATCHES: Final = frozenset({"buffercontent", "buffer_content", "pagelatch_ex", "pagelatch_sh", "pagelatch_up"})
 
 
 def meaning(kind: str, event: str) -> Meaning | None:
-    """What a wait means for a queue, ``None`` where qmon does not know it. ``kind`` is its class."""
+    """Return what a wait means for a queue, ``None`` if qmon does not know it. ``kind`` is its class."""
     name = event.casefold()
     found = MEANT_SQLSERVER.get(f"latch {name}" if kind == "latch" else name)
     if found is not None:
@@ -192,7 +193,7 @@ def meaning(kind: str, event: str) -> Meaning | None:
 
 
 def benign(kind: str, event: str) -> bool:
-    """Whether it says nothing about trouble: idle background work, sleepers."""
+    """Return whether a wait is no sign of a problem: idle background work or sleeping."""
     name = event.casefold()
     if kind in ("wait", "latch"):
         return name in BENIGN_SQLSERVER or name.startswith(

@@ -1,4 +1,4 @@
-"""SQL Server's waits and latch classes: what each means for a queue (what, why, do), and those that mean nothing."""
+"""SQL Server's waits and latch classes: what each means for a queue (what, why, do), and which can be ignored."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _FILE: Final[Words] = (
     "make files large enough beforehand; sensible growth; no auto-shrink",
 )
 
-# By the wait's name in small letters; latch classes with `latch` before them.
+# By the wait's name in lower case. Names of latch classes start with `latch`.
 MEANT: Final[dict[str, Words]] = {
     "pagelatch_ex": _EX,
     "pagelatch_sh": _SH,
@@ -199,5 +199,5 @@ sqltrace_buffer_flush sqltrace_incremental_flush_sleep sqltrace_wait_entries sta
 ucs_session_registration vdi_client_other waitfor waitfor_taskshutdown wait_for_results wait_xtp_ckpt_close
 wait_xtp_host_wait wait_xtp_offline_ckpt_new_log wait_xtp_recovery buffer trace_controller
 """
-# Names in small letters. The latch class `buffer` is the sum of the page waits, which stand by themselves.
+# Names in lower case. The latch class `buffer` is the sum of the page waits, which are listed separately.
 BENIGN: Final = frozenset(_NAMES.split())

@@ -1,8 +1,8 @@
-"""Everything locked: the session whose locks keep every message of a queue from being popped. Pure.
+"""Find the session whose locks keep every message of a queue from being popped.
 
-A single locked row proves nothing, because pops may skip it. These are proofs:
+A single locked row proves nothing, because pops may skip it. Any of these is a proof:
 
-- Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait, too.
+- Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait too.
 - Pops of a queue whose routines do not skip locked rows have waited for a row.
 - One transaction holds every ready message, for longer or in greater number than a pop does.
 """
@@ -22,17 +22,21 @@ from qmon.model.waits.blocking import ForestLine, Key, Role, forest
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
-# Where a message is in progress only while its popper's transaction is open, fewer rows may be a batch at work.
+
+# If messages are in progress only while their consumer's transaction is open, fewer rows may be a batch being
+# processed.
 MANY_ROWS: Final = 100
-# The one mode in which a session can wait for a table of PostgreSQL while pops go on: that of VACUUM and ANALYZE.
+
+# The only mode in which a session can wait for a table of PostgreSQL while pops continue: that of VACUUM and ANALYZE.
 _LETS_POP: Final = "ShareUpdateExclusiveLock"
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """Who locks it all, as it is called for as long as it does (``session 61``; empty: unknown), and the proof.
+    """The session that locks the whole queue, and the proof.
 
-    ``waited_for``: others wait for its locks, and are seen to.
+    ``by``: a name that stays the same while it does (``session 61``), empty if unknown. ``waited_for``: others are seen
+    waiting for its locks.
     """
 
     by: str
@@ -41,16 +45,16 @@ class Locked:
 
 
 def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> Locked | None:
-    """The session that keeps the queue's rows from everybody, ``None`` where none does.
+    """Return the session that keeps all rows of the queue locked, ``None`` without one.
 
-    ``in_transaction``: a message is in progress only while its popper's transaction is open.
+    ``in_transaction``: a message is in progress only while its consumer's transaction is open.
     """
     return _waited_for(q, snapshot) or _held(q, snapshot.writers or (), in_transaction)
 
 
 def _waited_for(q: QueueSamples, snapshot: Snapshot) -> Locked | None:
     rows = snapshot.blocking or ()
-    # SQL Server's chains have the statements of waiters only while a screen shows them.
+    # SQL Server's chains have the statements of waiting sessions only while a screen shows them.
     runs = {client.session: client.statement for client in snapshot.clients or ()}
     waiters = {
         (r.session, r.gid)
@@ -76,7 +80,7 @@ def _waited_for(q: QueueSamples, snapshot: Snapshot) -> Locked | None:
 
 
 def _stops_pops(q: QueueSamples, row: BlockingSample, statement: str) -> bool:
-    """Whether no pop can go on while this session waits: it waits for the whole table, or is itself such a pop."""
+    """Return whether no pop can proceed while this session waits for the whole table or is itself a waiting pop."""
     names = _names(q.layout)
     if any(row.object == f"table {name}" for name in names):
         return row.mode != _LETS_POP
@@ -86,7 +90,10 @@ def _stops_pops(q: QueueSamples, row: BlockingSample, statement: str) -> bool:
 
 
 def _is_pop(layout: Layout, statement: str) -> bool:
-    """Whether a statement is a pop of an installed queue. One that waits for a row does not skip locked rows."""
+    """Return whether a statement is a pop of an installed queue.
+
+    A pop that waits for a row does not skip locked rows.
+    """
     called = names_in(statement)
     routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine(verb)) is not None]
     if any(str(name).lower() in called or name.name.lower() in called for name in routines):
@@ -116,7 +123,7 @@ def _heads(start: Key, places: dict[Key, ForestLine]) -> set[Key]:
 
 
 def _known_as(number: int, gid: str) -> str:
-    """The same for all queues, and as the holder of the horizon is called."""
+    """Return a name that is the same for all queues, and the same as for a holder of the horizon."""
     return _name(number, gid).removeprefix("the ") if number or gid else ""
 
 
@@ -127,7 +134,7 @@ def _name(number: int, gid: str) -> str:
 
 
 def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
-    """``application``: of a prepared transaction its name."""
+    """Return a session in words. ``application``: for a prepared transaction its name."""
     if number == 0:
         return _name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
     parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]

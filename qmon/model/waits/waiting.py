@@ -1,7 +1,7 @@
-"""Waiting: what sessions waited for between two samples of the totals. Pure functions and their records.
+"""Waiting: what sessions waited for between two samples of the wait totals.
 
-Both engines come to the same unit: seconds waited by all sessions for each second watched, which is the mean number of
-sessions in that wait. A counter that falls, or totals that began anew, give no rate.
+The unit is the same for both engines: seconds waited by all sessions per second watched, which is the mean number of
+sessions in that wait. If a counter decreased or the totals were reset, there is no rate.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from qmon.model.waits.known import benign
 
 @dataclass(frozen=True, slots=True)
 class WaitRate:
-    """One wait. ``event`` empty: running on a processor.
+    """One wait. An empty ``event`` means running on a processor.
 
-    ``sessions``: in it on average (seconds waited per second). ``share``: of all that is not benign, 0 to 1.
-    ``per_s``: waits that ended per second, ``each_s``: seconds one took on average, ``signal``: share of its time spent
-    waiting for a processor; ``None`` where nobody counts them.
+    Attributes:
+        sessions: average number of sessions in it (seconds waited per second).
+        share: share of all waits that are not benign, 0 to 1.
+        per_s: finished waits per second; ``None`` if they are not counted.
+        each_s: average seconds per wait; ``None`` likewise.
+        signal: share of its time spent waiting for a processor; ``None`` likewise.
     """
 
     kind: str
@@ -33,7 +36,7 @@ class WaitRate:
 
     @property
     def key(self) -> str:
-        """What tells it from all others: ``IO:WalSync``, ``wait:WRITELOG``."""
+        """Identifies the wait: ``IO:WalSync``, ``wait:WRITELOG``."""
         return f"{self.kind}:{self.event}"
 
     @property
@@ -46,9 +49,14 @@ class WaitRate:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """All waits of some time. ``seconds``: time watched; ``samples``: of the sessions in it, ``None`` where the
-    server counts. ``rates``: the longest first, without benign ones and latches; ``latches``: of non-page latches
-    (SQL Server), whose time is in a wait as well; ``benign``: folded away.
+    """All waits of a period.
+
+    Attributes:
+        seconds: time watched.
+        samples: samples of the sessions in it; ``None`` if the server counts.
+        rates: the waits, longest first, without benign ones and latches.
+        latches: non-page latches (SQL Server), whose time is also part of a wait.
+        benign: waits that are no sign of a problem.
     """
 
     source: WaitSource
@@ -60,17 +68,17 @@ class Waiting:
 
     @property
     def busy(self) -> float:
-        """Sessions that waited or ran, on average."""
+        """Average number of sessions that waited or ran."""
         return sum(rate.sessions for rate in self.rates)
 
     def of(self, events: Iterable[str]) -> tuple[WaitRate, ...]:
-        """Those of these events, named in small letters."""
+        """Return the waits with these event names (lower case)."""
         wanted = frozenset(events)
         return tuple(rate for rate in self.rates if rate.event.casefold() in wanted)
 
 
 def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
-    """What was waited for between two samples; ``None`` where they do not belong together or nothing was watched."""
+    """Return the waits between two samples, ``None`` if they do not belong together or nothing was watched."""
     seconds = _seconds_between(before, now)
     if seconds is None or seconds <= 0:
         return None
@@ -80,7 +88,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
         was = old.get((total.kind, total.event))
         waited = total.waited_s - (was.waited_s if was is not None else 0.0)
         if waited < -1e-9 or (was is not None and (total.waits or 0) < (was.waits or 0)):
-            return None  # reset between the two: what this sample holds is of an unknown time
+            return None  # reset between the two samples, so this one covers an unknown time
         if waited > 0 or (total.waits or 0) > ((was.waits or 0) if was is not None else 0):
             spent.append((total, was, max(0.0, waited)))
     whole = sum(waited for total, _, waited in spent if not _aside(total))
@@ -98,9 +106,9 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
 
 
 def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
-    """The seconds watched between two samples; ``None``: the counters were reset in between.
+    """Return the seconds watched between two samples, ``None`` if the counters were reset in between.
 
-    If the server's clock was changed, its start moves. The time at which it was read does not.
+    A change of the server's clock moves its start, but not the time of the reading.
     """
     moved = now.since_at - before.since_at
     if now.source is not before.source:

@@ -1,4 +1,4 @@
-"""Reports of blocked processes, where somebody runs an event session with a file for them (SQL Server)."""
+"""Read reports of blocked processes from a running event session that writes them to a file (SQL Server)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.model.samples.deadlocks import BlockedReport, BlockedSample, ReportFil
 from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
-# Between two readings, or more where one took long.
+# Minimum seconds between two readings; more if a reading took long.
 EVERY_S: Final = 60.0
 _KEPT: Final = 20
 _CHARS: Final = 200
@@ -22,33 +22,34 @@ _NEWEST: Final = (10_000, 0)
 
 
 class BlockedReports:
-    """What has been reported of this database. The thread of the background reader reads, that of the poll asks.
+    """Blocked-process reports of this database. The background reader's thread reads them, the poll takes them.
 
-    Read is the newest file, after the block that held the newest report so far; nothing where there is no file.
+    Each reading covers the newest file, after the block that held the newest report so far. Without a file there are no
+    reports.
     """
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such reports.
         self.able = queries.exists(engine.name, "probe/blocked_reports", _NEWEST)
         self._found: deque[BlockedReport] = deque(maxlen=_KEPT)
-        # The file that was read, as it was asked for and as the server calls it, and the last block that counts.
+        # The path of the file as requested and as the server names it, and the last block that was read.
         self._after: tuple[str, str, int] | None = None
         self._lock = threading.Lock()
 
     def known(self) -> tuple[BlockedReport, ...]:
-        """The last reports, the newest first."""
+        """Return the last reports, newest first."""
         with self._lock:
             return tuple(self._found)
 
     def read(self, connection: Connection, statements: StatementCache) -> None:
-        """Read what was reported since the last time. Raises what ``Connection.fetch`` raises."""
+        """Read the reports since the last reading. Raises whatever ``Connection.fetch`` raises."""
         files = records(ReportFile, connection.fetch(statements.of("blocked_file", ReportFile).bound))
         if not files:
             return
         path = files[0].path
         _, file, offset = self._after if self._after is not None and self._after[0] == path else ("", "", -1)
         values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
-        self._after = None  # where the block is not there any more, the next reading begins at the start
+        self._after = None  # if the block no longer exists, the next reading starts at the beginning
         rows = records(BlockedSample, connection.fetch(statements.of("blocked_reports", BlockedSample, values).bound))
         if rows:
             last = max(rows, key=lambda row: row.offset)
@@ -62,7 +63,7 @@ class BlockedReports:
 
 
 def _report(row: BlockedSample) -> BlockedReport:
-    """What is shown of it."""
+    """Build the report to show, with passwords hidden."""
     report = BlockedReport(**{field.name: getattr(row, field.name) for field in fields(BlockedReport)})
     return replace(
         report, statement=hide_passwords(row.statement), blocker_statement=hide_passwords(row.blocker_statement)

@@ -1,8 +1,8 @@
-"""Slow reads on a connection of their own: counts of whole tables, a full search for each queue's head, and the like.
+"""Run slow reads on a connection of their own: table counts, full head searches, catalog, jobs, plans, deadlocks.
 
-A single statement cannot be split: it is timed, and not repeated before 200 times that time has passed (half a per cent
-of one processor), nor before 60 seconds (10 where the search for a head is dear). A scan by ranges rests
-after each. Where several qmons poll the database, each rests that many times as long.
+A single statement cannot be split. It is timed, and not repeated before 200 times its duration has passed (half a
+percent of one processor), nor before 60 seconds (10 if the head search is expensive). A scan by ranges rests after each
+range. If several qmon instances poll the database, each rests that many times as long.
 """
 
 from __future__ import annotations
@@ -36,24 +36,30 @@ from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 
 _HEAD_EVERY_S: Final = 10.0
-# Where a full search is cheap, the polls themselves make one, and say when it no longer is.
+
+# If a full search is cheap, the polls make it themselves and report when it becomes expensive.
 _CHEAP_HEAD_EVERY_S: Final = 60.0
-# Seconds from one cheap search to the next, of any queue: where there are many, each comes round less often.
+
+# Seconds between two cheap searches of any queue. With many queues, each is searched less often.
 _HEAD_REST_S: Final = 0.2
 _TRIES: Final = 3
 _TRY_AGAIN_S: Final = 60.0
-# Seconds until the next try after a lock timeout: a try costs the server a second of waiting, and reads nothing.
+
+# Seconds until the next try after a lock timeout. A try costs the server a second of waiting and reads nothing.
 _LOCK_AGAIN_S: Final = 5.0
-# Seconds after which the server's counters include what was committed before (PostgreSQL: one).
+
+# Seconds after which the server's counters include earlier commits (PostgreSQL: one).
 _SETTLED_S: Final = 2.5
 _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
 _CATALOG: Final = ("", "catalog")
-# The tasks that are of the target as a whole, not of a queue.
+
+# Tasks of the target as a whole, not of one queue.
 _ALONG: Final = (("", "jobs"), ("", "blocked"))
-# What some kinds of tasks are called where they fail.
+
+# Probe names used in failures of some kinds of tasks.
 _PROBES: Final = {
     "plans": "plans",
     "jobs": "jobs",
@@ -62,28 +68,28 @@ _PROBES: Final = {
     "graphs": "deadlock_graphs",
     "catalog": "catalog",
 }
-# The due time of a task under way; another one was set meanwhile, and stands.
+
+# Due time of a running task. If it changes while the task runs, the new due time is kept.
 _UNDER_WAY: Final = float("inf")
 
 
 @dataclass(slots=True)
 class _Task:
-    """One slow read: what it is of, and when it is due on our monotonic clock."""
+    """One slow read: its queue, its kind, and when it is due on our monotonic clock."""
 
     queue: str
     kind: str
     due_at: float = 0.0
     wanted: bool = True
-    # It is not repeated sooner than that.
+    # Minimum seconds until it is repeated.
     rest_s: float = 0.0
     begun_at: float = float("-inf")
-    # Count once more soon: what is carried on from a count that was made in a burst is wrong by what the counters had
-    # not seen yet.
+    # Recount soon: a count taken during a burst is off by whatever the counters had not reported yet.
     again: bool = True
 
 
 class ExactCounts(BackgroundReader):
-    """Runs the slow reads in a thread of its own; the poll takes what is there and never waits for it."""
+    """Run the slow reads in a separate thread. The poll takes finished results and never waits for them."""
 
     NAME = "qmon-slow"
 
@@ -96,35 +102,36 @@ class ExactCounts(BackgroundReader):
         within_s: float | None = None,
         catalog: CatalogReading | None = None,
     ) -> None:
-        """``within_s``: seconds after which it will be closed; a count that takes longer is not begun.
+        """Create the reader without starting it.
 
-        ``catalog``: what is read of it anew.
+        ``within_s``: seconds until it will be closed; counts that take longer are not started. ``catalog``: the catalog
+        to read again on request.
         """
         super().__init__(engine, connect, clock)
         self._queues: dict[str, Spec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
-        # How often each queue was forgotten: what was begun before is left out.
+        # How often each queue was forgotten. Reads that started before are discarded.
         self._forgotten: dict[str, int] = {}
         self._catalog = catalog
-        # The last connection was not to be had.
+        # The last attempt to connect failed.
         self._refused = False
         self._fragments = FragmentationReader(engine)
-        # What the plans of the queues are read by.
+        # Reads the plans of the queues' statements.
         self.plan_reader = PlanReader(engine)
-        # What the jobs of the server's scheduler are read by.
+        # Reads the jobs of the server's scheduler.
         self.job_reader = jobs.JobReader(engine)
-        # The reports of blocked processes.
+        # Reports of blocked processes.
         self.blocked = blocked.BlockedReports(engine)
         self._graphs = deadlocks.DeadlockReports(engine)
-        # What has been read of the tables here.
+        # The reads of these tables on this connection.
         self.own = OwnUses()
         # The counts of whole tables.
         self.counts = ScanCounts(engine, self.own, clock, budget or Budget(), within_s)
 
     def use(self, specs: Sequence[Spec]) -> None:
-        """Read these queues from now on."""
+        """Watch these queues from now on."""
         was = {name: spec.facts.table_id for name, spec in self._queues.items()}
         for spec in specs:
             if was.get(spec.layout.queue, spec.facts.table_id) != spec.facts.table_id:
@@ -151,7 +158,7 @@ class ExactCounts(BackgroundReader):
         self._wake.set()
 
     def _now_and_then(self) -> dict[tuple[str, str], _Task]:
-        """What is read of each queue rarely, and not at first."""
+        """Return the rarely read tasks of each queue, which do not run at first."""
         self._fragments.keep(frozenset(self._queues))
         self.plan_reader.keep(frozenset(self._queues))
         kinds = {"fragments": self._fragments.able, "plans": self.plan_reader.able}
@@ -160,11 +167,14 @@ class ExactCounts(BackgroundReader):
         return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
 
     def fragments(self) -> tuple[Fragmentation, ...]:
-        """How far the indexes of the queues are fragmented, where the server can say."""
+        """Return how fragmented the indexes of the queues are, if the server can tell."""
         return self._fragments.known()
 
     def deadlocks(self, count: int | None, now_at: float) -> tuple[Circle, ...]:
-        """Say how many deadlocks the server counts ``now_at`` its clock; returns what it has reported of them since."""
+        """Record the server's deadlock count; return the deadlocks reported since the last call.
+
+        ``now_at``: when the server counted, by its clock, seconds.
+        """
         now = self._clock()
         found = self._graphs.learn(count, now, now_at)
         with self._lock:
@@ -177,7 +187,7 @@ class ExactCounts(BackgroundReader):
         return found
 
     def want(self, needs: Mapping[str, bool], versions: Mapping[str, Version | None], at: float) -> None:
-        """Say which queues need a count, and what the server's counters say of their tables ``at`` its clock."""
+        """Set which queues need a count, and the counter values of their tables at ``at`` (server clock)."""
         with self._lock:
             for queue, needed in needs.items():
                 if (task := self._tasks.get((queue, "count"))) is None:
@@ -192,7 +202,7 @@ class ExactCounts(BackgroundReader):
                     task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
 
     def read_catalog(self) -> bool:
-        """Read the catalogue as soon as the read under way has ended; false where there is no connection for that."""
+        """Request a catalog reading after the running read; return false if there is no connection for it."""
         if self._catalog is None or self._refused:
             return False
         self._catalog.ask()
@@ -204,7 +214,7 @@ class ExactCounts(BackgroundReader):
         return True
 
     def count_exactly(self, queue: str) -> None:
-        """Count this queue as soon as the count under way has ended, whatever it costs."""
+        """Count this queue after the running count has ended, whatever it costs."""
         with self._lock:
             task = self._tasks.get((queue, "count"))
             if task is not None:
@@ -212,7 +222,7 @@ class ExactCounts(BackgroundReader):
         self._wake.set()
 
     def count_again(self, queue: str) -> None:
-        """Count this queue again as soon as the count under way has ended, if its figures come from a count."""
+        """Count this queue again after the running count has ended, if its figures come from a count."""
         with self._lock:
             task = self._tasks.get((queue, "count"))
             if task is not None and task.wanted:
@@ -220,7 +230,7 @@ class ExactCounts(BackgroundReader):
         self._wake.set()
 
     def find_head_again(self, queue: str) -> None:
-        """Seek this queue's head from its first row on, as soon as the read under way has ended."""
+        """Search this queue's head from its first row, after the running read has ended."""
         with self._lock:
             task = self._tasks.get((queue, "head"))
             if task is not None:
@@ -228,7 +238,7 @@ class ExactCounts(BackgroundReader):
         self._wake.set()
 
     def forget(self, queue: str) -> None:
-        """Another table lies behind the queue's name: what was read of the other, or is being read, is left out."""
+        """Discard everything read for this queue, including the running read: its table has been replaced."""
         with self._lock:
             self._forgotten[queue] = self._forgotten.get(queue, 0) + 1
             self.counts.forget(queue)
@@ -239,18 +249,19 @@ class ExactCounts(BackgroundReader):
         self._wake.set()
 
     def counted(self, queue: str) -> Counted:
-        """What is known of the count of a queue's table."""
+        """Return the state of the count of a queue's table."""
         return self.counts.of(queue)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
-        """What could not be read."""
+        """Return the reads that failed."""
         with self._lock:
             return tuple(self._failures.values())
 
     def apply(self, queues: Mapping[str, QueueProbes], cost_s: Callable[[Key], float]) -> None:
-        """Hand the polls what the full searches for the head found: where one was dear, they seek from a known id.
+        """Give the results of full head searches to the polls: if a search was expensive, they start from a known id.
 
-        ``cost_s``: seconds that a probe costs a poll; where their own search is dear, one is made here soon.
+        ``cost_s``: seconds that a probe costs a poll. If the poll's own search is expensive, a full search runs here
+        soon.
         """
         with self._lock:
             heads, self._heads = self._heads, {}
@@ -287,7 +298,7 @@ class ExactCounts(BackgroundReader):
                 self._fail(task, problem)
                 if self._connection is None:
                     self._back_off(problem)
-            except Exception as problem:  # a defect of qmon is a reason like any other, and the other tasks go on
+            except Exception as problem:  # a bug in qmon is reported like any other reason, and the other tasks go on
                 self._fail(task, QmonError(log.report(problem)))
         self._drop()
 
@@ -308,7 +319,7 @@ class ExactCounts(BackgroundReader):
         return min((t for t in due if not (rests and t.kind == "count")), key=lambda t: t.due_at, default=None)
 
     def _idle_s(self) -> float:
-        """Seconds until something may be due, a millisecond at least."""
+        """Return the seconds until something may be due, at least a millisecond."""
         now, rests_s = self._clock(), self.counts.rests()
         with self._lock:
             due = [max(t.due_at - now, rests_s if t.kind == "count" else 0.0) for t in self._tasks.values() if t.wanted]
@@ -358,7 +369,7 @@ class ExactCounts(BackgroundReader):
             self._failures.pop((task.queue, task.kind), None)
 
     def _read_for_all(self, connection: Connection, kind: str) -> None:
-        """What is of the target as a whole."""
+        """Read a task of the target as a whole."""
         statements = StatementCache(self._engine, connection.version)
         if kind == "jobs":
             self.job_reader.read(connection, statements, tuple(self._queues.values()))
@@ -370,7 +381,7 @@ class ExactCounts(BackgroundReader):
         probe = QueueProbes(statements, found).head_probe
         names, values = names_of(found.layout, found.facts), state_values(found.layout)
         if probe == "head_walk":
-            # That of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
+            # The poll's search is cut short. This one runs to the end, with the statement that finds ready rows.
             probe, names["head_index"] = "head_state", names["walk_index"]
         if probe not in ("head", "head_state"):
             task.wanted = False
@@ -378,7 +389,7 @@ class ExactCounts(BackgroundReader):
         statement = statements.of(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
         clock = statements.of_target("clock")
         batch, took, head = [clock.bound, statement.bound, clock.bound], math.inf, None
-        for _ in range(_TRIES):  # what is left of the best is the statement
+        for _ in range(_TRIES):  # the minimum of several tries is the cost of the statement itself
             began, rows, ended = self.own.fetch(connection, statements, batch, found.facts.tables)
             seconds = records(ClockSample, ended)[0].now_at - records(ClockSample, began)[0].now_at
             took, head = min(took, seconds), records(HeadSample, rows)[0].head_id
@@ -400,7 +411,7 @@ class ExactCounts(BackgroundReader):
         if task.kind == "count":
             self.counts.fail(task.queue, str(problem))
         if task.kind == "catalog" and self._refused:
-            return  # the polls read it themselves
+            return  # the polls then read it themselves
         with self._lock:
             failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
             if task.kind in _PROBES:
@@ -410,5 +421,5 @@ class ExactCounts(BackgroundReader):
 
 
 def _same_rows(before: Spec | None, now: Spec) -> bool:
-    """Whether what was counted of the one is true of the other."""
+    """Return whether a count of the earlier table is still true for the current one."""
     return before is not None and before.layout == now.layout and before.facts.table_id == now.facts.table_id

@@ -1,4 +1,4 @@
-"""Fragmentation of the queues' indexes, one index at a time, where that is cheap to read (SQL Server)."""
+"""Read the fragmentation of the queues' indexes, one index at a time, if that is cheap (SQL Server)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from qmon.model.text import size
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
-# Not in the first minute: a command that ends soon does without.
+# The first minute reads none, because short commands end before that.
 FIRST_S: Final = 60.0
-# Between two indexes of a queue, or more where one took long.
+
+# Minimum seconds between two indexes of a queue; more if one took long.
 EVERY_S: Final = 60.0
-# Of larger indexes (781 MB) it is not read: a level above the leaves has up to an eighth of their number.
+
+# Indexes above this size (781 MB) are not read: the level above the leaves has up to an eighth as many pages.
 MOST_PAGES: Final = 100_000
 _NEWEST: Final = (10_000, 0)
 _HEAP: Final = "not read of a heap: that would read the whole table"
@@ -26,14 +28,14 @@ _HEAP: Final = "not read of a heap: that would read the whole table"
 
 @dataclass(slots=True)
 class _Round:
-    """One queue: the indexes that are left in this round, and what is known of all."""
+    """One queue: the indexes left in this round, and the results for all indexes."""
 
     left: list[tuple[int, int]] = field(default_factory=list)
     known: dict[tuple[int, int], Fragmentation] = field(default_factory=dict)
 
 
 class FragmentationReader:
-    """What has been read so far. The thread of the background reader reads, that of the poll asks."""
+    """The fragmentation read so far. The background reader's thread reads it, the poll takes it."""
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such a probe.
@@ -42,19 +44,19 @@ class FragmentationReader:
         self._lock = threading.Lock()
 
     def keep(self, queues: frozenset[str]) -> None:
-        """Forget the queues that are gone."""
+        """Forget the queues that are not listed."""
         with self._lock:
             self._rounds = {name: found for name, found in self._rounds.items() if name in queues}
 
     def known(self) -> tuple[Fragmentation, ...]:
-        """What is known of every index, and why the others are not read."""
+        """Return the result for every index, or why it was not read."""
         with self._lock:
             return tuple(each for found in self._rounds.values() for each in found.known.values())
 
     def read(self, connection: Connection, statements: StatementCache, spec: Spec) -> None:
-        """Read the next index of a queue; where none is left, find anew which there are.
+        """Read the next index of a queue. If none is left, list the indexes again.
 
-        Raises what ``Connection.fetch`` raises.
+        Raises whatever ``Connection.fetch`` raises.
         """
         with self._lock:
             mine = self._rounds.setdefault(spec.layout.queue, _Round())
@@ -81,14 +83,14 @@ class FragmentationReader:
                 mine.known[key] = Fragmentation(*key, read.read_at, read.fragmented)
 
     def _trees(self, connection: Connection, statements: StatementCache, table: int) -> list[Fragmentation]:
-        """The indexes of a table, each with the reason where it is not read."""
+        """Return the indexes of a table, each with the reason if it is not read."""
         statement = statements.of("trees", TreeSample, {"table_id": table})
         trees = records(TreeSample, connection.fetch(statement.bound))
         return [Fragmentation(table, _own_id(each.index_id), unread=_why_not(each)) for each in trees]
 
 
 def _own_id(index: int) -> int:
-    """0 for the table itself, a heap or its clustered index."""
+    """Return 0 for the table itself, which is a heap or its clustered index."""
     return 0 if index == 1 else index
 
 

@@ -1,4 +1,4 @@
-"""Which jobs of the server's own scheduler work on queues (SQL Server Agent): one reading for all, now and then."""
+"""Read which jobs of SQL Server Agent work on queues: one occasional reading for all queues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.model.samples.jobs import Jobs, JobStepSample, QueueJob
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
-# Between two readings, or more where one took long: jobs are made and changed seldom.
+# Minimum seconds between two readings, because jobs rarely change; more if a reading took long.
 EVERY_S: Final = 600.0
 _CHARS: Final = 4_000
 _NEWEST: Final = (10_000, 0)
@@ -24,7 +24,7 @@ _POPS: Final = ("pop", "pop_batch")
 
 
 class JobReader:
-    """What has been read so far. The thread of the background reader reads, that of the poll asks."""
+    """The jobs read so far. The background reader's thread reads them, the poll takes them."""
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such jobs.
@@ -33,14 +33,14 @@ class JobReader:
         self._lock = threading.Lock()
 
     def known(self) -> Jobs | None:
-        """What is known of them; ``None`` before the first reading."""
+        """Return the jobs; ``None`` before the first reading."""
         with self._lock:
             return self._known
 
     def read(self, connection: Connection, statements: StatementCache, specs: Iterable[Spec]) -> None:
-        """Read the jobs of all queues. That our role may not see them is no failure: few roles may.
+        """Read the jobs of all queues. A missing permission is not a failure, because few roles may see jobs.
 
-        Raises what ``Connection.fetch`` raises otherwise.
+        Otherwise raises whatever ``Connection.fetch`` raises.
         """
         queues = _names(specs)
         names = "".join(f"<i>{escape(name)}</i>" for name in queues)
@@ -55,7 +55,7 @@ class JobReader:
 
 
 def _names(specs: Iterable[Spec]) -> dict[str, list[str]]:
-    """By name of a table, or of a procedure that pops, the queues that it is of."""
+    """Return the queues by the name of their table or of a procedure that pops from them."""
     out: dict[str, list[str]] = {}
     for spec in specs:
         routines = [spec.layout.routine(verb) for verb in _POPS]
@@ -65,7 +65,7 @@ def _names(specs: Iterable[Spec]) -> dict[str, list[str]]:
 
 
 def _jobs(row: JobStepSample, queues: dict[str, list[str]]) -> Iterable[QueueJob]:
-    """The queues that a step works on: its command has the name as a whole word."""
+    """Return the queues that a step works on: its command contains the name as a whole word."""
     word = re.compile(rf"(?<!\w){re.escape(row.name)}(?!\w)", re.IGNORECASE)
     if not word.search(row.command):
         return ()

@@ -1,5 +1,7 @@
-"""The plans of the statements that pop, one queue at a time, where the server itself remembers them (Query Store), and
-what they read, where it counts that (pg_stat_statements)."""
+"""Read the plans of the statements that pop, one queue at a time.
+
+The server itself records them (Query Store), or counts what the statements read (pg_stat_statements).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from qmon.redact import hide_passwords
 
 _MOST: Final = 40
 _CHARS: Final = 400
-# So many of a queue are kept.
+
+# Maximum number of statements kept per queue.
 _STATEMENTS: Final = 3
 _POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
@@ -28,7 +31,7 @@ _NO_HISTORY: Final = "this server does not remember plans: Query Store came with
 
 
 class PlanReader:
-    """What has been read. The thread of the background reader reads, that of the poll asks."""
+    """The plans read so far. The background reader's thread reads them, the poll takes them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -36,23 +39,23 @@ class PlanReader:
         self.able = queries.exists(engine.name, "probe/plans", _NEWEST)
         self._read: dict[str, QueuePlans] = {}
         self._lock = threading.Lock()
-        # By queue and statement the totals at the last reading, where the server has no more than totals.
+        # The totals at the last reading, by queue and statement, for servers that keep only totals.
         self._totals: dict[str, dict[str, PlanSample]] = {}
 
     def keep(self, queues: frozenset[str]) -> None:
-        """Forget the queues that are gone."""
+        """Forget the queues that are not listed."""
         with self._lock:
             self._read = {name: found for name, found in self._read.items() if name in queues}
             self._totals = {name: found for name, found in self._totals.items() if name in queues}
 
     def read_since(self) -> tuple[QueuePlans, ...]:
-        """What was read since this was asked last: of each queue its plans, or why none are known."""
+        """Return what was read since the last call: the plans of each queue, or why none are known."""
         with self._lock:
             found, self._read = self._read, {}
             return tuple(found.values())
 
     def read(self, connection: Connection, statements: StatementCache, spec: Spec) -> None:
-        """Read the plans of one queue. Raises what ``Connection.fetch`` raises."""
+        """Read the plans of one queue. Raises whatever ``Connection.fetch`` raises."""
         found = self._of(connection, statements, spec)
         with self._lock:
             self._read[spec.layout.queue] = found
@@ -86,7 +89,7 @@ class PlanReader:
         )
 
     def _since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
-        """Of totals what was added since the last reading, with what there was then as before; plans as they are."""
+        """Turn totals into the change since the last reading, with the earlier totals; leave plans unchanged."""
         totals = {each.statement_id: each for each in found if not each.plan_id}
         with self._lock:
             before, self._totals[queue] = self._totals.get(queue, {}), totals
@@ -94,7 +97,10 @@ class PlanReader:
 
 
 def _added(before: PlanSample | None, now: PlanSample) -> PlanSample:
-    """``now`` as it is where nothing is known of before, or the server began to count anew."""
+    """Return the difference between two samples.
+
+    Returns ``now`` unchanged if there is no earlier sample or the server has reset its counters.
+    """
     if before is None or now.calls < before.calls or now.reads < before.reads:
         return now
     return replace(

@@ -1,4 +1,4 @@
-"""Base of the background readers: a thread and a connection of its own, so that the poll never waits for it."""
+"""Base class of the background readers: a thread and a connection of its own, so that the poll never waits."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from qmon.errors import NoConnectionLeft, QmonError
 
 _GRACE_S: Final = 2.0
 _BACK_OFF_S: Final = 5.0
-# Where the server has no connection left, it is not asked for one more often.
+
+# Minimum seconds between connection attempts when the server has no connection left.
 _FULL_S: Final = 60.0
 
 
 class BackgroundReader(ABC):
-    """The thread, its connection and its end. What both sides touch is guarded by ``_lock``."""
+    """A thread with its own connection and shutdown. ``_lock`` guards state that both threads use."""
 
-    # Of the thread.
+    # Name of the thread.
     NAME: ClassVar[str]
 
     def __init__(
@@ -31,9 +32,9 @@ class BackgroundReader(ABC):
         self._log = logging.getLogger(type(self).__module__)
         self._connect = connect
         self._clock = clock
-        # How many qmons share what such readers may cost.
+        # The number of qmon instances that share the cost budget of such readers.
         self.qmons = 1
-        # The share of one of the server's processors that it takes all the time.
+        # The share of one processor that this reader uses on the server all the time.
         self.share = 0.0
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -49,7 +50,7 @@ class BackgroundReader(ABC):
         self._thread.start()
 
     def close(self) -> None:
-        """Stop; what is under way is cancelled, and waited for two seconds at most."""
+        """Stop, cancel the running statement, and wait at most two seconds for it."""
         self._closed = True
         self._wake.set()
         self._end.set()
@@ -60,7 +61,7 @@ class BackgroundReader(ABC):
             self._thread.join(timeout=_GRACE_S)
 
     def give_up(self) -> None:
-        """Let go of the connection: the poll has none, and the server none to spare."""
+        """Release the connection: the poll has none and the server has none to spare."""
         self._given_up = True
         connection = self._connection
         if connection is not None:
@@ -73,7 +74,7 @@ class BackgroundReader(ABC):
 
     @abstractmethod
     def _run(self) -> None:
-        """What the thread does until ``_closed``."""
+        """Run until ``_closed`` is set. Called in the thread."""
 
     def _drop(self) -> None:
         """Close the connection, if there is one."""

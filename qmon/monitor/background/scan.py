@@ -1,7 +1,7 @@
-"""Scans of whole tables, range by range: for figures that no index leads to, within a budget and never in a burst.
+"""Scan whole tables range by range, for figures without an index, within the cost budget and without bursts.
 
-A range is a run of pages (PostgreSQL) or of the clustered key (SQL Server): one short statement that gives every
-figure, in a transaction of its own, so that no scan holds the horizon. A table that has neither is one statement.
+A range is a run of pages (PostgreSQL) or of the clustered key (SQL Server). One short statement reads all figures of a
+range in its own transaction, so that no scan holds the horizon. A table with neither is read in one statement.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
-# Seconds from the end of one scan of a table to the next, at least.
+# Minimum seconds from the end of one scan of a table to the next.
 EVERY_S: Final = 5.0
-# Pages (64 MB) up to which a command that ends counts a table faster: within a few seconds.
+
+# Up to this many pages (64 MB), a short-lived command counts a table faster, within a few seconds.
 AT_ONCE_PAGES: Final = 8192
-# Pages a second at most, of all queues of a target together: 16 MB/s.
+
+# Maximum pages per second, for all queues of a target together: 16 MB/s.
 _PAGES_S: Final = 2000.0
 _RANGE_S: Final = 0.005
 _FEWEST, _MOST, _FIRST = 16, 2048, 128
@@ -38,9 +40,10 @@ _LONG_SHARE: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What scans may take. ``share``: of one processor; ``pages_s``: pages a second, both of all queues together.
+    """The resources that scans may use.
 
-    ``within_s``: a table that takes longer is not begun; ``None``: no limit.
+    ``share``: of one processor. ``pages_s``: pages per second. Both are for all queues together. ``within_s``: tables
+    that take longer are not started; ``None``: no limit.
     """
 
     share: float
@@ -48,14 +51,15 @@ class Allowance:
     within_s: float | None = None
 
     def seconds(self, pages: int, page_s: float = 0.0) -> float:
-        """How long a number of pages takes, at ``page_s`` seconds of the server's time for each."""
+        """Return how many seconds this many pages take, at ``page_s`` seconds of server time each."""
         return pages * max(1.0 / self.pages_s, page_s / self.share)
 
 
 def allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
-    """What a scan of a table of ``pages`` may take: half of what polls may, shared by all qmons.
+    """Return what a scan of a table of ``pages`` may use.
 
-    In a command that ends it is not shared, and more for a small table.
+    That is half of the budget of polls, divided among all qmon instances. A short-lived command does not share it, and
+    may use more for a small table.
     """
     if within_s is None:
         return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / qmons, _PAGES_S / qmons)
@@ -65,33 +69,33 @@ def allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1
 
 
 class Throttle:
-    """How large ranges are and how long to rest after each; a page costs the least that it did in recent ranges."""
+    """The size of ranges and the rest after each. The cost of a page is the least of recent ranges."""
 
     def __init__(self) -> None:
         self._page_s: deque[float] = deque(maxlen=_LEAST_OF)
 
     @property
     def page_s(self) -> float:
-        """Seconds of the server's time for one page; 0 before the first range."""
+        """Seconds of server time per page; 0 before the first range."""
         return min(self._page_s, default=0.0)
 
     @property
     def pages(self) -> int:
-        """Pages of the next range."""
+        """Number of pages of the next range."""
         if not self._page_s:
             return _FIRST
         return max(_FEWEST, min(_MOST, int(_RANGE_S / max(self.page_s, 1e-9))))
 
     def learn(self, pages: int, took_s: float, allowed: Allowance) -> float:
-        """Take in what a range cost; returns the seconds to rest before the next one of any table."""
-        if pages >= _FEWEST:  # what a shorter one costs is the statement, not its pages
+        """Record the cost of a range; return the seconds to rest before the next range of any table."""
+        if pages >= _FEWEST:  # the cost of a shorter range is that of the statement, not of its pages
             self._page_s.append(took_s / pages)
         cost_s = min(took_s, self.page_s * pages) if self._page_s else took_s
         return max(0.0, max(pages / allowed.pages_s, cost_s / allowed.share) - took_s)
 
 
 class Scan:
-    """One scan under way, over the tables of one queue."""
+    """One running scan of the tables of one queue."""
 
     def __init__(self, statements: StatementCache, spec: Spec, parts: Sequence[PartSample]) -> None:
         self.spec = spec
@@ -111,7 +115,7 @@ class Scan:
 
     @property
     def share(self) -> float:
-        """How much of the pages has been read, 0 to 1."""
+        """Share of the pages that has been read, 0 to 1."""
         before = sum(part.pages or 0 for part in self._parts[: self._part])
         return min(1.0, (before + self._page) / self.pages) if self.pages else 0.0
 
@@ -121,9 +125,9 @@ class Scan:
         return round(self.pages * (1 - self.share))
 
     def step(self, connection: Connection, own: OwnUses, pages: int) -> int:
-        """Read the next range, or the whole table where it has none; returns how many pages that were at most.
+        """Read the next range, or the whole table if it has no ranges; return the maximum number of pages read.
 
-        Raises what ``Connection.fetch`` raises; then the range can be read again.
+        Raises whatever ``Connection.fetch`` raises. The range can then be read again.
         """
         part = self._parts[self._part] if self.by_range else None
         if part is None:
@@ -168,13 +172,13 @@ class Scan:
         return queries.render(query, {name: names.get(name) for name in query.names}, self._statements.engine)
 
     def count(self, every_s: float) -> TableCount:
-        """What a scan that is done has found. ``every_s``: seconds from its end to the next one's."""
+        """Return the result of a finished scan. ``every_s``: seconds from its end to the end of the next one."""
         took_s = self._samples[-1].counted_at - self._samples[0].counted_at
         return without_missing_states(summed(self._samples, took_s, took_s + every_s), self.spec.layout.state)
 
 
 def without_missing_states(count: TableCount, state: StateColumn | None) -> TableCount:
-    """Return the count without figures for states that have no value: no row was compared with one."""
+    """Remove figures of states that the layout gives no value for, because no row was compared with one."""
     if state is None:
         return count
     if state.in_progress is None:
@@ -187,6 +191,6 @@ def _has_ranges(part: PartSample, statements: StatementCache) -> bool:
 
 
 def parts_of(connection: Connection, statements: StatementCache, spec: Spec) -> list[PartSample]:
-    """The tables that hold the rows of a queue, with their sizes. Raises what ``Connection.fetch`` raises."""
+    """Return the tables that hold a queue's rows, with their sizes. Raises whatever ``Connection.fetch`` raises."""
     statement = statements.of("scan_parts", PartSample, {"table_id": spec.facts.table_id})
     return records(PartSample, connection.fetch(statement.bound))

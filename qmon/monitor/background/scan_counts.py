@@ -1,4 +1,4 @@
-"""Counts of the queues' tables on the slow connection: scans under way, what they found, and when to scan again."""
+"""Manage the counts of the queues' tables: running scans, their results, and when to scan again."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
-# The rest after a count that cannot be split, as a multiple of its time: half a per cent of one processor.
+# Rest after a count that cannot be split, as a multiple of its duration: half a percent of one processor.
 COST_FACTOR: Final = 200.0
 _WHOLE_EVERY_S: Final = 60.0
 _TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
-# Pages (4 MB) up to which a table is scanned as often for unknown states alone as for figures, and again soon although
-# its counters stand still.
+
+# Up to this many pages (4 MB), a table is scanned for unknown states alone as often as for figures, and scanned again
+# soon even if its counters stand still.
 _FEW_PAGES: Final = 512
 
-# What the server's counters say of a table: the same as long as nobody has written.
+# Counter values of a table, which stay the same until a session writes to it.
 Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What is known of a table's count. ``progress``: how much of it the first scan has seen, 0 to 1; ``None``: none
-    is under way or to come. ``problem``: why there is none.
+    """The state of a table's count.
+
+    ``progress``: share of the first scan that is done, 0 to 1; ``None``: no scan is running or planned. ``problem``:
+    why there is no count.
     """
 
     count: TableCount | None = None
@@ -45,15 +48,17 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class ScanStep:
-    """One step is done: seconds until the table's next one, and whether the table is counted now."""
+    """Result of one step: seconds until the table's next step, and whether the table is now counted."""
 
     rest_s: float
     done: bool
 
 
 class ScanCounts:
-    """The thread of the background reader steps; that of the poll asks. A table of which all figures but a deep queue's
-    depth come from an index is counted in one statement, so that its depth can be carried on from one moment.
+    """The counts of all queues. The background reader's thread runs the steps, the poll takes the results.
+
+    If an index gives every figure of a table except the depth of a deep queue, one statement counts the table, so that
+    its depth can be extrapolated from one moment.
     """
 
     def __init__(
@@ -76,18 +81,18 @@ class ScanCounts:
         self._trusted_until: dict[str, float] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
-        # Tables counted so far.
+        # Number of tables counted so far.
         self.done = 0
 
     def keep(self, queues: Collection[str]) -> None:
-        """Forget every queue but these: those that are gone, and those whose table or layout is another one."""
+        """Forget all other queues: those that are gone, and those with a different table or layout."""
         with self._lock:
             for memory in self._memories:
                 for queue in [queue for queue in memory if queue not in queues]:
                     del memory[queue]
 
     def forget(self, queue: str) -> None:
-        """Forget this queue; a range that is being read of it is left out."""
+        """Forget this queue, and discard a range that is being read."""
         with self._lock:
             for memory in self._memories:
                 memory.pop(queue, None)
@@ -98,16 +103,16 @@ class ScanCounts:
 
     @property
     def parts(self) -> frozenset[int]:
-        """The tables that have been read of the queues, their partitions among them."""
+        """The tables that were read for the queues, including partitions."""
         with self._lock:
             return frozenset(part for parts in self._parts.values() for part in parts)
 
     def rests(self) -> float:
-        """Seconds until the next range of any table may be read."""
+        """Return the seconds until the next range of any table may be read."""
         return max(0.0, self._rest_until - self._clock())
 
     def of(self, queue: str) -> Counted:
-        """What is known of a queue's count."""
+        """Return the state of a queue's count."""
         with self._lock:
             count, problem, scan = self._counts.get(queue), self._problems.get(queue, ""), self._scans.get(queue)
         if count is not None or problem:
@@ -115,15 +120,16 @@ class ScanCounts:
         return Counted(None, scan.share if scan is not None else 0.0)
 
     def fail(self, queue: str, reason: str) -> None:
-        """The range could not be read."""
+        """Record why a range could not be read."""
         with self._lock:
             self._problems[queue] = reason
 
     def unchanged(self, queue: str, version: Version | None, at: float) -> bool:
-        """Whether the newest count holds at ``at`` (server clock), too: nobody has written and no time runs out.
+        """Return whether the newest count still holds at ``at`` (server clock, seconds).
 
-        It holds for ``_TRUSTED_S`` at most, or ``_TRUSTED_FEW_S`` if the table is small: a session may have turned its
-        counters off (``track_counts``).
+        It holds if no session has written to the table and no message changes its state over time, for at most
+        ``_TRUSTED_S``, or ``_TRUSTED_FEW_S`` if the table is small: a session may have turned its counters off
+        (``track_counts``).
         """
         with self._lock:
             self._versions[queue] = version
@@ -136,9 +142,9 @@ class ScanCounts:
             return True
 
     def step(self, connection: Connection, spec: Spec, qmons: int = 1) -> ScanStep | None:
-        """Count on: one range, or all where there are none. ``qmons``: how many share what counting may cost.
+        """Count one more range, or everything if there are no ranges. ``qmons``: how many share the cost budget.
 
-        ``None``: there is not the time to count it. Raises what ``Connection.fetch`` raises.
+        Returns ``None`` if there is not enough time to count it. Raises whatever ``Connection.fetch`` raises.
         """
         queue = spec.layout.queue
         statements = StatementCache(self._engine, connection.version)
@@ -161,7 +167,7 @@ class ScanCounts:
         else:
             rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * qmons)
         with self._lock:
-            if self._scans.get(queue) is not scan:  # another table lies behind the name by now
+            if self._scans.get(queue) is not scan:  # the table was replaced in the meantime
                 return ScanStep(0.0, done=False)
             self._problems.pop(queue, None)
             if scan.done:
@@ -183,14 +189,14 @@ class ScanCounts:
         scan = Scan(statements, spec, parts)
         with self._lock:
             self._scans[spec.layout.queue] = scan
-            # The counters of a table with partitions are not those of its partitions.
+            # The counters of a partitioned table are not those of its partitions.
             version = self._versions.get(spec.layout.queue) if len(parts) == 1 else None
             self._begun[spec.layout.queue] = version
             self._parts[spec.layout.queue] = tuple(part.part_id for part in parts)
         return scan
 
     def _too_long(self, scan: Scan, allowed: Allowance) -> bool:
-        """Whether it would not be done in time; then it is given up, with the reason."""
+        """Return whether the scan would not finish in time. It is then dropped and the reason is recorded."""
         if allowed.within_s is None or self._began_at is None:
             return False
         needed_s = allowed.seconds(scan.left, self._throttle.page_s)
@@ -209,7 +215,7 @@ class ScanCounts:
 
 
 def uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
-    """Why each figure that no index leads to is not known, or not yet."""
+    """Return why each figure without an index is unknown, or not known yet."""
     slow = {figure: reason for figure, reason in facts.slow.items() if figure != "states"}
     if counted.count is not None or not slow:
         return slow
@@ -220,6 +226,6 @@ def uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
 
 
 def version_of(q: QueueSamples) -> Version | None:
-    """What stays the same as long as nobody writes to the queue's table."""
+    """Return values that stay the same until a session writes to the queue's table."""
     c = q.counters
     return None if c is None else (c.inserted, c.updated, c.deleted, c.live)

@@ -1,9 +1,10 @@
-"""Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
+"""Sample what sessions wait for between polls, in a thread with its own connection, with one cheap statement.
 
-For servers that count no waits. All qmons of the database together sample four times a second, one alone twice where
-nobody waits; ten times while the waits are on the screen, once in two seconds while another target is. Never so often
-that this would take 0.15 per cent of one processor, or half a per cent while they are on the screen. As with
-probes, what a sample costs comes from the least of its last times: on a busy server the others tell of the server.
+For servers that do not count waits. All qmon instances on a database together sample four times a second; a single one
+samples twice a second if no session waits, ten times while the waits are on screen, and every two seconds while another
+target is on screen. Sampling never uses more than 0.15 percent of one processor, or half a percent while the waits are
+on screen. As with probes, the cost of a sample is the least of its last times, because longer times measure the load of
+the server.
 """
 
 from __future__ import annotations
@@ -29,17 +30,22 @@ from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
-# Where nobody was seen waiting for ten seconds. The server breaks a deadlock after a second, so that it is seen.
+
+# Interval in seconds after ten seconds without a waiting session. The server breaks a deadlock after a second, so
+# deadlocks are still seen.
 QUIET_S: Final = 0.5
 _QUIET_AFTER_S: Final = 10.0
 CLOSELY_S: Final = 0.1
 AWAY_S: Final = 2.0
+
+# Minimum rest after a sample, as a multiple of its cost; the second one while waits are on screen.
 _COST_FACTOR: Final = 667.0
-# A sample is followed by a rest of so many times its cost, at least.
 _COST_FACTOR_CLOSELY: Final = 200.0
-# The processor time of a sample, as a multiple of what passes between the clocks around it (measured).
+
+# Processor time of a sample, as a multiple of the time between the clock readings around it (measured).
 _AROUND: Final = 2.0
-# Weight of a sample: the time since the one before, capped at this many times the planned interval.
+
+# A sample's weight is the time since the previous one, capped at this many times the planned interval.
 _LONGEST: Final = 2.5
 _LEAST_OF: Final = 16
 _DEADLINE_S: Final = 5.0
@@ -47,7 +53,7 @@ _CIRCLES: Final = {"limit": 50, "chars": 200}
 
 
 class WaitSampler(BackgroundReader):
-    """Adds up what it sees; a poll takes the totals and never waits for them."""
+    """Add up the sampled waits. A poll takes the totals and never waits for them."""
 
     NAME = "qmon-waits"
 
@@ -64,13 +70,13 @@ class WaitSampler(BackgroundReader):
         self._failure: ProbeFailure | None = None
 
     def pace(self, focus: Focus) -> None:
-        """Sample more often while waits are on the screen, and less often while another target is."""
+        """Set the sampling rate: higher while waits are on screen, lower while another target is."""
         if focus.closely and not self._focus.closely:
             self._wake.set()
         self._focus = focus
 
     def totals(self) -> WaitTotals | None:
-        """What was seen so far; ``None`` before the first sample, and where the server counts by itself."""
+        """Return the totals so far; ``None`` before the first sample, and if the server counts waits itself."""
         with self._lock:
             if self._since_at is None or not self._samples:
                 return None
@@ -78,7 +84,7 @@ class WaitSampler(BackgroundReader):
             return WaitTotals(WaitSource.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._samples)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
-        """Why there are no samples, if there are none."""
+        """Return why there are no samples; empty if there are some."""
         with self._lock:
             return () if self._failure is None else (self._failure,)
 
@@ -88,12 +94,12 @@ class WaitSampler(BackgroundReader):
             try:
                 if self._stay():
                     return
-            except ConnectionLost as problem:  # the poll says so, too
+            except ConnectionLost as problem:  # the poll reports this too
                 self._log.info("lost: %s", problem)
             except QmonError as problem:
                 why = problem
                 self._fail(str(problem))
-            except Exception as problem:  # a defect of qmon is a reason like any other
+            except Exception as problem:  # a bug in qmon is reported like any other reason
                 self._fail(log.report(problem))
             finally:
                 self._forget()
@@ -101,7 +107,7 @@ class WaitSampler(BackgroundReader):
             self._back_off(why)
 
     def _stay(self) -> bool:
-        """Sample until closed or given up; returns at once where the server counts waits by itself.
+        """Sample until closed or given up. Return immediately if the server counts waits itself.
 
         Returns whether there is nothing more to do.
         """
@@ -163,13 +169,13 @@ class WaitSampler(BackgroundReader):
             self._circles += [circle for circle in found if circle not in self._circles]
 
     def circles(self) -> tuple[Circle, ...]:
-        """Sessions that were seen waiting for each other since this was last asked."""
+        """Return the sessions seen waiting for each other since the last call."""
         with self._lock:
             found, self._circles = tuple(self._circles), []
         return found
 
     def _forget(self) -> None:
-        """A new connection begins new totals: what happened meanwhile was not seen."""
+        """Reset the totals for a new connection, because waits during the gap were not sampled."""
         with self._lock:
             self._since_at, self._watched_s, self._samples, self.share = None, 0.0, 0, 0.0
             self._waited.clear()

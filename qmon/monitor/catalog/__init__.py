@@ -1,1 +1,1 @@
-"""What the server's catalogue says: which tables are queues, and what may be asked of them cheaply."""
+"""Find out from the server's catalog which tables are queues, and which statements on them are cheap."""

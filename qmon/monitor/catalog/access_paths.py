@@ -1,4 +1,4 @@
-"""Which index serves which seek: what the probes of a poll may ask of a table without ever scanning it."""
+"""Find the index for each seek, so that the probes of a poll never scan a table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from qmon.monitor.catalog.column_names import RANDOM_IDS, TEXTS, TRUTHS, WHOLE
 from qmon.monitor.catalog.complete_layout import find_sequence
 from qmon.monitor.catalog.state_values import known_values
 
-# Figures that the positions of a ring and the slots around them give.
+# Figures that come from the positions of a ring and the slots around them.
 _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
-# Types of columns that a list goes by: equal values have equal texts, and the text means that value.
+
+# Types of columns that can order a list: equal values have equal texts, and the text converts back to the value.
 _GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
@@ -26,7 +27,7 @@ _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 def table_facts(
     layout: Layout, details: TableDetails, data: TableDetails | None, sequences: Sequence[SequenceRow]
 ) -> TableFacts:
-    """The facts about one completed layout. ``data``: the second half of split tables."""
+    """Return the facts about one completed layout. ``data``: the second table of a split queue."""
     reader = _Reader(layout, details)
     readers: list[SequenceRow] = []
     if layout.ring is not None:
@@ -70,9 +71,9 @@ def table_facts(
 
 
 def walk_of(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
-    """An index of all rows along which the messages are listed that have these ids, best by one of them.
+    """Return an index of all rows along which the messages with these ids can be listed, preferably by one of the ids.
 
-    ``queue``: the column with the name of the queue, where one table holds several.
+    ``queue``: the column with the name of the queue, if one table holds several.
     """
     whole = [each for each in details.ordered_indexes if each.where is None and _never_null(details, each.keys[0])]
     index = next((each for id in ids[::-1] for each in whole if each.keys[0] == id), None)
@@ -91,13 +92,13 @@ def _never_null(details: TableDetails, key: str | None) -> bool:
 
 
 def goes_by(details: TableDetails, key: str | None) -> Column | None:
-    """The key column of an index, where its values can be written as text and found again."""
+    """Return the key column of an index if its values can be written as text and found again."""
     column = details.column(key)
     return None if column is None or column.type_name not in _GOES_BY else column.for_facts
 
 
 class _Reader:
-    """Goes through the figures of one layout."""
+    """Collect the facts about the figures of one layout."""
 
     def __init__(self, layout: Layout, details: TableDetails) -> None:
         self.layout = layout
@@ -109,14 +110,15 @@ class _Reader:
         self.order_by = self._order_by()
 
     def type_of(self, column: str | None) -> str:
-        """The type of a column; empty where there is none."""
+        """Return the type of a column; empty if it does not exist."""
         found = self.details.column(column)
         return found.type_name if found else ""
 
     def _order_by(self) -> str | None:
-        """The column that the head is sought along: the id; a time where there is no id, or a random one.
+        """Return the column along which the head is sought: the id, or a time if there is no id or the ids are random.
 
-        What pops go by first, where that is a time and only its index holds the ready rows alone.
+        If pops are sorted by a time and only the index on that time holds exactly the ready rows, the time is
+        preferred.
         """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
             first = self.layout.order[0].column if self.layout.order else None
@@ -144,14 +146,14 @@ class _Reader:
         return value == str(wanted)
 
     def _holds_only(self, index: Index, state: str) -> bool:
-        """The index holds the rows of this state and no others."""
+        """Return whether the index holds the rows of this state and no others."""
         if self.state is None or index.where is None or (wanted := getattr(self.state, state)) is None:
             return False
         allowed = index.where.only(self.state.column)
         return allowed is not None and len(allowed) == 1 and self._same(next(iter(allowed)), wanted)
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
-        """An index of the rows of this state alone, in the order of ``then``; without a state: of all rows."""
+        """Return an index of only the rows of this state, sorted by ``then``. Without a state column: of all rows."""
         for index in self.details.ordered_indexes:
             if self.state is None:
                 if index.where is None and index.keys[: len(then)] == tuple(then):
@@ -164,13 +166,13 @@ class _Reader:
         return None
 
     def _wanted(self, state: str, column: str) -> str:
-        """The index that would do, for people."""
+        """Describe the index that is missing, for a message to the user."""
         value = getattr(self.state, state) if self.state else None
         where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
         return f"an index on (`{column}`){where} would serve it"
 
     def head(self) -> None:
-        """The oldest ready message, the bounded count of ready ones, and what is scheduled."""
+        """Find indexes for the oldest ready message, the bounded count of ready messages, and scheduled messages."""
         self._due()
         layout = self.layout
         if layout.due_at is not None and "due" in self.indexes:
@@ -205,7 +207,7 @@ class _Reader:
             self.slow["ready"] = self.slow["oldest"] = text
 
     def _mixed(self) -> Index | None:
-        """An index that has the rows of every state in the order of a time, which is then the order of pops."""
+        """Return an index of the rows of every state sorted by a time, which is then the order of pops."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
         for index in self.details.ordered_indexes:
@@ -233,7 +235,7 @@ class _Reader:
             self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.format(index=self._wanted("ready", due))
 
     def in_progress(self) -> None:
-        """The messages in progress and the stuck ones among them."""
+        """Find indexes for messages in progress and stuck messages."""
         state = self.state
         if pops_in_transaction(self.layout):
             if "head" not in self.indexes:
@@ -259,13 +261,13 @@ class _Reader:
             self.slow["in_progress"] = self.slow["stuck"] = text
 
     def clocks(self) -> None:
-        """The ages, where it is not known by which clock their column was written."""
+        """Mark ages as unknown if the time zone of their column is unknown."""
         for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
             if column is not None and not self.layout.tells(column):
                 self.unknown.setdefault(figure, Reason.NO_TIME_ZONE.format(column=column))
 
     def dead(self) -> None:
-        """The dead letters."""
+        """Find an index for dead messages."""
         if self.state is None or self.state.dead is None:
             self.unknown["dead"] = Reason.NO_DEAD_STATE
         elif (index := self._index_of("dead", ())) is not None:
@@ -276,7 +278,7 @@ class _Reader:
             self.slow["dead"] = text
 
     def states(self) -> None:
-        """How many messages are in states that qmon does not know."""
+        """Find an index for messages in states that qmon does not know."""
         if self.state is None or self._knows_all(self.state):
             return
         column = self.state.column
@@ -286,14 +288,17 @@ class _Reader:
             self.slow["states"] = Reason.NO_INDEX_FOR_STATES.format(column=column)
 
     def _knows_all(self, state: StateColumn) -> bool:
-        """Whether the column has no other values: by its type, by a check, or since qmon's own routines write it."""
+        """Return whether the column has only known values.
+
+        That is known from its type, from a check, or because qmon's routines write it.
+        """
         if self.layout.routines or self.type_of(state.column) in TRUTHS:
             return True
         known = known_values(self.details, state.column)
         return known.closed and set(known.values) <= {str(value) for value in state.values}
 
     def blocked(self) -> None:
-        """The blocked messages; no scan counts them."""
+        """Find an index for blocked messages. No scan counts them."""
         if self.state is None or self.state.blocked is None:
             return
         if (index := self._index_of("blocked", ())) is not None:
@@ -303,7 +308,7 @@ class _Reader:
             self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
 
     def lists(self) -> dict[str, ListPath]:
-        """The index along which the messages in each state are listed."""
+        """Return the index along which the messages in each state are listed."""
         layout, state = self.layout, self.state
         if layout.ring is not None or not layout.ids:
             return {}
@@ -321,7 +326,10 @@ class _Reader:
         return {name: path for name, path in found.items() if path is not None}
 
     def _list_path(self, state: str, first: str | None) -> ListPath | None:
-        """An index of the rows in this state, best in the order of the column ``first``; else one of all rows by id."""
+        """Return an index of the rows in this state, preferably sorted by ``first``.
+
+        If there is none, return an index of all rows by id.
+        """
         index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
         if index is None:
             return walk_of(self.details, self.layout.ids)
@@ -333,7 +341,7 @@ class _Reader:
         return ListPath(IndexName(index.name, index.where is not None), column, then=then)
 
     def priority(self) -> None:
-        """The oldest ready message of each priority."""
+        """Find an index for the oldest ready message of each priority."""
         column, order = self.layout.priority, self.order_by
         if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE:
             return
@@ -341,7 +349,7 @@ class _Reader:
             self.indexes["priority"] = index.name
 
     def ring(self) -> None:
-        """A ring is read by slot."""
+        """Find the index on the slots of a ring."""
         ring = self.layout.ring
         assert ring is not None  # noqa: S101 - the caller has looked
         if (index := self._leads(ring.slot)) is not None:
@@ -357,19 +365,19 @@ class _Reader:
             self.unknown[figure] = reason
 
     def identity(self, table_id: int) -> int | None:
-        """The table itself, where its id is an identity that no sequence fills (SQL Server)."""
+        """Return the table id if its id column is an identity that no sequence fills (SQL Server)."""
         column = self.details.column(self.layout.id)
         return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
     def rates(self) -> None:
-        """What the design itself rules out."""
+        """Mark the figures that the design rules out."""
         if not self.layout.traits.completes:
             self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS
         if self.layout.ring is None:
             self.unknown["fill"] = Reason.NO_SLOTS
 
     def gap(self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]) -> SequenceRow | None:
-        """The sequence that issues ids, and why there is no gap without it."""
+        """Return the sequence that issues ids. If there is none, record why there is no gap."""
         hidden = [s for s in positions if not s.readable]
         sequence = find_sequence(self.layout.sequence, sequences) if self.layout.sequence else None
         if self.layout.ring is None:

@@ -1,4 +1,4 @@
-"""The server's catalogue as records: tables, columns, indexes, foreign keys, statistics. No user's row is read."""
+"""Read the server's catalog as records: tables, columns, indexes, foreign keys, statistics. No user rows are read."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from qmon.monitor.catalog.predicate import Condition, condition
 
 Record = TypeVar("Record")
 
-# Tables asked about in one statement.
+# Tables per statement.
 _CHUNK: Final = 500
-# Tables asked about one by one.
+
+# Maximum number of tables that are read one by one.
 _SINGLY: Final = 200
-# The share of the rows inserted from which on rows are deleted as a rule.
+
+# A table whose rows are usually deleted has deleted at least this share of the inserted rows.
 _DELETED: Final = 0.3
-# Ends the name of a statement that tells less and asks less of the server: for one that cannot run the full one.
+
+# Suffix of a simpler statement, which returns less, for servers that cannot run the full one.
 _PLAIN: Final = "_plain"
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table. ``visible``: preferred to others of that name, if the schema is not named; ``pages`` are of 8 kB."""
+    """A table. ``visible``: preferred among tables of one name if no schema is given. ``pages`` are 8 kB each."""
 
     table_id: int
     table_schema: str
@@ -49,7 +52,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class SequenceRow:
-    """A sequence, whether our role may see where it stands, and whether it belongs to a column."""
+    """A sequence, whether our role may read its position, and whether it belongs to a column."""
 
     sequence_id: int
     sequence_schema: str
@@ -65,7 +68,7 @@ class SequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRow:
-    """A column, and the sequence that fills it where one does."""
+    """A column and the sequence that fills it, if any."""
 
     table_id: int
     column_name: str
@@ -78,7 +81,7 @@ class ColumnRow:
 
     @property
     def for_facts(self) -> Column:
-        """The column as ``TableFacts`` has it."""
+        """The column in the form of ``TableFacts``."""
         return Column(self.column_name, self.type_name, self.not_null)
 
 
@@ -99,8 +102,10 @@ class IndexRow:
 
 @dataclass(frozen=True, slots=True)
 class ValuesRow:
-    """Values that a column is known to take. ``known``: a JSON array (of ``enum`` and ``statistics``), or an expression
-    (of ``check`` and ``default``)."""
+    """Values that a column is known to take.
+
+    ``known``: a JSON array (origins ``enum`` and ``statistics``) or an expression (origins ``check`` and ``default``).
+    """
 
     table_id: int
     column_name: str
@@ -110,7 +115,7 @@ class ValuesRow:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Rows inserted, updated and deleted since the server's counters were reset, and rows there are, estimated."""
+    """Rows inserted, updated and deleted since the counters were reset, and the estimated number of live rows."""
 
     table_id: int
     inserted: int
@@ -120,7 +125,7 @@ class Activity:
 
     @property
     def rows_are_deleted(self) -> bool:
-        """Whether of the rows that come a good part goes again, as in a queue whose messages are deleted once done."""
+        """Whether a good part of the inserted rows is deleted, as in a queue that deletes finished messages."""
         return self.deleted > 0 and self.deleted >= _DELETED * self.inserted
 
 
@@ -134,7 +139,7 @@ class ReferenceRow:
 
 @dataclass(frozen=True, slots=True)
 class DividedRow:
-    """A column by which the rows of a table are placed in its partitions."""
+    """A column that decides in which partition a row of the table is stored."""
 
     table_id: int
     column_name: str
@@ -142,7 +147,7 @@ class DividedRow:
 
 @dataclass(frozen=True, slots=True)
 class InheritedRow:
-    """A table that inherits from another one."""
+    """A table that inherits from another table."""
 
     table_id: int
     parent_id: int
@@ -150,7 +155,7 @@ class InheritedRow:
 
 @dataclass(frozen=True, slots=True)
 class RoleRow:
-    """Who we are and where."""
+    """Our role and the database."""
 
     role: str
     database: str
@@ -158,9 +163,9 @@ class RoleRow:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all.
+    """An index. ``keys``: its columns, ``None`` for an expression. ``where``: the rows it holds, if not all.
 
-    ``whole``: it is unique, and holds every row. ``ordered``: its rows can be read in the order of ``keys``, which
+    ``whole``: it is unique and holds every row. ``ordered``: its rows can be read in the order of ``keys``, which
     partitions by another column prevent (SQL Server).
     """
 
@@ -175,7 +180,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class TableDetails:
-    """A table with all that the catalogue says about it. ``referring`` and ``referred``: ids of tables."""
+    """A table with everything the catalog says about it. ``referring`` and ``referred``: ids of tables."""
 
     table: TableRow
     columns: tuple[ColumnRow, ...]
@@ -187,7 +192,7 @@ class TableDetails:
 
     @property
     def facts_columns(self) -> tuple[Column, ...]:
-        """The columns as ``TableFacts`` has them."""
+        """The columns in the form of ``TableFacts``."""
         return tuple(column.for_facts for column in self.columns)
 
     @property
@@ -201,31 +206,31 @@ class TableDetails:
         return next((index for index in self.indexes if index.primary), None)
 
     def column(self, name: str | None) -> ColumnRow | None:
-        """The column of exactly that name."""
+        """Return the column of exactly that name."""
         return next((c for c in self.columns if c.column_name == name), None)
 
 
 class Catalog:
-    """Reads the catalogue over one connection. Every method raises what ``Connection.fetch`` raises."""
+    """Read the catalog over one connection. Every method raises whatever ``Connection.fetch`` raises."""
 
     def __init__(self, connection: Connection, engine: Engine) -> None:
         self.connection = connection
         self.engine = engine
         self._role = ""
         self._columns: dict[int, tuple[ColumnRow, ...]] = {}
-        # Tables of which something could not be read, since somebody keeps even readers away.
+        # Tables of which something could not be read because a session locks out even readers.
         self.locked: set[int] = set()
 
     def ask(
         self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
     ) -> list[Record]:
-        """Run one statement of ``sql/<engine>/catalog`` or ``control``; one record a row."""
+        """Run one statement of ``sql/<engine>/catalog`` or ``control``; return one record per row."""
         query = queries.load(self.engine.name, name, self.connection.version)
         statement = queries.render(query, names or {}, self.engine)
         return records(kind, self.connection.fetch(Bound(statement, values)))
 
     def lock_holders(self) -> dict[int, str]:
-        """By table that was found locked who it is that locks it, one line, if that can be told."""
+        """Return the locking session of each locked table as one line, by table id, if it can be read."""
         if not self.locked or not queries.exists(self.engine.name, f"probe/{PROBE}", self.connection.version):
             return {}
         tables = self.engine.ids(sorted(self.locked))
@@ -236,7 +241,7 @@ class Catalog:
         return {holder.table_id: holder.words for holder in found}
 
     def grant(self, table: TableName) -> str:
-        """The statement that would let our role read the table, on one line; nothing is run."""
+        """Return the statement that would let our role read the table, on one line. It is not run."""
         if not self._role:
             self._role = self.ask(RoleRow, "catalog/role")[0].role
         query = queries.load(self.engine.name, "control/grant_table", self.connection.version)
@@ -245,7 +250,7 @@ class Catalog:
         return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
     def ask_tables(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
-        """Run a statement about these tables; where the server cannot, its plain form for each of the first few."""
+        """Run a statement about these tables. If the server cannot, run its plain form for each of the first few."""
         try:
             return self.ask(kind, name, tables=_ids(tables))
         except QueryFailed as problem:
@@ -260,7 +265,7 @@ class Catalog:
         return queries.exists(self.engine.name, name + _PLAIN, self.connection.version)
 
     def tables(self) -> list[TableRow]:
-        """Every table of the users; without sizes where the server does not tell them."""
+        """Return every user table, without sizes if the server does not report them."""
         try:
             return self.ask(TableRow, "catalog/tables")
         except QueryFailed as problem:
@@ -269,36 +274,42 @@ class Catalog:
         return self.ask(TableRow, "catalog/tables" + _PLAIN)
 
     def sequences(self) -> list[SequenceRow]:
-        """Every sequence of the users that is an object of its own."""
+        """Return every user sequence that is a separate object."""
         return self.ask(SequenceRow, "catalog/sequences")
 
     def divided(self) -> frozenset[tuple[int, str]]:
-        """Table ids, each with a column by which its rows are placed in partitions; none where it cannot be read."""
+        """Return pairs of table id and partitioning column; empty if they cannot be read."""
         try:
             return frozenset((row.table_id, row.column_name) for row in self.ask(DividedRow, "catalog/divided"))
         except QueryFailed:
             return frozenset()
 
     def inherited(self) -> dict[int, int]:
-        """By id of a table the id of the table that it inherits from; partitions and engines without it have none."""
+        """Return the parent's table id by table id, for inherited tables; empty on engines without inheritance.
+
+        Partitions are not included.
+        """
         if not queries.exists(self.engine.name, "catalog/inherited", self.connection.version):
             return {}
         return {row.table_id: row.parent_id for row in self.ask(InheritedRow, "catalog/inherited")}
 
     def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
-        """The columns of these tables, by table id; each table is asked about once."""
+        """Return the columns of these tables, by table id. Each table is read only once."""
         for some in _chunks([table for table in tables if table.table_id not in self._columns]):
             found = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
             self._columns |= {table.table_id: tuple(found[table.table_id]) for table in some}
         return {table.table_id: self._columns[table.table_id] for table in tables if self._columns.get(table.table_id)}
 
     def activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
-        """What the counters say about these tables, by table id; nothing where our role may not see them."""
+        """Return the counters of these tables, by table id; empty if our role may not see them."""
         return {row.table_id: row for some in _chunks(tables) for row in self._activity(some)}
 
     def details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
-        """What the catalogue says about these tables, by table id. A statement that our role may not run, or that runs
-        into a lock, leaves its part empty; without the columns there is nothing."""
+        """Return everything the catalog says about these tables, by table id.
+
+        If our role may not run a statement, or the statement runs into a lock, its part stays empty. A table whose
+        columns cannot be read is left out.
+        """
         out: dict[int, TableDetails] = {}
         for some in _chunks(tables):
             columns = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
@@ -322,7 +333,10 @@ class Catalog:
         return out
 
     def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
-        """For all at once; where the server tells it only table by table, for the first ``_SINGLY`` of them."""
+        """Read the counters of all tables at once.
+
+        If the server reports them table by table, read those of the first ``_MAX_SINGLE_READS`` tables.
+        """
         if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
             return self._optional(Activity, "catalog/activity", tables)
         found: list[Activity] = []

@@ -1,4 +1,4 @@
-"""Names by which people call the columns and states of a queue, and what their types must be."""
+"""Common names of the columns and states of a queue, and the types that these columns must have."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ _NAMES: Final[dict[Role, str]] = {
     "priority": "priority prio",
     "payload": "payload message body data textdata content args arguments msg event job command params parameters"
     " document messagebody jobdata eventdata",
-    "error": "lasterror error errormessage lasterrormessage errortext errormsg lasterrormsg exception lastexception"
-    " failurereason failedreason",
+    "error": "lasterror error errors errormessage lasterrormessage errortext errormsg lasterrormsg exception"
+    " lastexception failurereason failedreason",
     "slot": "slot slotid slotno",
     "message_id": "messageid msgid",
     "reference_count": "referencecount refcount",
@@ -104,7 +104,7 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "attempts": WHOLE,
     "priority": WHOLE,
     "payload": TEXTS - {"enum", "name"} | BLOBS,
-    "error": TEXTS - {"enum", "name"} | BLOBS,
+    "error": TEXTS - {"enum", "name"} | BLOBS | {"array"},
     "slot": WHOLE,
     "message_id": WHOLE,
     "reference_count": WHOLE,
@@ -146,18 +146,24 @@ _AGAINST: Final = _set(
 
 
 def plain(name: str) -> str:
-    """A name in lower case without separators: ``QueueDateTime`` and ``queue_date_time`` are ``queuedatetime``."""
+    """Return a name in lower case without separators.
+
+    ``QueueDateTime`` and ``queue_date_time`` give ``queuedatetime``.
+    """
     return re.sub(r"[\W_]+", "", name).lower()
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case: ``dbo.MyQ2_Items`` is ``dbo my q items``."""
+    """Return the words of a name in lower case: ``dbo.MyQ2_Items`` gives ``dbo my q items``."""
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", re.sub(r"([a-z\d])([A-Z])", r"\1 \2", name))
     return tuple(re.findall(r"[^\W\d_]+", spaced.lower()))
 
 
 def pick(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
-    """The column that plays ``role`` by its name and type, from pairs of name and type; the best-known name first."""
+    """Return the column that fits ``role`` by name and type; the most common name wins.
+
+    ``columns``: pairs of name and type.
+    """
     fitting = [(plain(name), name) for name, kind in columns if kind in _TYPES[role]]
     for wanted in _ORDERED[role]:
         for short, name in fitting:
@@ -167,7 +173,7 @@ def pick(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
 
 
 def called_state(name: str) -> bool:
-    """Whether a column is called a state, with other words before it: ``the state``, ``JobItemStatusCode``."""
+    """Return whether a name ends in a word for a state, such as ``the state`` or ``JobItemStatusCode``."""
     found = list(words(name))
     while found and found[-1] in _AFTER_STATE:
         found.pop()
@@ -175,18 +181,23 @@ def called_state(name: str) -> bool:
 
 
 def called_kind(name: str) -> bool:
-    """Whether a column is called a kind of messages, whose values may sound like states: ``event_type``: created."""
+    """Return whether a column is named as a kind of message.
+
+    Its values may look like states (``event_type``: created).
+    """
     return bool(_KINDS.intersection(words(name)[-1:]))
 
 
 def state_of(value: str) -> str | None:
-    """The state that a value names in plain words: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
+    """Return the state that a value names: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
     return _STATE_WORDS.get(plain(value))
 
 
 def sounds_like_a_queue(name: str) -> float:
-    """How much a table's name says that it is a queue: 0.45 clearly, 0.3 or 0.15 perhaps, -0.4 rather
-    not, else 0."""
+    """Return how strongly a table's name suggests a queue.
+
+    0.45: clearly; 0.3 or 0.15: perhaps; -0.4: rather not; 0: no evidence.
+    """
     found = words(name)
     last = found[-1] if found else ""
     if _AGAINST.intersection(found):

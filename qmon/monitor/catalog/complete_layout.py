@@ -1,4 +1,4 @@
-"""Completes a layout from the catalogue: what the user left out is found by key, by type and by well-known names."""
+"""Complete a layout from the catalog: find omitted columns by key, by type and by common names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscrib
 _TIMES: Final = ("started_at", "enqueued_at", "due_at")
 _NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload", "error")
 
-# What is known of the values of a column.
+# Returns the known values of a column.
 Values = Callable[[str], Known]
 
 
@@ -29,11 +29,10 @@ def complete(
     values: Values,
     textless: Collection[str] = (),
 ) -> tuple[Layout, tuple[str, ...]]:
-    """The layout with its table's real name and the columns that it left open, and a reason for each thing found.
+    """Return the layout with its table's real name and the missing columns, and a reason for each finding.
 
-    ``textless``: the engine's types whose values have no exact text, so that no message can be named by them.
-
-    Raises ``BadInput`` where a named column is not there, or where the design cannot do without one that is not found.
+    ``textless``: types of the engine whose values have no exact text, so they cannot identify a message. Raises
+    ``BadInput`` if a named column does not exist, or if the design needs a column that was not found.
     """
     layout = _named_as_there(replace(layout, table=details.table.name), details)
     if layout.design in RINGS:
@@ -46,13 +45,13 @@ def complete(
 
 
 def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> SequenceRow | None:
-    """The sequence of that name; without a schema only where the name is there once."""
+    """Return the sequence of that name. Without a schema, the name must be unique."""
     found = [s for s in sequences if s.sequence_name == name.name and name.schema in ("", s.sequence_schema)]
     return found[0] if len(found) == 1 else None
 
 
 def _named_as_there(layout: Layout, details: TableDetails) -> Layout:
-    """Every named column as the table spells it; one that differs in case alone is taken."""
+    """Spell every named column as the table does; a difference in case alone is accepted."""
 
     def there(name: str, what: str) -> str:
         names = [c.column_name for c in details.columns]
@@ -164,7 +163,7 @@ def _with_id(
 
 
 def check_ids(details: TableDetails, names: Iterable[str | None], textless: Collection[str]) -> None:
-    """Raise ``BadInput`` if no message can be named by one of these columns. ``textless``: see ``complete``."""
+    """Raise ``BadInput`` if one of these columns cannot identify a message. ``textless``: see ``complete_layout``."""
     for name in names:
         if (found := details.column(name)) is not None and found.type_name in textless:
             raise BadInput(f"{_textless(found)}: name another column as the id")
@@ -175,7 +174,7 @@ def _textless(column: ColumnRow) -> str:
 
 
 def _whole_key(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
-    """The columns that make a message known, the id last; none where the id alone does, or nothing with it."""
+    """Return the columns that identify a message, the id last; empty if the id alone does, or no key does."""
     taken = {c.column_name for c in details.columns if c.not_null and c.type_name not in textless}
     keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
     keys = [each for each in keys if name in each]
@@ -210,7 +209,7 @@ def _is_whole(name: str | None, details: TableDetails) -> bool:
 
 
 def loose_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
-    """A sequence that no column owns, called after the table or the id: ``MessageSequence``, ``message_id``."""
+    """Return a sequence that no column owns, named after the table or the id: ``MessageSequence``, ``message_id``."""
     stems = {plain(table.name), plain(column), plain(column).removesuffix("id")} - {""}
     near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]
     found = [s for s in near if any(plain(s.sequence_name).startswith(stem) for stem in stems)]
@@ -242,7 +241,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
 
 
 def _owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
-    """A column that proves the most about the owner: a lease, a heartbeat, a session, or else a mere name."""
+    """Return the column that proves the most about the owner: a lease, a heartbeat, a session, or else a name."""
     if (lease := by_name("lease")) is not None:
         return OwnerColumn(lease, "lease")
     if (heartbeat := by_name("heartbeat")) is not None:

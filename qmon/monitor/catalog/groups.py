@@ -1,4 +1,4 @@
-"""Queues of the libraries whose tables are here, and groups of the configuration, completed from the catalogue."""
+"""Complete queues of libraries found in the database, and groups of the configuration, from the catalog."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Details = Callable[[TableName], TableDetails]
 
 @dataclass(frozen=True, slots=True)
 class OfLibraries:
-    """The groups of libraries, their queues of a table each, and all of their tables; which our role may not read."""
+    """The groups of libraries, their single-table queues, all of their tables, and those our role may not read."""
 
     groups: tuple[FoundGroup, ...] = ()
     layouts: tuple[Layout, ...] = ()
@@ -41,9 +41,9 @@ def of_libraries(
     details: Details,
     local: Callable[[], Zone],
 ) -> OfLibraries:
-    """The libraries that qmon knows whose tables are here; ``names``: these alone, and each that is not is a problem.
+    """Return the tables of known libraries. ``names``: only these libraries; a missing one is reported as a problem.
 
-    ``details``, ``local``: see ``completed``.
+    ``details``, ``local``: see ``complete_group``.
     """
     known = [each for each in libraries() if each.engine == catalog.engine.name and (not names or each.name in names)]
     any_name = any(library.queues for library in known)
@@ -87,11 +87,12 @@ def of_libraries(
 
 
 def completed(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
-    """A group that a user has written, with the schema of its table and what its times mean.
+    """Return a group of the configuration, with the schema of its table and the time zones of its times.
 
-    ``details``: what the catalogue says of a table; ``local``: the server's local time. Raises ``BadInput`` where a
-    column is not there or nobody says what its times mean, and what ``details`` raises. Where the group says nothing
-    of rates, rows are numbered as they come and stay when they are done, they tell what is pushed.
+    ``details``: returns what the catalog says about a table. ``local``: returns the server's local time zone. Raises
+    ``BadInput`` if a column does not exist or the time zone of its times is unknown, and whatever ``details`` raises.
+    If the group does not define rates, but its rows are numbered and stay when they are done, the new rows give the
+    push rate.
     """
     own = details(group.table)
     group = replace(group, table=own.table.name)
@@ -117,19 +118,17 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
                 f"{steps.table}.{steps.at} has no time zone: steps are found by a time that has one, or is UTC"
             )
     walk = walk_of(own, (group.id,), _queue_column(group))
-    payload = None if group.payload is None else column_of(group.payload, own.table.table_name)
-    kind = None if payload is None else found[payload[0]].column(payload[1])
     labels = _labels(group, details)
     group = replace(
         without_missing_labels(group, labels),
         zones=tuple(zones),
-        payload_type="" if kind is None else kind.type_name,
+        types=_types(group, details),
     )
     return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels))
 
 
 def _numbered(table: TableDetails, id_: str) -> bool:
-    """Whether the server numbers the rows, and an index leads to the newest."""
+    """Return whether the server numbers the rows and an index leads to the newest."""
     column = table.column(id_)
     if column is None or not (column.is_identity or column.sequence_id is not None):
         return False
@@ -142,28 +141,36 @@ def _found(group: Group, rows: dict[TableName, TableRow], details: Details, loca
     walk = walk_of(details(group.table), (group.id,), _queue_column(group))
     labels = _labels(group, details)
     found, row = without_missing_labels(group, labels), rows[group.table]
+    found = replace(found, types=_types(group, details))
     return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels))
 
 
 def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
-    """Return the labels of the enum column that its states differ by, if there is one."""
+    """Return the labels of the enum column that distinguishes its states, if there is one."""
     found = state_column(group)
     return None if found is None else labels.get((group.table.name, found[0].name))
 
 
 def _labels(group: Group, details: Details) -> Labels:
-    """The labels of each enum column that the group reads."""
+    """Return the labels of each enum column that the group reads."""
     found: dict[TableColumn, frozenset[str]] = {}
     for table, name in sorted(group.uses.columns):
         of_table = details(TableName(group.schema, table))
-        # A reading that met a lock has no labels, and then nothing is known of them.
+        # A reading that met a lock has no labels, and nothing is known about them.
         if labels := enum_labels(of_table, name):
             found[table, name] = frozenset(labels)
     return found
 
 
+def _types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...]:
+    """Return the types of the columns with the message and its error."""
+    columns = [column_of(each, group.table.name) for each in (group.payload, group.error) if each is not None]
+    found = {each: details(TableName(group.schema, each[0])).column(each[1]) for each in columns}
+    return tuple((each, column.type_name) for each, column in found.items() if column is not None)
+
+
 def _queue_column(group: Group) -> str | None:
-    """The column of its own rows that has the queue's name."""
+    """Return the column of its own rows that has the queue's name."""
     queue = group.queue
     return None if queue is None or queue.lookup is not None or queue.element is not None else queue.name
 

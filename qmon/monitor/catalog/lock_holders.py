@@ -1,4 +1,7 @@
-"""Who keeps even readers away from a table: asked only after a lock timeout, and waits for no lock itself."""
+"""Find the session that locks out even readers of a table.
+
+Read only after a lock timeout, without waiting for locks.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,23 @@ from qmon.model.text import one_line, time_of_day
 from qmon.redact import hide_secrets
 
 PROBE: Final = "lock_holders"
-# What may be data in a statement, perhaps cut short: comments, texts, long numbers.
+
+# Parts of a statement that may be data, perhaps truncated: comments, strings, long numbers.
 _VALUES: Final = re.compile(
     r"/\*.*?(?:\*/|$)|--[^\n]*|'(?:[^']|'')*(?:'|$)|\$(\w*)\$.*?(?:\$\1\$|$)|\b\d{4,}\b", re.DOTALL
 )
-# What psqlodbc puts before each statement of a transaction.
+
+# psqlodbc puts this before each statement of a transaction.
 _DRIVER: Final = re.compile(r"(?:RELEASE|SAVEPOINT) _EXEC_SVP_\w+;\s*")
 _LENGTH: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
 class LockHolderSample:
-    """One row a table that is locked: the session that holds it for itself, or with ``waits`` the first that wants to.
+    """One row per locked table: the session that holds the lock, or with ``waits`` the first session waiting for it.
 
-    Session 0 is a prepared or distributed transaction, and ``gid`` its name. ``since_at``: when its transaction began,
-    server clock, seconds since the epoch.
+    Session 0 is a prepared or distributed transaction, and ``gid`` is its name. ``since_at``: when its transaction
+    began, server clock, seconds since the epoch.
     """
 
     table_id: int
@@ -38,7 +43,7 @@ class LockHolderSample:
 
     @property
     def words(self) -> str:
-        """Who it is, since when, and what it runs, on one line; without the data in its statement."""
+        """The session, since when it holds the lock, and its statement without data, on one line."""
         who = f"session {self.session}" if self.session else f"prepared transaction {one_line(self.gid)}"
         since = f"in a transaction since {time_of_day(self.since_at)}" if self.since_at is not None else ""
         about = ", ".join(one_line(hide_secrets(each)) for each in (self.login, self.application, since) if each)

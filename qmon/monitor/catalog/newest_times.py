@@ -1,6 +1,6 @@
-"""Compares the newest times in a column without a time zone with the clock, so that a user can choose the time zone.
+"""Compare the newest times of a column without a time zone with the clock, so that the user can choose the time zone.
 
-qmon concludes nothing from that: other sessions may insert in other time zones, and a row may be old.
+qmon draws no conclusion from it: other sessions may insert in other time zones, and a row may be old.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ from qmon.model.layout.zones import UNKNOWN
 from qmon.model.text import duration
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
-# So far behind a clock a time still fits it: the row is not brand-new, or its transaction began before.
+# A time up to this many seconds behind a clock fits it: the row may not be new, or its transaction began earlier.
 _NEW_S: Final = 300.0
-# So far ahead: times are whole seconds here, and may be rounded up to them.
+
+# The same ahead of a clock: times are whole seconds here and may be rounded up.
 _AHEAD_S: Final = 2.0
 _CLOSE_S: Final = 60.0
 _QUARTER_S: Final = 900
 _MOST_AHEAD_S: Final = 14 * 3600
-# Times of ids in order that go back by more than this are no mere delay between the begin of two transactions.
+
+# If times in id order go back by more than this, the cause is not just a delay between the starts of transactions.
 _BACK_S: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class TimesRow:
-    """The time of a row, and the clock as it was read: in UTC, and in the server's local time. Texts without zones."""
+    """The time of a row, and the clock when it was read, in UTC and in the server's local time. Texts without zones."""
 
     newest: str
     utc: str
@@ -40,7 +42,7 @@ class TimesRow:
 def compared(catalog: Catalog, layout: Layout, details: TableDetails, columns: Iterable[str]) -> tuple[str, ...]:
     """Return lines that compare the newest rows with the clock, for each of these columns without a time zone.
 
-    None for a table without an index that leads to the newest rows, or that cannot be read now.
+    There are none for a table without an index that leads to the newest rows, or that cannot be read now.
     """
     id = layout.id
     led = any(index.keys[:1] == (id,) and index.where is None for index in details.ordered_indexes)
@@ -62,7 +64,7 @@ def compared_tables(catalog: Catalog, layouts: Iterable[Layout]) -> dict[TableNa
 
 
 def unknown_columns(layout: Layout) -> tuple[str, ...]:
-    """Return the columns of a layout of which it is not known what their times mean."""
+    """Return the columns of a layout whose time zone is unknown."""
     return tuple(column for column, zone in layout.zones if zone == UNKNOWN)
 
 
@@ -75,7 +77,7 @@ def _lines(catalog: Catalog, details: TableDetails, id: str, column: str) -> tup
 
 
 def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
-    """Return the lines of one column. ``rows``: the newest first; without rows there are no lines."""
+    """Return the lines of one column. ``rows``: newest first; without rows there are no lines."""
     if not rows:
         return ()
     newest, utc, local = (datetime.fromisoformat(text) for text in (rows[0].newest, rows[0].utc, rows[0].local))
@@ -83,7 +85,7 @@ def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
         f"the newest message has `{column}` {newest}; the clock is {utc} in UTC and {local} in the server's local time"
         f": {_fitting(newest, utc, local)}"
     ]
-    # In the order of their ids, the newest first: an older one is not later.
+    # The rows are in id order, newest first, so an older time should not be later.
     times = [datetime.fromisoformat(row.newest) for row in rows]
     back_s = max(((older - newer).total_seconds() for newer, older in pairwise(times)), default=0.0)
     if back_s > _BACK_S:

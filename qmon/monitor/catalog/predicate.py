@@ -1,7 +1,7 @@
-"""Reads the conditions that servers print: of partial (filtered) indexes and of checks.
+"""Parse the conditions that servers print: those of partial (filtered) indexes and of checks.
 
-Only what says which values a column takes is understood: equality, IN, = ANY, OR of those, IS NULL, a bare boolean.
-Everything else is kept as a condition that nothing is known about.
+Only conditions on the values of a column are understood: equality, IN, = ANY, OR of those, IS NULL, a bare boolean.
+Everything else becomes a condition about which nothing is known.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _KEYWORDS: Final = frozenset({"and", "or", "not", "is", "null", "in", "any", "ar
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a condition says: the values that columns may take, and whether it says anything else besides."""
+    """The meaning of a condition: the values that columns may take, and whether it says anything more."""
 
     allowed: Mapping[str, Allowed] = field(default_factory=dict)
     more: bool = False
 
     def only(self, column: str) -> Allowed | None:
-        """The values of ``column`` where the condition is about it alone and understood, else ``None``."""
+        """Return the values of ``column`` if the condition concerns only it and is fully understood, else ``None``."""
         return self.allowed.get(column) if not self.more and len(self.allowed) == 1 else None
 
 
@@ -44,7 +44,7 @@ UNKNOWN: Final = Condition(more=True)
 
 
 def condition(text: str | None, *, brackets: bool = False) -> Condition:
-    """Read a condition; ``brackets``: names are quoted as SQL Server does. Never raises."""
+    """Parse a condition. ``brackets``: names are quoted as in SQL Server. Never raises."""
     if text is None:
         return UNKNOWN
     try:
@@ -56,11 +56,14 @@ def condition(text: str | None, *, brackets: bool = False) -> Condition:
 
 
 class _NotUnderstoodError(Exception):
-    """The text goes beyond what is read here."""
+    """The text is not in the supported subset."""
 
 
 class _Reader:
-    """Recursive descent over the tokens. A name is ``("name", x)``, a value ``("value", x)``, others themselves."""
+    """Recursive descent over the tokens.
+
+    A name is ``("name", x)``, a value ``("value", x)``, others stand for themselves.
+    """
 
     def __init__(self, text: str, brackets: bool) -> None:
         self.tokens: list[tuple[str, str]] = []
@@ -139,7 +142,7 @@ class _Reader:
         return Condition({name: frozenset({"true"})})
 
     def wrapped(self, kind: str) -> str:
-        """A name or a value, in any number of parentheses."""
+        """Parse a name or a value, in any number of parentheses."""
         depth = 0
         while self.peek("("):
             self.take("(")
@@ -150,7 +153,7 @@ class _Reader:
         return found
 
     def values(self) -> list[str]:
-        """A list of values: ``('a', 'b')``, ``((1), (2))``, ``(ARRAY['a', 'b'])``, or an array as a string."""
+        """Parse a list of values: ``('a', 'b')``, ``((1), (2))``, ``(ARRAY['a', 'b'])``, or an array as a string."""
         found: list[str] = []
         depth = 0
         while not self.done:

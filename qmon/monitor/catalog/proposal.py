@@ -1,4 +1,4 @@
-"""What ``qmon.toml`` would say of a target: the queues that are known, and those that discovery proposes."""
+"""Write a ``qmon.toml`` for a target: the known queues, and those that discovery proposes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likel
 from qmon.monitor.catalog.newest_times import compared_tables
 from qmon.monitor.catalog.resolve import Resolved, resolve
 
-# By table the queue that somebody has described, as `qmon.toml` has it; `None`: it is no queue.
+# The queue that the user has described, by table, in the form of `qmon.toml`; `None`: it is not a queue.
 Answered = Mapping[TableName, Mapping[str, object] | None]
 
 
 def known_and_found(
     connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]
 ) -> tuple[Resolved, list[Candidate]]:
-    """What is known, and what else looks like a queue. Raises what ``Connection.fetch`` raises."""
+    """Return the known queues, and the other tables that look like queues.
+
+    Raises whatever ``Connection.fetch`` raises.
+    """
     resolved = resolve(connection, engine, configured, by_shape=False, by_library=True)
     known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
     known |= {found.group.table for found in resolved.groups}
@@ -58,11 +61,11 @@ def propose(
     findings: Sequence[Candidate],
     answers: Answered,
 ) -> ConfigProposal:
-    """A whole configuration for the target as it was ``typed``: known queues, likely ones, those that ``answers`` tell
-    of, and as comments the possible ones.
+    """Return a whole configuration for a target.
 
-    ``shown``: how the target is called; ``known``: what the configuration says of it. The password, where one was
-    typed, is left out.
+    It contains known queues, likely ones, those described in ``answers``, and as comments the possible ones. ``typed``:
+    the target as the user typed it; a password in it is left out. ``shown``: the displayed name of the target.
+    ``known``: the target's existing configuration.
     """
     name = known.name if known is not None else name_of_target(shown)
     connect = known.connect if known is not None else without_password(typed)
@@ -90,7 +93,7 @@ def propose(
 
 
 def without_password(typed: str) -> str:
-    """A URL or connection string without its password; a DSN as it is."""
+    """Return a URL or connection string without its password; a DSN unchanged."""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", typed):
         parts = urlsplit(typed)
         user, at, host = parts.netloc.rpartition("@")
@@ -102,13 +105,13 @@ def without_password(typed: str) -> str:
 
 
 def name_of_target(shown: str) -> str:
-    """A short name for a target, from how it is shown: ``db1/shop`` is ``shop``."""
+    """Return a short name for a target from its displayed name: ``db1/shop`` gives ``shop``."""
     last = re.sub(r"[^A-Za-z0-9_-]+", "-", shown.rpartition("/")[2]).strip("-")
     return last or "target"
 
 
 def found_block(target: str, finding: Candidate) -> str:
-    """The lines of a queue that was found, with the reasons."""
+    """Return the lines of a queue that was found, with the reasons."""
     return _lines_of(target, finding, [finding.summary, *finding.how, *finding.times])
 
 
@@ -125,7 +128,7 @@ def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
 
 
 def _maybe(target: str, finding: Candidate) -> str:
-    """A finding that somebody must decide on, as comments."""
+    """Return a finding that the user must decide on, as comments."""
     lines = _lines_of(target, finding, ()).splitlines()
     question = f"Perhaps a queue: {finding.summary}."
     if finding.missing:

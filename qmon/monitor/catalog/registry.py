@@ -15,7 +15,7 @@ from qmon.monitor.catalog.catalog import Catalog
 
 @dataclass(frozen=True, slots=True)
 class RegistryState:
-    """Whether the registry is there, and whether our role may read it."""
+    """Whether the registry exists, and whether our role may read it."""
 
     installed: bool
     readable: bool
@@ -31,8 +31,11 @@ class RegistryRow:
 
 
 def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
-    """The layouts of the registry, a line for each that cannot be used, and whether it was read: where it was, what it
-    does not have is not installed. A database without a registry has none."""
+    """Return the layouts of the registry, its problems, and whether it was read.
+
+    There is one problem for each entry that cannot be used. If the registry was read, queues that it lacks are not
+    installed. A database without a registry has none.
+    """
     engine, version = catalog.engine.name, catalog.connection.version
     if not queries.exists(engine, "catalog/registry", version):
         return [], [], False

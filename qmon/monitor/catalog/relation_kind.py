@@ -1,4 +1,4 @@
-"""What a name stands for that is no table which can be watched: a view, a synonym, a foreign table and so on."""
+"""Describe names that are not tables qmon can watch: views, synonyms, foreign tables and so on."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.catalog import Catalog
 
 _ELSEWHERE: Final = "make that server a target of its own and name the table there"
-# What to do where it does not hang on what the thing is made from.
+
+# Advice for kinds where it does not depend on the base objects.
 ADVICE: Final = {
     "temporary table": "only the session that made it can read it: name a table that stays",
     "unlogged table of a standby": "it can be read on the primary alone: watch it there",
     "external table": f"its rows are kept elsewhere: {_ELSEWHERE}",
     "memory-optimized table": "it has none of the locks, lock hints and counters that qmon uses: name a table on disk",
 }
-# How it goes on with what the thing is made from, which is what to name instead.
+
+# Text between the kind and the base objects, which the user should name instead.
 MADE_FROM: Final = {
     "view": "of",
     "materialized view": "with a copy, as old as its last REFRESH, of",
@@ -31,7 +33,7 @@ _SHOWN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class NamedRow:
-    """Something that has a name, and one of the things that it is made from; see ``catalog/named``."""
+    """A named object and one of its base objects; see ``catalog/named``."""
 
     named_schema: str
     named_name: str
@@ -48,9 +50,9 @@ class NamedRow:
 
 
 def refusal(catalog: Catalog, name: TableName) -> str | None:
-    """What a name stands for that ``Catalog.tables`` does not have, and what to name instead, in one line.
+    """Return what a name missing from ``Catalog.read_tables`` stands for, and what to name instead, in one line.
 
-    ``None`` where nothing is called so, or where the server does not tell.
+    ``None`` if no object has this name, or the server does not tell.
     """
     try:
         rows = catalog.ask(NamedRow, "catalog/named", its_schema=name.schema, its_name=name.name)
@@ -63,7 +65,7 @@ def refusal(catalog: Catalog, name: TableName) -> str | None:
 
 
 def _line(rows: Sequence[NamedRow]) -> str:
-    """``rows``: of one thing."""
+    """Return the line for ``rows``, all of one object."""
     first = rows[0]
     article = "an" if first.kind[0] in "aeiou" else "a"
     what = f"{first.name} is {article} {first.kind}"

@@ -1,4 +1,4 @@
-"""The queues of a target: from the user's configuration, the registry, and where neither names any, by their shape."""
+"""Find the queues of a target: from the configuration, from the registry, or, if neither names any, by shape."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from qmon.monitor.catalog.state_values import (
 )
 from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
-# What installing adds to a ring's name for the table of its spare numbers.
+# Suffix that installing adds to a ring's name for the table of its spare numbers.
 SPARE: Final = "_spare"
 
 
@@ -44,19 +44,19 @@ class Resolved:
     """The queues of a target.
 
     Attributes:
-        layouts: what can be watched, in the order of the configuration, then of the registry; names are unique.
-        facts: queue → what the catalogue says about its tables.
-        reasons: queue → one line for each thing that was found and not given.
-        problems: one line for each queue that cannot be watched, with the statement that would help where one would.
-        lost: those queues, as far as it is known what they are: configured, registered, or watched before.
-        places: queue → the id that its table had when it was last there, also of lost ones.
-        unread: what may be a queue, or is one, and could not be looked into, since somebody locks its table: each has
-            its problem, and nothing is remembered of it.
-        locked: something of a table was not read for that reason, so that it is to be read again soon.
-        groups: tables of libraries, or of one's own, whose rows are in states that conditions tell.
-        explained: why tables with names of a library were recognised or not, one line each.
-        of_libraries: all tables of these libraries: none of them is a queue by its shape.
-        seen: queue → values of its state that polls have met and that were not known.
+        layouts: queues that can be watched, in the order of the configuration, then of the registry; names are unique.
+        facts: queue → what the catalog says about its tables.
+        reasons: queue → one line for each thing that was found and not configured.
+        problems: one line for each queue that cannot be watched, with the statement that would help, if any.
+        lost: those queues whose layout is known: configured, registered, or watched before.
+        places: queue → the id of its table when it last existed, also for lost ones.
+        unread: queues, or possible queues, that could not be examined because a session locks their table. Each has a
+            problem, and nothing is remembered of it.
+        locked: some part of a table was not read because of a lock, so the catalog should be read again soon.
+        groups: tables of libraries or of the configuration whose row states are given by conditions.
+        explained: why tables with names of a library were recognized or not, one line each.
+        of_libraries: all tables of these libraries; none of them is a queue by its shape.
+        seen: queue → state values that polls have found and that were not known.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -74,7 +74,8 @@ class Resolved:
 
 
 NOTHING: Final = Resolved()
-# Queues that are not named anywhere and are gone: how many are remembered, those that went last.
+
+# Number of remembered queues that are gone and named nowhere; the most recent are kept.
 _MOST_LOST: Final = 50
 
 
@@ -88,15 +89,15 @@ def resolve(
     by_library: bool | None = None,
     readable_only: bool = True,
 ) -> Resolved:
-    """The queues of a target, completed from its catalogue.
+    """Return the queues of a target, completed from its catalog.
 
-    ``by_shape``: where neither the configuration nor the registry names a queue, take what looks like one with
-    confidence; such layouts say so in their ``source``. ``by_library``: take the queues of libraries that are known,
-    as a rule where those found by shape are, too. ``readable_only``: a table that our role may not read is a
-    problem; without it its facts are given all the same, for granting that right. ``before``: what this gave last: a
-    queue that was there then and is gone is a problem, unless it was uninstalled or was only known by its shape. A
-    queue that cannot be had is a problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the
-    catalogue itself cannot be read.
+    ``by_shape``: if neither the configuration nor the registry names a queue, take tables that clearly look like one;
+    such layouts have ``DISCOVERY`` as their ``source``. ``by_library``: take the queues of known libraries; by default
+    in the same cases as ``by_shape``. ``readable_only``: a table that our role may not read is a problem; without it,
+    its facts are returned anyway, for granting that permission. ``before``: the last result. A queue that was in it and
+    is gone is a problem, unless it was uninstalled or was only found by its shape. A queue that cannot be resolved is a
+    problem and does not affect the others. Raises whatever ``Connection.fetch`` raises if the catalog itself cannot be
+    read.
     """
     catalog = Catalog(connection, engine)
     installed, problems, read = registered(catalog)
@@ -136,7 +137,10 @@ def resolve(
 
 
 def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
-    """The queues watched before, except guesses whose table inherits from another queue, which counts their rows."""
+    """Yield the queues watched before, without children of watched tables.
+
+    A guess whose table inherits from another queue is left out, because that queue counts its rows.
+    """
     parents = catalog.inherited() if any(layout.is_guess for layout in known) else {}
     watched = frozenset(places.values())
     for layout in known:
@@ -146,7 +150,7 @@ def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping
 
 
 class _Resolver:
-    """Gathers the layouts one by one."""
+    """Collect the layouts one by one."""
 
     def __init__(
         self,
@@ -166,7 +170,7 @@ class _Resolver:
         self.lost: list[Layout] = []
         self.places: dict[str, int] = {}
         self.groups: list[FoundGroup] = []
-        # By queue its layout and the id of the table that is locked.
+        # By queue: its layout and the id of the locked table.
         self.unread: dict[str, tuple[Layout, int]] = {}
         self._before = before.facts
         self._seen = before.seen
@@ -177,7 +181,7 @@ class _Resolver:
         self._refusal = cache(partial(refusal, catalog))
 
     def result(self) -> Resolved:
-        """What was gathered."""
+        """Return the collected result."""
         guessed = [layout.queue for layout in self.lost if layout.source is LayoutSource.DISCOVERY]
         dropped = set(guessed[_MOST_LOST:])  # the newest come first
         watched = {layout.queue for layout in self.layouts}
@@ -206,7 +210,7 @@ class _Resolver:
         )
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
-        """Read what the catalogue says about all their tables at once."""
+        """Read what the catalog says about all their tables at once."""
         wanted: dict[int, TableRow] = {}
         for layout in layouts:
             for name in (layout.table, layout.data_table):
@@ -216,9 +220,9 @@ class _Resolver:
         self._known = self.catalog.details(list(wanted.values()))
 
     def configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
-        """A queue of the configuration: what it leaves open comes from the registry where that knows the table.
+        """Add a queue of the configuration. Omitted parts come from the registry if it has the table.
 
-        ``was``: the id of its table when it was last there.
+        ``was``: the id of its table when it last existed.
         """
         with self._problems("layout", layout, was):
             details = self._details(self._table(layout.table, was))
@@ -232,7 +236,7 @@ class _Resolver:
             self._add(self._with_known_states(layout), details, (*reasons, *why))
 
     def group(self, group: Group, was: int | None) -> None:
-        """Queues of the configuration that are rows of one table."""
+        """Add queues of the configuration that are rows of one table."""
         with self._problems("layout", group.layout(None), was):
             found = completed(group, lambda table: self._details(self._table(table)), self._zone)
             own = self._details(self._table(found.group.table))
@@ -241,7 +245,10 @@ class _Resolver:
             self.places[group.name] = found.table_id
 
     def libraries(self, names: Collection[str] | None) -> OfLibraries:
-        """Queues of libraries, but for tables of the configuration. ``names``: whose, ``None``: all there are."""
+        """Add queues of libraries, except tables of the configuration.
+
+        ``names``: of these libraries; ``None``: of all.
+        """
         if names is not None and not names:
             return OfLibraries()
         found = of_libraries(
@@ -258,14 +265,14 @@ class _Resolver:
         return found
 
     def registered(self, layout: Layout, was: int | None) -> None:
-        """A queue of the registry, unless the configuration has its table already."""
+        """Add a queue of the registry, unless the configuration already has its table."""
         if any(other.table == layout.table for other in self.layouts):
             return
         with self._problems("registry", layout, was):
             self._add(layout, self._details(self._table(layout.table, was)), ("installed by qmon",))
 
     def seen_before(self, layout: Layout, was: int | None) -> None:
-        """A queue that was watched, unless it was found again."""
+        """Add a queue that was watched before, unless it was already found."""
         names = {each.queue for each in (*self.layouts, *self.lost)}
         if layout.queue in names or any(other.table == layout.table for other in self.layouts):
             return
@@ -275,7 +282,7 @@ class _Resolver:
             self._add(layout, details, ("was watched before", *why))
 
     def _with_known_states(self, layout: Layout) -> Layout:
-        """With the values of states that were found earlier and that no row has now."""
+        """Add state values that were found earlier and that no row has now."""
         before = self._states.get(layout.queue)
         state = layout.state
         if before is None or before.state is None or state is None or not state.learnt:
@@ -285,7 +292,7 @@ class _Resolver:
         return replace(layout, state=with_gaps_filled(before.state, state))
 
     def _with_new_states(self, layout: Layout, details: TableDetails) -> tuple[Layout, tuple[str, ...]]:
-        """With values for states that no row had when the queue was found, and the reasons."""
+        """Add values for states that no row had when the queue was found, and return the reasons."""
         state = layout.state
         column = details.column(state.column) if state is not None else None
         if state is None or column is None or not state.learnt:
@@ -296,7 +303,7 @@ class _Resolver:
         return (layout, ()) if found is None else (replace(layout, state=with_gaps_filled(state, found)), why)
 
     def found(self, finding: Candidate) -> None:
-        """A table that looks like a queue."""
+        """Add a table that looks like a queue."""
         if any(other.table == finding.layout.table for other in self.layouts):
             return
         if (group := finding.group) is not None:
@@ -307,7 +314,7 @@ class _Resolver:
 
     @contextlib.contextmanager
     def _problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
-        """What goes wrong with one queue becomes a line, and the others go on."""
+        """Turn the failure of one queue into a problem, so that the others continue."""
         try:
             yield
             return
@@ -319,7 +326,7 @@ class _Resolver:
                 self.unread[layout.queue] = (layout, table)
                 return
         if layout.is_guess and was is not None and not failure.grant:
-            return  # the user never said that it is a queue: a partition that was attached, a table that was dropped
+            return  # the user never confirmed that it is a queue: it was an attached partition or a dropped table
         self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
         if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
             self.lost.append(layout)
@@ -327,7 +334,7 @@ class _Resolver:
                 self.places[layout.queue] = was
 
     def _locked(self, layout: Layout) -> int | None:
-        """The id of the queue's table, if something of it could not be read for a lock."""
+        """Return the id of the queue's table if part of it could not be read because of a lock."""
         found = (t for t in self.tables if t.table_name == layout.table.name)
         named = (t.table_id for t in found if layout.table.schema in ("", t.table_schema))
         return next((table for table in named if table in self.catalog.locked), None)
@@ -355,7 +362,7 @@ class _Resolver:
             facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.format(column=state)})
         was = self._before.get(layout.queue)
         if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked:
-            facts = was  # which rows its indexes hold was not told
+            facts = was  # the lock hid which rows its indexes hold
         self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
         self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *zones)))
 
@@ -364,7 +371,7 @@ class _Resolver:
         return self._local
 
     def _with_spare(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
-        """With the table of numbers that were drawn from a ring's sequences and not used, where the engine has one."""
+        """Add the table of numbers that were drawn from a ring's sequences and not used, if the engine has one."""
         if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
             return facts
         name = TableName(table.table_schema, table.table_name + SPARE)
@@ -387,7 +394,7 @@ class _Resolver:
         return self._known[table.table_id]
 
     def _table(self, name: TableName, was: int | None = None) -> TableRow:
-        """The table of that name; raises ``_RefusedError`` with what is wrong where there is none or more than one.
+        """Return the table of that name. Raises ``_RefusedError`` with the problem if there is none or more than one.
 
         ``was``: the id of the table that had this name.
         """
@@ -417,7 +424,7 @@ class _Resolver:
 
 
 class _RefusedError(Exception):
-    """A queue that cannot be had."""
+    """A queue that cannot be resolved."""
 
     def __init__(self, failure: ProbeFailure) -> None:
         super().__init__(failure.reason)
@@ -425,7 +432,7 @@ class _RefusedError(Exception):
 
 
 def _merged(layout: Layout, known: Layout) -> Layout:
-    """The user's layout with what it leaves open taken from the registry's."""
+    """Fill the omitted parts of the user's layout from the registry's."""
     open_ones = {
         name: getattr(known, name)
         for name in Layout.__dataclass_fields__

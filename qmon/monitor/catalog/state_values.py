@@ -1,4 +1,4 @@
-"""Which values a state column takes, and what each means."""
+"""Find out which values a state column takes and what each means."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from qmon.monitor.catalog.predicate import condition
 
 _ASK: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
-# As many values as the catalogue's statements list at most.
+
+# Maximum number of values that the catalog's statements list.
 _MANY: Final = 12
 
 
@@ -27,7 +28,7 @@ class _Kept:
 
 
 def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None:
-    """Raises ``BadInput`` where the value of a state has a character that its column lacks: no message is in it."""
+    """Raise ``BadInput`` if the column cannot hold the characters of a state's value: no message is in it."""
     state = layout.state
     column = details.column(state.column) if state is not None else None
     if state is None or column is None or not queries.exists(catalog.engine.name, _ASK, catalog.connection.version):
@@ -44,7 +45,7 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
 
 
 def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
-    """Return the layout without states whose value is no label of the enum: no row can be in one.
+    """Return the layout without states whose value is not a label of the enum, because no row can have it.
 
     Raises ``BadInput`` if that is the value of ready messages.
     """
@@ -58,13 +59,13 @@ def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     return replace(layout, state=replace(state, **missing))
 
 
-# Ready, in progress and done of Buschmann's and Rusanu's tables; Al Zabir has 0, 1 and 2.
+# Ready, in progress and done in the tables of Buschmann and Rusanu; Al Zabir uses 0, 1 and 2.
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The values that a column takes as far as is known, as text, and from where. ``default``: what a new row gets.
+    """The known values of a column, as text, and their origin. ``default``: the value of a new row.
 
     ``closed``: the column can have no other value.
     """
@@ -83,7 +84,7 @@ class ValueRow:
 
 
 def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
-    """Return the labels of an enum column in their order; nothing for other types, or if a lock hid them."""
+    """Return the labels of an enum column in their order; empty for other types, or if a lock hid them."""
     found = next((row.known for row in details.values if (row.column_name, row.origin) == (column, "enum")), None)
     return () if found is None else tuple(str(value) for value in json.loads(found))
 
@@ -91,10 +92,10 @@ def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
 def known_values(
     details: TableDetails, column: str, catalog: Catalog | None = None, seen: Collection[str] = ()
 ) -> Known:
-    """Return the values of a column: those that its type or a check allows, else all that are found.
+    """Return the values of a column: those that its type or a check allows, or else all values found.
 
-    Statistics may be older than a value. With ``catalog``, rows are read too: one seek for each value if an index leads
-    with the column, else the rows of a table of at most 4 MB. ``seen``: values that polls have met.
+    Statistics may be older than a value. With ``catalog``, rows are also read: one seek per value if an index leads
+    with the column, or else the rows of a table of at most 4 MB. ``seen``: values that polls have found.
     """
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
     default = _default(next((known for origin, known in rows if origin == "default"), None))
@@ -111,7 +112,7 @@ def known_values(
 
 
 def with_gaps_filled(before: StateColumn, now: StateColumn) -> StateColumn:
-    """Return ``before`` with values for the states that had none: rows in a state may come and go, its value stays."""
+    """Return ``before`` with values for the states that had none. Rows in a state come and go, but its value stays."""
     taken = set(before.values)
     gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
     filled = {name: value for name, value in gaps.items() if value not in taken}
@@ -121,9 +122,9 @@ def with_gaps_filled(before: StateColumn, now: StateColumn) -> StateColumn:
 def states(
     column: ColumnRow, known: Known, design: str, *, flag: bool = False
 ) -> tuple[StateColumn | None, tuple[str, ...]]:
-    """What each value means, with the reasons; ``None`` where none is known to mean ready.
+    """Return the meaning of each value, with the reasons; ``None`` if no value is known to mean ready.
 
-    ``flag``: the column says that a message has been processed, nothing else.
+    ``flag``: the column only says whether a message has been processed.
     """
     name = column.column_name
     if column.type_name in TRUTHS and column.type_name != "bit":
@@ -172,7 +173,7 @@ def _numbers(name: str, known: Known, design: str) -> tuple[StateColumn | None, 
 
 
 def shown(values: Sequence[StateValue]) -> str:
-    """Values for people, the first eight of them."""
+    """Return the first eight values as text for the user."""
     listed = ", ".join(str(value) for value in values[:8]) or "none"
     return f"{listed}, …" if len(values) > 8 else listed
 
@@ -209,9 +210,9 @@ def _peek(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ..
 
 
 def state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
-    """The column that says which state a row is in, and whether it is a mere flag.
+    """Return the state column and whether it is only a flag.
 
-    By its whole name; else by the values that the catalogue knows of it; else by the last word of its name.
+    It is found by its whole name; or else by the values that the catalog knows; or else by the last word of its name.
     """
     pairs = [(c.column_name, c.type_name) for c in details.columns]
     state, flag = pick("state", pairs), pick("flag", pairs)
@@ -228,5 +229,5 @@ def state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] |
 
 
 def is_no_state(column: str, known: Known) -> bool:
-    """Whether a column has too many values to be one of states, whatever the last word of its name: a ``us_state``."""
+    """Return whether a column has too many values to be a state column, even if named so, like ``us_state``."""
     return pick("state", [(column, "text")]) is None and len(known.values) >= _MANY

@@ -1,4 +1,4 @@
-"""The indexes that would lead to figures which scans of the table must count now: proposed, never made."""
+"""Propose indexes for figures that table scans must count now. qmon never creates them."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ _LONGEST: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class WantedIndex:
-    """An index: the figures that it would make exact and cheap, and the statement that makes it."""
+    """An index: the figures that it would make exact and cheap, and the statement that creates it."""
 
     figures: tuple[str, ...]
     statement: str
 
 
 def proposals(layout: Layout, facts: TableFacts, engine: Engine, *, partitioned: bool = False) -> list[WantedIndex]:
-    """An index for each group of figures that no index leads to, where one would."""
+    """Return one index for each group of figures without an index, if an index would help."""
     found = []
     for figures, column, value in _wanted(layout, facts):
         text = _statement(layout, facts, engine, (column, value, figures[0]))
-        if partitioned and engine.name == "postgres":  # there the server makes none beside the writers
+        # PostgreSQL cannot create an index concurrently on a partitioned table.
+        if partitioned and engine.name == "postgres":
             text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
         found.append(WantedIndex(figures, text))
     return found
 
 
 def _wanted(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...], str, StateValue | None]]:
-    """Figures, the column that orders their rows, and their state."""
+    """Yield the figures, the column that orders their rows, and their state."""
     state, slow = layout.state, facts.slow
     ready = state.ready if state is not None else None
     if layout.ring is not None:
@@ -61,7 +62,7 @@ def _wanted(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...]
 
 def _statement(layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]) -> str:
     column, value, figure = wanted
-    version = (1 << 16, 0)  # the newest form; there is but one
+    version = (1 << 16, 0)  # the newest form; there is only one
     names: dict[str, Name] = {
         "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}",
         "table": layout.table.parts,
@@ -74,7 +75,7 @@ def _statement(layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[
 
 
 def _literal(layout: Layout, facts: TableFacts, engine: Engine, value: StateValue) -> str:
-    """The value of a state as the server compares it with the column itself, without converting each row."""
+    """Return a state value as a literal that the server compares without converting the column of each row."""
     column = facts.column(layout.state.column) if layout.state is not None else None
     kind = column.type if column is not None else ""
     text = str(value)

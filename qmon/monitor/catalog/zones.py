@@ -1,4 +1,4 @@
-"""What the times in columns without a time zone mean: from the configuration, else from the column's default."""
+"""Find the time zone of times in columns without one: from the configuration, or else from the column's default."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _MADE: Final = re.compile(r"\bat time zone\s+N?'([^']+)'|\btimezone\s*\(\s*'([^'
 
 @dataclass(frozen=True, slots=True)
 class ZoneRow:
-    """The zone of the server's local time; ``None``: it does not say."""
+    """The zone of the server's local time; ``None``: the server does not tell."""
 
     zone: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ClockChangeRow:
-    """Since when the server's local time is so many minutes ahead of UTC; seconds since the epoch."""
+    """The offset of the server's local time to UTC in ``minutes``, and since when; seconds since the epoch."""
 
     since_at: float
     minutes: int
 
 
 def server_zone(catalog: Catalog) -> Zone:
-    """The server's local time, with the changes of its clock as far as it has them; else ``LOCAL`` alone."""
+    """Return the server's local time zone, with its known clock changes; otherwise ``LOCAL`` alone."""
     try:
         name = catalog.ask(ZoneRow, "catalog/zone")[0].zone
         if catalog.engine.name == "postgres":
@@ -67,9 +67,9 @@ def server_zone(catalog: Catalog) -> Zone:
 
 
 def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone]) -> tuple[Layout, tuple[str, ...]]:
-    """The layout with what its zoneless columns mean, and a line for each of them.
+    """Return the layout with the time zones of its zoneless columns, and a line for each of them.
 
-    ``local``: the server's local time, asked for only where it matters.
+    ``local``: returns the server's local time zone; called only if needed.
     """
     zones: list[tuple[str, Zone]] = []
     reasons: list[str] = []
@@ -90,13 +90,13 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
 
 
 def check_due(layout: Layout) -> None:
-    """Raise ``BadInput`` where nobody says what due times mean: without that nothing of the queue can be counted."""
+    """Raise ``BadInput`` if the time zone of due times is unknown: nothing of the queue can be counted without it."""
     if layout.due_at is not None and not layout.tells(layout.due_at):
         raise BadInput(f"{layout.table}: {_ask(layout.due_at, _WITHOUT['due_at'])}")
 
 
 def of_default(default: str | None) -> str:
-    """What the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
+    """Return what the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
     if default is None:
         return "unknown"
     if made := _MADE.findall(default):
@@ -107,9 +107,9 @@ def of_default(default: str | None) -> str:
 
 
 def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local: Callable[[], Zone]) -> Zone:
-    """What the times in a column of one of a group's tables mean; see ``with_zones``.
+    """Return the time zone of the times in a column of one of a group's tables; see ``with_zones``.
 
-    Raises ``BadInput`` where nobody says it, and for a column that holds no times.
+    Raises ``BadInput`` if it is unknown, and for a column that does not hold times.
     """
     name, kind = column.column_name, column.type_name
     if kind in NUMBER_TYPES:
@@ -129,7 +129,7 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
 
 
 def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
-    """What is known of the column's times, and from where."""
+    """Return what is known about the column's times, and the source."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
@@ -139,10 +139,10 @@ def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[
 
 
 def by_default(details: TableDetails, column: ColumnRow) -> str:
-    """What the default of a column says about its times; see ``of_default``.
+    """Return what the default of a column says about its times; see ``zone_in_default``.
 
-    In PostgreSQL ``now()`` in such a column is the time in the zone of the session that inserts. Each session may
-    have another one, so that this default says nothing.
+    In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
+    have a different one, so this default says nothing.
     """
     found = of_default(_default(details, column))
     return "unknown" if found == "local" and column.type_name == _OF_SESSIONS else found
@@ -154,7 +154,7 @@ def _default(details: TableDetails, column: ColumnRow) -> str | None:
 
 
 def _of_session(details: TableDetails, column: ColumnRow) -> str:
-    """Why the default of a column does not say what its times are; empty if it has no such default."""
+    """Return why the default of a column does not tell its time zone; empty if it has no such default."""
     if column.type_name != _OF_SESSIONS or of_default(_default(details, column)) != "local":
         return ""
     return ", its default is the time in the time zone of the session that inserts"
@@ -164,7 +164,7 @@ def _zone(meaning: str, local: Callable[[], Zone]) -> Zone:
     if meaning == "local":
         return local()
     known = {"utc": UTC_ZONE, "unknown": UNKNOWN}.get(meaning) or named_zone(meaning, time.time())
-    if known is None:  # a layout from elsewhere: the configuration takes none that is unknown
+    if known is None:  # the layout comes from elsewhere; the configuration accepts only known zones
         raise BadInput(f'times = "{meaning}": there is no such time zone')
     return known
 

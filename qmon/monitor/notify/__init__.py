@@ -1,1 +1,1 @@
-"""Notices of alerts to receivers: who gets what, when it is tried again, and the two ways to deliver it."""
+"""Send notices of alerts to receivers: routing, retries, and the two ways of delivery."""

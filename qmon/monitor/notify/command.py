@@ -1,4 +1,4 @@
-"""A program of the user's that gets each notice as one JSON object on standard input.
+"""Run a program of the user for each notice, with the notice as one JSON object on standard input.
 
 qmon runs it without a shell, and without the environment variables that hold secrets of qmon or of a database.
 """
@@ -26,12 +26,12 @@ _LAST_WORDS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class CommandDelivery:
-    """Runs the command of one receiver; killed after its timeout, with all that it has started."""
+    """Run the command of one receiver. After its timeout it is killed, together with its child processes."""
 
     receiver: Receiver
 
     def __call__(self, notices: Sequence[Notice]) -> Delivery:
-        """Run it once for each; what fails is not tried again."""
+        """Run the command once per notice; failures are not retried."""
         found = Delivery()
         for notice in notices:
             found = self._run(json.dumps(json_of(notice)).encode() + b"\n")
@@ -46,7 +46,7 @@ class CommandDelivery:
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
                     env=without_secrets(os.environ),
-                    start_new_session=True,  # neither Ctrl-C nor the end of the terminal is meant for it
+                    start_new_session=True,  # so Ctrl-C and closing the terminal do not reach the program
                     creationflags=system.NEW_GROUP,
                 )
             except (OSError, ValueError) as problem:
@@ -64,7 +64,7 @@ class CommandDelivery:
 
 
 def _last_words(errors: IO[bytes]) -> str:
-    """The end of what it wrote to standard error, on one line."""
+    """Return the end of its standard error, on one line."""
     size = errors.seek(0, os.SEEK_END)
     errors.seek(max(0, size - _LAST_WORDS))
     return " ".join(errors.read().decode(errors="replace").split())

@@ -1,4 +1,4 @@
-"""Who is told of a notice: each receiver that it is about, on its own thread."""
+"""Route each notice to the receivers that it concerns, each on its own thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.monitor.notify.web import AGAIN_S, WebDelivery
 
 
 def delivery_of(receiver: Receiver) -> Deliver | None:
-    """How notices get to a receiver; ``None``: what is secret of it is given nowhere. Raises ``BadInput``."""
+    """Return how to deliver notices to a receiver; ``None``: its secret is not configured. Raises ``BadInput``."""
     if receiver.command:
         return CommandDelivery(receiver)
     found = endpoint(receiver)
@@ -22,14 +22,14 @@ def delivery_of(receiver: Receiver) -> Deliver | None:
 
 
 class Notifier:
-    """Hands notices to the senders of all receivers. Thread-safe; all methods return at once but ``close``.
+    """Pass notices to the senders of all receivers. Thread-safe; all methods except ``close`` return immediately.
 
     Args:
-        ways: each receiver and how notices get to it.
+        ways: each receiver and its delivery.
     """
 
     def __init__(self, ways: Sequence[tuple[Receiver, Deliver]]) -> None:
-        # Called on any thread, with one line, when a receiver fails, fails otherwise, or works again.
+        # Called on any thread with one line when a receiver fails, fails differently, or works again.
         self.on_failure: Callable[[str], object] = lambda _: None
         self._senders = [
             (
@@ -45,13 +45,13 @@ class Notifier:
         ]
 
     def send(self, notice: Notice) -> None:
-        """Tell everybody who is to be told."""
+        """Send a notice to each receiver that it concerns."""
         for receiver, sender in self._senders:
             if receiver.of_target(notice.target) and (told := notice.least(receiver.severity)) is not None:
                 sender.send(told)
 
     def close(self, patience_s: float) -> list[str]:
-        """Try what waits once more, for some seconds; returns a line for each receiver that was not told everything."""
+        """Retry queued notices for ``patience_s`` seconds; return a line for each receiver that missed some."""
         until = time.monotonic() + patience_s
         for _, sender in self._senders:
             sender.close()

@@ -1,4 +1,4 @@
-"""The notices to one receiver, on a thread of its own: in order, tried again until they are taken, a bounded number."""
+"""Send the notices of one receiver on a separate thread: in order, with retries, from a bounded queue."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MOST_WAITING: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of notices: ``problem`` is empty where they were taken, else one line without anything secret.
+    """The result of a delivery. ``problem``: empty if the receiver accepted, otherwise one line without secrets.
 
-    ``detail``: what a program itself said, for the screen alone. ``again``: it may go better later; ``after_s``: the
-    seconds that the receiver asks to be left alone for.
+    ``detail``: what a program itself printed, only for the screen. ``again``: a retry may succeed. ``after_s``: the
+    seconds that the receiver asks to wait.
     """
 
     problem: str = ""
@@ -39,7 +39,10 @@ Deliver = Callable[[Sequence[Notice]], Delivery]
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """How long to wait: twice as long after each failure, by chance down to half of it, up to ``most_s`` seconds."""
+    """The waits between retries.
+
+    They double after each failure, up to ``most_s`` seconds, and are reduced randomly by up to half.
+    """
 
     first_s: float = 1.0
     most_s: float = 300.0
@@ -47,19 +50,19 @@ class BackOff:
     chance: Callable[[], float] = SystemRandom().random
 
     def pause(self, failures: int, after_s: float | None) -> float:
-        """Seconds to wait after a number of failures in a row, not less than the receiver asks for."""
+        """Return the seconds to wait after ``failures`` failures in a row, at least as long as the receiver asks."""
         pause = min(self.most_s, self.first_s * 2.0 ** min(failures - 1, 30))
         return max(pause * (0.5 + 0.5 * self.chance()), min(after_s or 0.0, self.longest_asked_s))
 
 
 class Sender:
-    """Delivers notices to one receiver. All methods return at once but ``close``.
+    """Deliver notices to one receiver. All methods except ``close`` return immediately.
 
     Args:
         name: of the receiver.
-        deliver: called on the sender's thread, with one notice, or where there is ``again_s`` with all that wait.
-        report: called on any thread with one line when the receiver fails, fails otherwise, or works again.
-        again_s: seconds after which what is not over is sent again.
+        deliver: called on the sender's thread with one notice, or with all queued ones if ``again_s`` is set.
+        report: called on any thread with one line when the receiver fails, fails differently, or works again.
+        again_s: seconds after which notices of alerts that are not over are sent again.
     """
 
     def __init__(
@@ -80,7 +83,7 @@ class Sender:
         self._most = most
         self._changed = threading.Condition()
         self._waiting: deque[Notice] = deque()
-        # By key what the receiver was asked to take and is not over, where it wants to hear of it again.
+        # By key, the accepted notices of alerts that are not over, if the receiver wants them again.
         self._taken: dict[str, Notice] = {}
         self._sending: tuple[Notice, ...] = ()
         self._try_at = self._again_at = 0.0
@@ -90,9 +93,11 @@ class Sender:
         self._thread: threading.Thread | None = None
 
     def send(self, notice: Notice) -> None:
-        """Have it delivered. One that waits is replaced by newer words on the same alert, unless one says it is over.
+        """Queue a notice.
 
-        Where too many wait, the oldest that only says that something is wrong is dropped.
+        It replaces a queued notice for the same alert, unless one of them says that the alert is over.
+
+        If too many are queued, the oldest one that does not end an alert is dropped.
         """
         problem = ""
         with self._changed:
@@ -120,13 +125,13 @@ class Sender:
         self._waiting[at] = replace(notice, event=event, was=before.was or notice.was)
 
     def close(self) -> None:
-        """Begin to end: what waits is tried once more, without waiting."""
+        """Start to end: queued notices are tried once more, without waiting."""
         with self._changed:
             self._closing = True
             self._changed.notify()
 
     def join(self, patience_s: float) -> str:
-        """Wait for its end, some seconds at most; returns a line about what was not sent, or nothing."""
+        """Wait up to ``patience_s`` seconds for the end; return a line about unsent notices, or an empty string."""
         if self._thread is not None:
             self._thread.join(patience_s)
         with self._changed:
@@ -140,13 +145,13 @@ class Sender:
         while batch := self._next():
             try:
                 found = self._deliver(batch)
-            except Exception as problem:  # a defect of ours; another notice may go through
+            except Exception as problem:  # a bug of ours; another notice may succeed
                 found = Delivery(log.report(problem))
             if not self._settle(batch, found):
                 return
 
     def _next(self) -> tuple[Notice, ...]:
-        """Wait for what is to be delivered now; nothing at the end."""
+        """Wait for notices to deliver and return them; empty at the end."""
         with self._changed:
             while True:
                 now = time.monotonic()
@@ -164,7 +169,7 @@ class Sender:
                 self._changed.wait(max(0.0, min(until) - now) if until else None)
 
     def _settle(self, batch: Sequence[Notice], found: Delivery) -> bool:
-        """Note what became of it; returns whether to go on."""
+        """Record the result of a delivery; return whether to continue."""
         words = ""
         with self._changed:
             self._sending = ()

@@ -1,4 +1,4 @@
-"""One request with notices, over HTTP; the only module that sends any. Redirects are not followed."""
+"""Send notices over HTTP. This is the only module that sends HTTP requests. Redirects are not followed."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ from qmon.model.alerts.shapes import alertmanager, json_of, pagerduty, slack, te
 from qmon.model.text import duration
 from qmon.monitor.notify.sender import Delivery
 
-# Seconds after which a lasting alert is sent to Alertmanager again: it wants that every half a minute to three.
+# Seconds after which a lasting alert is sent to Alertmanager again. It expects that every half minute to three minutes.
 AGAIN_S: Final = 60.0
-# Seconds after which Alertmanager takes an alert for over if it does not hear of it again.
+
+# Seconds after which Alertmanager considers an alert resolved if it is not sent again.
 LASTING_S: Final = 4 * AGAIN_S
-# Beside 5xx, the codes after which the same request may be taken.
+
+# In addition to 5xx, the status codes after which the same request may succeed.
 _LATER: Final = frozenset({408, 425, 429})
 _CUT_EVERY_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class WebDelivery:
-    """Delivers notices to one receiver in its shape."""
+    """Deliver notices to one receiver in its format."""
 
     receiver: Receiver
     endpoint: Endpoint
     wall: Callable[[], float] = time.time
 
     def __call__(self, notices: Sequence[Notice]) -> Delivery:
-        """Send them; ``problem`` names neither the URL nor what was sent."""
+        """Send the notices. ``problem`` contains neither the URL nor the notices."""
         headers = {"Content-Type": "application/json", "User-Agent": f"qmon/{__version__}"}
         if self.endpoint.authorization is not None:
             headers["Authorization"] = self.endpoint.authorization.reveal()
@@ -50,7 +52,7 @@ class WebDelivery:
         return post(self.endpoint.url.reveal(), body, headers, self.receiver.timeout_s, self.wall)
 
     def body(self, notices: Sequence[Notice]) -> Any:
-        """What is sent. Only Alertmanager takes more than one at once."""
+        """Return the JSON body. Only Alertmanager accepts more than one notice at a time."""
         if self.receiver.shape == ALERTMANAGER:
             return alertmanager(notices, self.wall(), LASTING_S)
         (notice,) = notices
@@ -62,7 +64,7 @@ class WebDelivery:
 def post(
     url: str, body: bytes, headers: Mapping[str, str], timeout_s: float, wall: Callable[[], float] = time.time
 ) -> Delivery:
-    """One POST that ends within about ``timeout_s`` seconds, however slowly the other side answers."""
+    """Send one POST request that ends within about ``timeout_s`` seconds, however slowly the server answers."""
     deadline = _Deadline(timeout_s)
     request = urllib.request.Request(url, body, dict(headers), method="POST")  # noqa: S310  # the scheme is checked
     opener = urllib.request.build_opener(_StaysHere, _Http(deadline), _Https(deadline))
@@ -73,7 +75,7 @@ def post(
         with contextlib.suppress(OSError):
             answer.close()
         return _refused(answer.code, answer.headers.get("Retry-After"), wall())
-    except Exception as problem:  # whatever it is, it may hold the URL
+    except Exception as problem:  # any exception may contain the URL
         why = problem.reason if isinstance(problem, urllib.error.URLError) else problem
         late = deadline.over or isinstance(why, TimeoutError)
         return Delivery(f"no answer within {duration(timeout_s)}" if late else why_unreachable(why), again=True)
@@ -88,7 +90,7 @@ def _refused(code: int, after: str | None, now: float) -> Delivery:
 
 
 def retry_after(text: str | None, now: float) -> float | None:
-    """The seconds that a Retry-After asks for: a number, or a date (RFC 9110, 10.2.3); ``None`` for anything else."""
+    """Return the seconds of a Retry-After: a number, or a date (RFC 9110, 10.2.3); ``None`` for anything else."""
     if text is None:
         return None
     if text.strip().isdecimal():
@@ -100,7 +102,7 @@ def retry_after(text: str | None, now: float) -> float | None:
 
 
 def why_unreachable(problem: object) -> str:
-    """What went wrong on the way, in words of the system's that name no address."""
+    """Return what went wrong, in words of the system that contain no address."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted: {problem.verify_message}"
     if isinstance(problem, ssl.SSLError):
@@ -111,14 +113,14 @@ def why_unreachable(problem: object) -> str:
 
 
 class _StaysHere(urllib.request.HTTPRedirectHandler):
-    """What is secret goes to the address that it was meant for, and nowhere else."""
+    """Follow no redirects, so that secrets only go to the configured address."""
 
     def redirect_request(self, *args: object) -> None:
-        """Follow none."""
+        """Follow no redirect."""
 
 
 class _Deadline:
-    """Cuts the connection of one request when its time is over; a timeout of a socket begins anew with each byte."""
+    """Close the connection of one request when its time is over, because a socket timeout restarts with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self.over = False
@@ -127,7 +129,7 @@ class _Deadline:
         self._connection: http.client.HTTPConnection | None = None
 
     def watched(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
-        """Makes a connection of this kind that is cut."""
+        """Return a factory for connections of this kind that can be closed at the deadline."""
 
         def opened(*args: Any, **named: Any) -> http.client.HTTPConnection:
             self._connection = kind(*args, **named)
@@ -161,7 +163,7 @@ class _Http(urllib.request.HTTPHandler):
 
 
 class _Https(urllib.request.HTTPSHandler):
-    """With certificates verified against the system's, or what SSL_CERT_FILE names."""
+    """Verify certificates against the system's, or against SSL_CERT_FILE."""
 
     def __init__(self, deadline: _Deadline) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""The poll: one connection, one thread, the probes of each poll and what they may cost."""
+"""Poll a target: one connection, one thread, the probes of each poll and their cost budget."""

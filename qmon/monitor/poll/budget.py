@@ -1,10 +1,10 @@
-"""Measures what each probe costs the server, and keeps the poll within its budget.
+"""Measure what each probe costs the server, and keep polling within its cost budget.
 
-A probe is timed by the server's clock, read before and after it in the same batch; a few of them in each poll, in turn,
-and those that are read less often whenever they are. Its cost comes from the least of its last times, less what reading
-the clock takes: on a busy server most of the time that passes is not what the probe costs. How much longer than that a
-poll takes says how slow the server is. What a statement takes besides, before the first clock and after the last, is
-reckoned: by the processor time of its sessions a poll takes 1.4 to 1.6 times the sum of the least times.
+A probe is timed with the server's clock, read before and after it in the same batch. Each poll times a few of the
+probes, in turn, and rarely read probes whenever they run. The cost of a probe is the least of its last times, minus the
+time to read the clock, because on a busy server most of the elapsed time is not caused by the probe. The ratio between
+the time of a poll and that cost tells how slow the server is. Work outside the two clock readings of a statement is
+estimated: measured by the processor time of its sessions, a poll costs 1.4 to 1.6 times the sum of the least times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbeP
 from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.statements import PART, ProbeStatement
 
-# What every poll reads: cheap, and rates, pauses and the costs themselves come from it.
+# Probes of every poll: they are cheap, and rates, pauses and the costs themselves depend on them.
 _ALWAYS: Final = frozenset(
     {
         "server",
@@ -34,7 +34,8 @@ _ALWAYS: Final = frozenset(
         "sequences_free",
     }
 )
-# What explains a verdict, or decides one that can wait.
+
+# Probes that explain a verdict, or decide one that can wait.
 _DETAIL: Final = frozenset(
     {
         "uses",
@@ -80,48 +81,55 @@ _SHARE: Final = 8
 _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
-# What a probe usually takes, as a multiple of its least time: not all it reads is always in cache.
+
+# The usual time of a probe as a multiple of its least time, because not everything it reads is always in the cache.
 _USUAL: Final = 1.25
-# What a statement costs besides itself (parsing, counting, commit), as a multiple of reading the clock.
+
+# Overhead of a statement (parsing, counting, commit) as a multiple of the time to read the clock.
 _AROUND: Final = 4.0
 _PROVEN: Final = 3
-# The first polls of a connection, in which all is read and timed: neither statements nor tables are cached yet.
+
+# The first polls of a connection, which read and time everything: neither statements nor tables are cached yet.
 _SETTLING: Final = 12
-# … unless a poll takes this share of the time until the next one.
+
+# ... unless a poll takes this share of the time until the next one.
 _TOO_LONG: Final = 0.5
-# What is throttled is timed anew once polls are this many times quicker than when it was timed last.
+
+# A throttled probe is timed again once polls are this many times faster than when it was last timed.
 _EASED: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
 _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
-# What a probe takes by itself, or for the first time, as a multiple of what it takes later in a batch.
+
+# The time of a probe that runs alone or for the first time, as a multiple of its later time in a batch.
 _ALONE: Final = 3.0
 
 
 class ProbeBudget:
-    """Belongs to the collector of one connection.
+    """The costs and the pace of the probes of one connection. Belongs to its collector.
 
-    ``budget``: what polling may cost, all qmons of this database together; without one nothing is left out.
+    ``budget``: what polling may cost, for all qmon instances on this database together. Without one nothing is left
+    out.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._whole = budget or AT_ONCE
-        # Our part.
+        # Our share of the budget.
         self.budget = self._whole
         self._qmons: int | None = None
         self._beside = 0.0
         self._pace = ProbePace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
-        # Milliseconds a poll of each probe, were nothing left out: some are not due in each poll.
+        # Expected milliseconds per poll of each probe without throttling. Some probes are not due in each poll.
         self._expected: dict[Key, float] = {}
-        # How slow the server was when each was timed last.
+        # How slow the server was when each probe was last timed.
         self._slow: dict[Key, float] = {}
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
-        # The share of the polls in which a queue is asked, unless it always is; 1: in each.
+        # The share of polls that read a queue that is neither watched nor shown; 1: every poll.
         self._turn = 1.0
         self._always: frozenset[str] = frozenset()
         self._slowness = Slowness()
@@ -136,13 +144,13 @@ class ProbeBudget:
 
     @property
     def interval_s(self) -> float:
-        """Seconds until the next poll: what was asked for, or more where the budget is too small for that."""
+        """Seconds until the next poll: the configured interval, or more if the budget is too small for it."""
         return max(self._pace.interval_s, self._asked_s)
 
     def share(self, qmons: int | None, beside: float = 0.0) -> None:
-        """Keep to one part of the budget from now on, of as many as there are qmons; ``None``: their number is unknown.
+        """Keep to one share of the budget from now on: one of ``qmons``; ``None``: their number is unknown.
 
-        ``beside``: the share of a processor that other sessions of ours take all the time.
+        ``other_share``: the share of a processor that our other sessions use all the time.
         """
         self._qmons, self._beside = qmons, beside
         self.budget = self._whole.part(qmons or 1)
@@ -155,10 +163,10 @@ class ProbeBudget:
         every_s: float = 0.0,
         shown: Collection[str] = (),
     ) -> list[ProbeStatement]:
-        """The statements of this poll without those that are left out of it.
+        """Return the statements of this poll without those that the budget leaves out.
 
-        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: queues that are
-        neither ``watched`` nor ``shown`` are asked only this often; 0: in each poll.
+        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: seconds between
+        readings of queues that are neither ``watched`` nor ``shown``; 0: they are read in each poll.
         """
         self._polls += 1
         self._asked_s = asked_s
@@ -166,7 +174,8 @@ class ProbeBudget:
         self._watch(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         for key in self._pace.every:
-            if self._slow.get(key, 0.0) > _EASED * self._slowness.ratio:  # its cost is from a time that is over
+            # Its cost was measured when the server was slower.
+            if self._slow.get(key, 0.0) > _EASED * self._slowness.ratio:
                 self._waited[key] = self._pace.every[key]
         if self._all:
             self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
@@ -191,7 +200,7 @@ class ProbeBudget:
         self._all = True
 
     def _watch(self, watched: frozenset[str]) -> None:
-        """Those that are watched from now on are read in each poll again; room for them is found at others."""
+        """Read newly watched queues in each poll again, and throttle others instead."""
         newly, self._watched = watched - self._watched, watched
         if newly:
             every = {
@@ -202,13 +211,13 @@ class ProbeBudget:
             self._pace = replace(self._pace, every=every)
 
     def missed(self, keys: Collection[Key]) -> None:
-        """The poll did not come to these, though they were chosen: they are left out of it, too."""
+        """Mark chosen probes that the poll did not reach as left out."""
         for key in keys:
             self._left_out.setdefault(key[0], set()).add(_plain(key[1]))
             self._waited[key] = self._waited.get(key, 0) + 1
 
     def due(self, key: Key) -> bool:
-        """Whether a probe is read that is asked for after the others, because of what they have found."""
+        """Return whether to read a probe that is only needed because of earlier results of this poll."""
         self._was_asked(key)
         late = self._waited.get(key, 0) + 1
         read = late >= self._pace.every.get(key, 1)
@@ -222,7 +231,7 @@ class ProbeBudget:
             self._often[key] = 1.0 if self._in_each(key) else self._turn
 
     def timed(self) -> frozenset[Key]:
-        """The probes whose time is to be taken in this poll; more of them while the server is slow."""
+        """Return the probes to time in this poll; more of them while the server is slow."""
         read = [key for key in self._asked if key in self._read]
         if not read or self._polls <= _SETTLING:
             return frozenset(read)
@@ -235,10 +244,10 @@ class ProbeBudget:
     def learn(
         self, times: Mapping[Key, float], alone: Mapping[Key, float], server_ms: float | None, now_at: float = 0.0
     ) -> None:
-        """Take in how long probes have taken in this poll, milliseconds, and the whole poll where that is known.
+        """Record the milliseconds that probes took in this poll, and those of the whole poll if known.
 
-        ``alone``: of those that ran by themselves, which is dearer than in a batch; only until that is known.
-        ``now_at``: server clock, seconds.
+        ``alone``: times of probes that ran alone, which costs more than in a batch. They are used only until a time in
+        a batch is known. ``now_at``: server clock, seconds.
         """
         self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
         for key, ms in times.items():
@@ -279,44 +288,51 @@ class ProbeBudget:
         if probe in _DETAIL and self._proven(key):
             return Rank.DETAIL
         if not self._in_each(key) or (self._turn < 1.0 and not key[0]):
-            return Rank.ALWAYS  # a queue has its turn every ten seconds, and needs what decides for all in that poll
+            # Each queue has its turn every ten seconds, and that poll needs the probes that decide for all queues.
+            return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
 
     def _proven(self, key: Key) -> bool:
-        """Whether it was timed often enough: the first times a statement is planned and its tables come to memory."""
+        """Return whether a probe was timed often enough.
+
+        The first runs are slower: the server plans the statement and loads its tables into memory.
+        """
         return len(self._times.get(key, ())) >= (_PROVEN if self._in_each(key) else 1)
 
     def _in_each(self, key: Key) -> bool:
-        """Whether it is asked in each poll, and not in its queue's turn. A part is of one queue's table."""
+        """Return whether a probe runs in each poll, not only in its queue's turn. A part reads one queue's table."""
         return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
     @property
     def _clock_ms(self) -> float:
-        """Milliseconds that reading the clock takes: between two readings of it, with a third in between, pass two."""
+        """Milliseconds to read the clock. Two clock readings with a third in between are two of these apart."""
         return min(self._times.get(_CLOCK, (0.0,))) / 2
 
     @property
     def _beside_ms(self) -> float:
-        """What other sessions of ours cost from one poll to the next."""
+        """Milliseconds that our other sessions cost between two polls."""
         return self._beside * self.interval_s * 1000
 
     @property
     def _overhead_ms(self) -> float:
-        """What a poll costs besides its probes: reading the clock beside those that are timed."""
+        """Milliseconds that a poll costs outside its probes: the clock readings for those that are timed."""
         return self._clock_ms * (2 + len(self._asked) / _SHARE)
 
     def cost_s(self, key: Key) -> float:
-        """Seconds that a probe costs the server each time; 0 where that is not known."""
+        """Return the seconds that a probe costs the server each time; 0 if unknown."""
         return self._costs.get(key, 0.0) / 1000
 
     def left_out(self, queue: str) -> tuple[str, ...]:
-        """The probes of a queue that are left out of this poll."""
+        """Return the probes of a queue that are left out of this poll."""
         return tuple(sorted(self._left_out.get(queue, ())))
 
     def observing(self, commits: int) -> Observing:
-        """What watching costs. ``commits``: transactions of qmon's own that the server had counted before this poll."""
+        """Return the cost of polling.
+
+        ``commits``: qmon's own transactions that the server had counted before this poll.
+        """
         every = self._pace.every
         throttled = sorted(
             (self._throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
@@ -346,7 +362,7 @@ class ProbeBudget:
 
 
 def _fine(value: float) -> float:
-    """Rounded to what is significant: each poll is recorded, and digits take room."""
+    """Round to significant digits, because each poll is recorded and digits take space."""
     return round(value, 3)
 
 
@@ -355,7 +371,7 @@ def _plain(probe: str) -> str:
 
 
 def _joined(throttled: Iterable[Throttled]) -> list[Throttled]:
-    """One entry where a probe was asked in parts: that of the part which is read least often."""
+    """Merge the parts of each probe into one entry: that of the part that is read least often."""
     out: dict[Key, Throttled] = {}
     for each in throttled:
         there = out.get((each.queue, each.probe))
@@ -365,19 +381,25 @@ def _joined(throttled: Iterable[Throttled]) -> list[Throttled]:
 
 
 class Sharing:
-    """Counts the qmons that poll this database, which share one budget: the median of the last ten seconds, and of five
-    polls at least, so that neither a command of a few seconds nor a qmon that reconnects changes the others' part."""
+    """Count the qmon instances that poll this database and share one budget.
+
+    The count is the median of the last ten seconds and of at least five polls. A short command or a reconnecting qmon
+    does not change the others' share.
+    """
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
     def see(self, now_at: float, pollers: int | None) -> int | None:
-        """How many there are, with us. ``pollers``: as this poll has seen, ``None`` where our role is not shown others;
-        ``now_at``: server clock, seconds."""
+        """Record one poll and return the number of qmon instances, including this one.
+
+        ``pollers``: as read in this poll; ``None`` if our role cannot see others. ``now_at``: server clock, seconds.
+        """
         if pollers is None:
             self._seen.clear()
             return None
-        self._seen.append((now_at, max(1, pollers)))  # a name of the user's own hides us, too
+        # With a custom application name, even our own session is not counted.
+        self._seen.append((now_at, max(1, pollers)))
         while len(self._seen) > _COUNTED_POLLS and now_at - self._seen[0][0] > _COUNTED_S:
             self._seen.popleft()
         return sorted(count for _, count in self._seen)[len(self._seen) // 2]

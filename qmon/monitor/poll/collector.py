@@ -1,4 +1,4 @@
-"""Collects one snapshot: decides what to ask, runs it, and files the answers by queue."""
+"""Collect one snapshot: choose the statements, run them, and file the results by queue."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ from qmon.monitor.probes.statements import Found, ProbeStatement, Results, State
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
-# By the names used in `unknown`; `rates` are all that counters tell.
+# Keys of `QueueSamples.unknown`. `rates` stands for every rate that is derived from counters.
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
 _MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
 _STATEMENT: Final = 1000
 
 
 class Collector:
-    """Polls one target over one connection. Belongs to the thread that owns the connection."""
+    """Poll one target over one connection. Use it only in the thread that owns the connection."""
 
     def __init__(
         self,
@@ -85,9 +85,9 @@ class Collector:
         self._messages = MessageProbes(self._statements)
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
         self._turns = Turns(at_once)
-        # The queues of this poll.
+        # The queues that this poll reads.
         self._read: Collection[str] = ()
-        # Of these the ones that had no message lately, and are only asked whether they have one.
+        # Those of them that had no message lately. This poll only checks whether they have one.
         self._brief: frozenset[str] = frozenset()
         self._unread: dict[str, QueueSamples] = {}
         self._permissions = PermissionRecheck(self._statements, self._runner)
@@ -95,7 +95,7 @@ class Collector:
         self._locked = LockedTables(self._statements, self._runner.wake)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
-        # The last poll found another table behind a name than was resolved: resolve, `use`, and collect anew.
+        # The last poll found a different table behind a queue's name: resolve, call `watch_queues`, and collect again.
         self.stale = False
         self.observer = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int
@@ -119,10 +119,9 @@ class Collector:
         self._first = True
 
     def use(self, resolved: Resolved) -> tuple[Spec, ...]:
-        """Watch these queues from the next poll on; returns them with their facts.
+        """Watch the resolved queues from the next poll on, and return them with their facts.
 
-        What is remembered of a queue that stays as it is is kept. A queue that is lost stays on the screen, with the
-        reason.
+        State of unchanged queues is kept. A lost queue stays on the screen, with the reason.
         """
         specs = tuple(Spec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
         wanted = {spec.layout.queue: spec for spec in specs}
@@ -149,7 +148,7 @@ class Collector:
         return specs
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
-        """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
+        """Run one poll. Raises ``ConnectionLost``, or ``QueryFailed`` if not even the server's clock can be read."""
         started, focus = self._clock(), self._listing(focus)
         self._slow.apply(self._queues, self.observer.cost_s)
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
@@ -257,7 +256,7 @@ class Collector:
         return seen_from_standby(snapshot, results) if self._standby else snapshot
 
     def _share(self, server: ServerSample) -> None:
-        """Keep to our part of the budget, where other qmons poll this database."""
+        """Divide the cost budget among all qmon instances that poll this database."""
         qmons = self._sharing.see(server.now_at, server.pollers)
         self.observer.share(qmons, sum(reader.share for reader in self._background))
         for reader in self._background:
@@ -266,15 +265,15 @@ class Collector:
     def _blocking(
         self, results: Results, failures: list[ProbeFailure], *, shown: bool, sees_waits: bool
     ) -> tuple[tuple[BlockingSample, ...] | None, float]:
-        """Return who waits for whom, and the milliseconds that reading it took, measured here.
+        """Return the waiting and blocking sessions, and the milliseconds it took to read them on this machine.
 
-        ``shown``: the screen shows statements, so they are read at length, those of waiting sessions included.
-        ``sees_waits``: ``waits`` shows every session, so without a wait for a lock nothing needs to be read.
+        ``shown``: the screen shows statements, so read long statement texts, also those of waiting sessions.
+        ``sees_waits``: ``waits`` covers every session, so nothing needs to be read if no session waits for a lock.
         """
         waits = results.get(("", "waits"))
         if waits is None or not self._statements.has("blocking"):
             return None, 0.0
-        # Without the right to see other sessions their waits are missing here. The lock table has them.
+        # Without permission to see other sessions, their waits are missing here. The lock table still has them.
         if sees_waits and not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
@@ -287,26 +286,26 @@ class Collector:
         return rows, (self._clock() - began) * 1000
 
     def _see_operations(self, known: PausesKnown | None, results: Results, failures: list[ProbeFailure]) -> None:
-        """Read what operations have changed in the poll that finds their table, which comes with the first of them."""
+        """Read the operations in the same poll that finds their table, which is created by the first operation."""
         if known is not None:
             if known.operations and not self._operations:
                 results.update(self._ask([self._statements.of("operated", OperatedSample)], failures))
             self._operations = known.operations
 
     def count_again(self, queue: str) -> None:
-        """Have the next poll count all messages of this queue, also dead and scheduled ones."""
+        """Make the next poll count all messages of this queue, including dead and scheduled ones."""
         if (probes := self._queues.get(queue)) is not None:
             probes.memo.counted_at = float("-inf")
 
     def _listing(self, focus: Focus) -> Focus:
-        """Ask for a page of messages if no index leads to those that are listed at first."""
+        """Request a page of messages if no index supports the default list."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is not None or probes.lists_rows:
             return focus
         return replace(focus, listing=first_list(probes.layout))
 
     def _come_closer(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
-        """Read the page that is wanted once more where more rows have the same value than are looked at."""
+        """Read the requested page again if more rows share one value than were scanned."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is None:
             return
@@ -318,7 +317,7 @@ class Collector:
             results.update(self._ask(asked, failures))
 
     def _ask(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
-        """Ask once more in this poll, because of what it has found."""
+        """Run more statements in this poll, because of what it has found."""
         of_poll = self._runner.one_trip, self._runner.missed
         clock = self._statements.of_target("clock")
         found, failed = self._runner.run([*statements, clock], [each.key for each in statements], later=True)
@@ -354,9 +353,9 @@ class Collector:
         statements += self._locks.wanted(now, self._queues, focus)
         statements += self._messages.wanted(now, queues, self._brief)
         statements.append(self._statements.of("pauses_known", PausesKnown))
-        if self._pauses:  # the table comes with the first pause
+        if self._pauses:  # the first pause creates the table
             statements.append(self._statements.of("pauses", PauseSample))
-        if self._operations:  # after the counters, which so include no operation that is not read here
+        if self._operations:  # read after the counters, so the counters include no operation that is missing here
             statements.append(self._statements.of("operated", OperatedSample))
         statements.append(self._statements.of_target("waits"))
         statements.append(self._statements.of_target("clients", self._clients.asked(now)))
@@ -369,12 +368,14 @@ class Collector:
         return statements
 
     def _tables(self) -> list[int]:
-        """The ids of the tables of all queues, also of those that this poll does not read."""
+        """Return the table ids of all queues, including queues that this poll does not read."""
         return [table for probes in self._queues.values() for table in probes.facts.tables] + self._groups.counted
 
     def _seen(self, results: Results, started: float) -> Collection[str]:
-        """The queues of which this poll knows all that it should. One that has messages again, and was only asked
-        whether it has, is read whole in the next poll."""
+        """Return the queues that this poll has read completely.
+
+        A queue that was only checked for messages and has some again is read completely in the next poll.
+        """
         if not self._turns.every_s:
             return self._read
         read = set(self._read) - {queue for queue, _ in self._runner.missed}
@@ -396,7 +397,7 @@ class Collector:
         focus: Focus,
         failures: list[ProbeFailure],
     ) -> QueueSamples:
-        """The samples of one queue. If filing them ends in an exception, all its figures have that as their reason."""
+        """Return the samples of one queue. If filing raises, the exception becomes the reason of all its figures."""
         guard = Guard(partial(log.report, once=True))
         queue = guard.attempt(
             "samples",
@@ -407,7 +408,7 @@ class Collector:
         return queue
 
     def _spent(self, results: Results) -> CostSample:
-        """What our own session has cost since the poll before."""
+        """Return what our own session has cost since the previous poll."""
         cost = first(results, "cost")
         before = self._cost
         if cost is None:
@@ -423,7 +424,7 @@ def _more(before: int | None, now: int | None) -> int | None:
 
 
 def _server_of(results: Results, failures: Sequence[ProbeFailure]) -> ServerSample:
-    """Return the server's own state. Raises ``QueryFailed`` if it could not be read: then there is no clock."""
+    """Return the server's own state. Raises ``QueryFailed`` if it could not be read, because then there is no clock."""
     server: ServerSample | None = first(results, "server")
     if server is None:
         reason = next((f.reason for f in failures if f.probe == "server"), "no answer")

@@ -1,4 +1,4 @@
-"""What a poll does about tables and sequences that somebody locks: names who, and reads the others."""
+"""Handle locked tables and sequences in a poll: name the locking session, and read the unlocked ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ask = Callable[[list[ProbeStatement]], Results]
 
 
 class LockedTables:
-    """Whose tables are locked, and by whom, asked only after that kept a probe from reading. Of one connection.
+    """Tables that are locked, and by which sessions. Read only after a lock has blocked a probe. One per connection.
 
     ``wake``: lets the probes of a queue run in the next poll.
     """
@@ -32,13 +32,13 @@ class LockedTables:
         self._free_only = False
 
     def sequences(self, ids: Sequence[int]) -> ProbeStatement:
-        """What reads where these sequences stand: all at once, or those that nobody locks."""
+        """Return the statement that reads the positions of these sequences: all, or only the unlocked ones."""
         self._sequences = ids
         probe = _FREE if self._free_only else _ALL
         return self._statements.of(probe, SequenceSample, {"sequences": self._statements.engine.ids(ids)})
 
     def see(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
-        """A poll was read: from the next one on leave out sequences that are locked, or no longer."""
+        """Record a poll: from the next one on, leave out locked sequences and read unlocked ones again."""
         found: tuple[SequenceSample, ...] | None = results.pop(("", _FREE), None)
         if found is not None:
             results["", _ALL] = found
@@ -51,9 +51,9 @@ class LockedTables:
     def named(
         self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask
     ) -> list[ProbeFailure]:
-        """The failures with the session in those that a lock has caused. ``ask``: asks once more in this poll.
+        """Name the locking session in the failures that a lock has caused. ``ask``: runs statements in this poll.
 
-        Where the lock is gone meanwhile, what failed for it does not rest any longer.
+        Probes that failed because of a lock that is gone run again in the next poll.
         """
         failed = {failure.queue for failure in failures if failure.reason == Reason.LOCKED}
         asked = queues if "" in failed else {queue: queues[queue] for queue in failed & queues.keys()}
@@ -62,7 +62,7 @@ class LockedTables:
             return list(failures)
         ids = self._statements.engine.ids(sorted({table for each in asked.values() for table in each.facts.tables}))
         rows = ask([self._statements.of_target(PROBE, {"tables": ids})]).get(("", PROBE))
-        if rows is None:  # our role may not see locks
+        if rows is None:  # our role cannot see locks
             return list(failures)
         words = {row.table_id: row.words for row in rows}
         by_queue = {

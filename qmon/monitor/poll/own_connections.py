@@ -1,4 +1,4 @@
-"""Our own connections to one target, so that what they do can be left out of the server's figures."""
+"""Track our own connections to one target, so that their work can be left out of the server's figures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final
 
 from qmon.engines.base import Connection, Session
 
-# Connections that may still be at work: polls and background readers, and those that were abandoned.
+# Connections that may still be in use: those of polls and background readers, and abandoned ones.
 _MOST: Final = 8
 
 
 class OwnConnections:
-    """Opens connections and counts what they commit. May be used from any thread."""
+    """Open connections and count their commits. May be used from any thread."""
 
     def __init__(self, connect: Callable[[Session], Connection]) -> None:
         self._connect = connect
@@ -23,7 +23,7 @@ class OwnConnections:
         self._past = 0
 
     def __call__(self, session: Session) -> Connection:
-        """Connect; raises what connecting raises."""
+        """Connect. Raises whatever connecting raises."""
         connection = self._connect(session)
         with self._lock:
             self._connections.append(connection)
@@ -33,6 +33,6 @@ class OwnConnections:
 
     @property
     def commits(self) -> int:
-        """Transactions that all of them have committed so far, those that only read among them."""
+        """Transactions committed so far by all of these connections, including read-only ones."""
         with self._lock:
             return self._past + sum(connection.commits for connection in self._connections)

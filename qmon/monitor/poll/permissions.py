@@ -1,7 +1,7 @@
-"""Re-checks whether our role may read tables whose probes were denied: cheaper than another query that is denied.
+"""Check again whether our role may read tables whose probes were denied. This is cheaper than another denied query.
 
-A probe that was refused rests for long, so as not to fill the server's log. A right that has been granted is seen in
-the next poll, and the probes of that queue run in the one after it.
+A denied probe rests for a long time, so that it does not fill the server's log. The poll after a grant detects the
+grant, and the probes of that queue run in the poll after that.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PROBE = "readable"
 
 
 class PermissionRecheck:
-    """Which queues may be read again. Belongs to the thread that owns the connection."""
+    """The queues with denied probes. Use it only in the thread that owns the connection."""
 
     def __init__(self, statements: StatementCache, runner: Runner) -> None:
         self._statements = statements
@@ -26,7 +26,7 @@ class PermissionRecheck:
         self._tables: dict[int, str] = {}
 
     def wanted(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
-        """What to ask: nothing where no queue is refused. ``facts``: by queue."""
+        """Return the statements for this poll; none if no queue is denied. ``facts``: by queue."""
         denied = self._runner.denied
         self._tables = {table: queue for queue, each in facts.items() if queue in denied for table in each.tables}
         self._closed &= self._tables.keys()
@@ -37,7 +37,7 @@ class PermissionRecheck:
         ]
 
     def see(self, results: Results) -> None:
-        """Let the probes of a queue run again in the next poll where a table may be read that could not be."""
+        """Let the probes of a queue run in the next poll if one of its tables has become readable."""
         for row in results.get(("", _PROBE), ()):
             if not row.readable:
                 self._closed.add(row.table_id)

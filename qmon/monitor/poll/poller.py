@@ -1,7 +1,8 @@
-"""The poller: one thread, one connection, one target; a watchdog, so that a hung server never freezes anything.
+"""Poll one target with one thread and one connection; a watchdog keeps a hung server from freezing qmon.
 
-A poll that overruns its deadline makes the source ``late``; after five seconds it is cancelled. Where that does not
-help, thread and connection are abandoned (at most three at a time) and a new thread connects anew, with back-off.
+A poll that overruns its deadline makes the source ``late``. After five seconds the poll is cancelled. If cancelling
+does not help, the thread and its connection are abandoned (at most three at a time) and a new thread reconnects with
+back-off.
 """
 
 from __future__ import annotations
@@ -33,27 +34,35 @@ MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
-# Seconds that a poll has at least before it is late, however short the interval.
+
+# Shortest deadline of a poll in seconds, for short poll intervals.
 _LEAST_S: Final = 1.0
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
-# Seconds after which a poll is cancelled: until then a slow server is late, not gone. Each statement has less.
+
+# A poll is cancelled after this many seconds; until then a slow server counts as late, not as lost. Each statement has
+# a shorter deadline.
 _CANCEL_AFTER_S: Final = 5.0
-# Seconds that reading the catalogue again may take longer than a poll.
+
+# Extra seconds for a poll that also reads the catalog again.
 _CATALOGUE_S: Final = 5.0
-# The same for the first time over a connection: a server that has just come up reads its catalogue from disk.
+
+# Extra seconds for the first catalog read on a connection: a server that has just started reads its catalog from disk.
 FIRST_READ_S: Final = 30.0
-# The watchdog abandons a poll that is not answered, so that a call needs no thread and no deadline of its own.
+
+# The poll session has no silence limit: the watchdog abandons a poll that is not answered, so calls need neither
+# threads nor deadlines of their own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
 READING: Final = f"reading the catalog: the first time on a cold server may take {duration(FIRST_READ_S)}"
-# What takes longer is reported.
+
+# A first catalog read that takes longer than this many seconds is reported.
 _REPORT_S: Final = 2.0
 
 Connect = Callable[[Session], Connection]
 
 
 class _ConnectionAttempt:
-    """One worker thread's time at the target, from its connection to the loss of it. Left behind once ``abandoned``."""
+    """One worker thread's work at the target until its connection is lost. ``abandoned``: it was replaced."""
 
     def __init__(self) -> None:
         self.abandoned = threading.Event()
@@ -63,7 +72,7 @@ class _ConnectionAttempt:
         self.live = False
         self.late = False
         self.cancelled = False
-        # It reads the catalogue for the first time.
+        # True until the first catalog read on this connection has finished.
         self.reads = False
         self.reported = False
         self.thread: threading.Thread | None = None
@@ -71,17 +80,17 @@ class _ConnectionAttempt:
 
 
 class Poller:
-    """Polls one target until closed. Implements ``SnapshotSource``.
+    """Poll one target until closed. Implements ``SnapshotSource``.
 
     Args:
         target: the target's name, free of secrets.
-        engine: its engine.
+        engine: the engine of the target.
         connect: opens a connection for a session.
-        resolve: finds the queues to watch, given what it found last; asked at each connect, and in the background
-            every two minutes, and every few seconds while a queue is gone.
+        resolve: finds the queues to watch, given its last result. Called at each connect, every two minutes in the
+            background, and every few seconds while a queue is gone.
         interval_s: seconds between polls.
-        budget: what polling may cost the server; one per cent of a processor by default.
-        within_s: seconds after which it will be closed; a count that takes longer is not begun. ``None``: no limit.
+        budget: what polling may cost the server. The default is one percent of a processor.
+        within_s: seconds until the poller will be closed; counts that take longer are not started. ``None``: no limit.
     """
 
     def __init__(
@@ -128,16 +137,16 @@ class Poller:
 
     @property
     def interval_s(self) -> float:
-        """Seconds between polls, as asked for."""
+        """The configured seconds between polls."""
         return self._interval_s
 
     @property
     def slow(self) -> ExactCounts:
-        """The background reader of exact counts."""
+        """The background reader for slow reads, such as exact counts."""
         return self._slow
 
     def start(self, sink: Sink) -> None:
-        """Begin; ``sink`` gets every snapshot and every change of phase, first those since ``begin``."""
+        """Start polling and send snapshots and phase changes to ``sink``, including those since ``begin_polling``."""
         with self._lock:
             for event in self._early:
                 sink(event)
@@ -146,7 +155,7 @@ class Poller:
         self.begin()
 
     def begin(self) -> None:
-        """Connect and poll although nobody listens yet: what comes is kept for ``start``."""
+        """Connect and poll before there is a sink; events are held for ``start``."""
         if self._watchdog is not None:
             return
         self._slow.start()
@@ -156,11 +165,10 @@ class Poller:
         self._watchdog.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
+        """Poll as soon as the running poll has ended; if the target is lost, reconnect now.
 
-        ``changed``: a queue whose messages an action has changed. Its head is sought from the first row on, and what is
-        counted less often than in each poll is counted again.
-        ``whole``: what is throttled is read, too.
+        ``changed``: a queue whose messages an action has changed. The search for its head restarts at the first row,
+        and values that are not counted in each poll are counted again. ``whole``: also read the throttled probes.
         """
         if whole:
             self._whole.set()
@@ -171,29 +179,29 @@ class Poller:
         self._wake.set()
 
     def find_by(self, resolve: Resolve) -> None:
-        """Find the queues to watch this way from now on, and poll as soon as they are found."""
+        """Use ``resolve`` for discovery from the next poll on, and poll now."""
         self._catalog.find_by(resolve)
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
-        """Poll every ``seconds`` from now on; raises ``BadInput`` outside 0.5 to 60."""
+        """Set the seconds between polls. Raises ``BadInput`` outside 0.5 to 60."""
         self._interval_s = _checked(seconds)
         self._wake.set()
 
     def set_focus(self, focus: Focus) -> None:
-        """Say what is on the screens; a newly opened queue, or the blocking, is polled at once."""
+        """Set what is on screen. A newly opened queue or the blocking screen triggers a poll now."""
         before, self._focus = self._focus, focus
         if focus.at_once(before):
             self._wake.set()
 
     def count_exactly(self, queue: str) -> None:
-        """Ask for an exact count of one queue, on the slow connection."""
+        """Request an exact count of one queue on the background connection."""
         self._slow.count_exactly(queue)
 
     def close(self) -> None:
-        """End; waits at most two seconds for the poll under way, then leaves it behind."""
+        """Stop polling. Wait at most two seconds for the running poll, then abandon it."""
         self._closed.set()
-        self._connected.set()  # lets go who waits for it
+        self._connected.set()  # releases the threads that wait for it
         self._wake.set()
         attempt = self._attempt
         if attempt.busy_since is not None and attempt.connection is not None:
@@ -226,17 +234,17 @@ class Poller:
             try:
                 self._state(attempt, Phase.CONNECTING, self._reason)
                 self._stay(attempt)
-            except NoConnectionLeft as problem:  # the background readers may hold the last ones
+            except NoConnectionLeft as problem:  # the background readers may hold the last connections
                 self._slow.give_up()
                 self._sampler.give_up()
                 self._lost(attempt, str(problem))
             except QmonError as problem:
-                # Trying a refused password again and again would lock the account.
+                # Retrying a refused password would lock the account.
                 late = attempt.late and isinstance(problem, StatementCancelled)
                 why = f", since it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
-            except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
+            except Exception as problem:  # show a bug of ours on the screen and continue watching
                 self._lost(attempt, log.report(problem))
             finally:
                 connection, attempt.connection, attempt.busy_since = attempt.connection, None, None
@@ -262,7 +270,7 @@ class Poller:
         self._wake.wait(pause)
 
     def _stay(self, attempt: _ConnectionAttempt) -> None:
-        """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
+        """Connect and poll until the connection is lost, the poller is closed or ``attempt`` is abandoned."""
         self._busy(attempt, _LOGIN_S + 1.0)
         attempt.suspicion = InFlightProbe(self._quarantine)
         connection = attempt.connection = self._connect(POLL)
@@ -335,7 +343,7 @@ class Poller:
     def _use(
         self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S
     ) -> None:
-        """Read the catalogue over the connection that polls: at first, and where what it said is no longer so."""
+        """Read the catalog on the polling connection: at first, and when the last catalog is no longer true."""
         self._busy(attempt, self._deadline() + allowed_s)
         self._slow.use(collector.use(self._catalog.read_here(connection)))
         attempt.busy_since = None
@@ -371,7 +379,7 @@ class Poller:
                 self._abandon(attempt)
 
     def _connect_background(self, session: Session) -> Connection:
-        """Connect a background reader: not before the poll is connected, as connections may be few."""
+        """Connect a background reader, but only after the poll is connected: the server may allow few connections."""
         self._connected.wait()
         if self._closed.is_set():
             raise ConnectionLost("the poller is closed")
@@ -397,7 +405,7 @@ def _checked(seconds: float) -> float:
 
 
 def _in_background(call: Callable[[], None]) -> threading.Thread:
-    """Cancelling may itself wait for the network, so nobody waits for it."""
+    """Run ``call`` in a thread, because cancelling may itself wait for the network."""
 
     def quietly() -> None:
         try:

@@ -1,6 +1,6 @@
-"""Probes that cost the connection: some servers close it where a statement runs out of time, instead of ending that.
+"""Quarantine probes that cost the connection: some servers close it when a statement exceeds its time limit.
 
-What is known here outlives a connection: without it each new one would run the same probe and be lost again.
+The quarantine outlives connections. Otherwise each new connection would run the same probe and be lost again.
 """
 
 from __future__ import annotations
@@ -10,46 +10,53 @@ from typing import Final
 
 from qmon.model.budget import Key
 
-# Losses that count as proof. One may be chance: a server that is stopped is always stopped while something runs.
+# Losses that count as proof. A single loss may be chance: a server that stops does so while some statement runs.
 _LOSSES: Final = 2
-# Probes up to which each is sent by itself after a loss; of more, several go together: there may be thousands.
+
+# Up to this many probes are sent one by one after a loss. More are sent in groups, because there may be thousands.
 _FEWER: Final = 100
 _REST: Final = 4
 _REST_MOST: Final = 256
 
 
 class ProbeQuarantine:
-    """Counts how many connections in a row were lost over each probe."""
+    """Count the connections in a row that were lost while each probe ran."""
 
     def __init__(self) -> None:
         self._losses: dict[Key, int] = {}
-        # Probes that have not worked yet and are sent together, at most; 0: no limit. Less after a loss over some.
+        # Maximum number of unproven probes that are sent together; 0: no limit. It shrinks after a loss over several.
         self.most = 0
 
     def keep(self, stays: Callable[[Key], bool]) -> None:
-        """Forget the probes that do not stay."""
+        """Forget the probes for which ``stays`` is false."""
         self._losses = {probe: losses for probe, losses in self._losses.items() if stays(probe)}
 
     def rest(self, probe: Key) -> int:
-        """For how many polls of a new connection the probe is left out: mostly none; more with each loss, up to 256."""
+        """Return for how many polls of a new connection the probe is left out.
+
+        Usually 0; more with each loss, up to 256.
+        """
         more = self._losses.get(probe, 0) - _LOSSES
         return 0 if more < 0 else int(min(_REST * 4**more, _REST_MOST))
 
     def lost_over(self, probe: Key) -> None:
-        """A connection was lost over it."""
+        """Record that a connection was lost while this probe ran."""
         self._losses[probe] = self._losses.get(probe, 0) + 1
 
     def lost_over_some(self, count: int) -> None:
-        """A connection was lost over one of several probes that have not worked yet."""
+        """Record that a connection was lost over one of ``count`` unproven probes."""
         self.most = max(1, count // _FEWER)
 
     def works(self, probe: Key) -> None:
-        """It was answered."""
+        """Record that the probe was answered."""
         self._losses.pop(probe, None)
 
 
 class InFlightProbe:
-    """Remembers the probe in flight, to blame if its connection is lost. Only ``lost`` is for any thread."""
+    """Remember the running probe, to blame it if its connection is lost.
+
+    Only ``record_loss`` may be called in any thread.
+    """
 
     def __init__(self, quarantine: ProbeQuarantine | None = None) -> None:
         self.quarantine = quarantine or ProbeQuarantine()
@@ -58,22 +65,23 @@ class InFlightProbe:
         self._over = False
 
     def asks(self, probes: Sequence[Key]) -> None:
-        """Probes that have not worked yet are sent to the server; none: those that have."""
-        if not self._late:  # else the one before may have cost the connection already, and this will only find it lost
+        """Record which unproven probes are sent to the server; empty: only proven ones."""
+        # After a late probe the connection may already be lost, and this probe would only find that out.
+        if not self._late:
             self._asked = probes
 
     def late(self) -> None:
-        """What was asked ran into its deadline."""
+        """Record that the probe ran into its deadline."""
         self._late = True
 
     def answered(self, probe: Key | None = None) -> None:
-        """The server has answered, so the connection is good; ``probe`` works."""
+        """Record that the server has answered, so the connection is good. ``probe`` works."""
         self._asked, self._late = (), False
         if probe is not None and not self._over:
             self.quarantine.works(probe)
 
     def lost(self) -> None:
-        """The connection is lost, or left behind since it hangs. Once is enough."""
+        """Record that the connection is lost, or abandoned because it hangs. Only the first call counts."""
         if len(self._asked) == 1 and not self._over:
             self.quarantine.lost_over(self._asked[0])
         elif self._asked and not self._over:

@@ -1,4 +1,4 @@
-"""What a poll has found of each queue, filed as its samples."""
+"""File the results of a poll as samples of each queue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ from qmon.monitor.source import Focus
 
 
 class QueueFiling:
-    """Belongs to the collector of one connection, and reads what its parts know."""
+    """Build the samples of queues from results and from the state of the collector's parts.
+
+    Belongs to one collector.
+    """
 
     def __init__(
         self,
@@ -55,8 +58,10 @@ class QueueFiling:
         self._messages = messages
 
     def of(self, probes: QueueProbes, results: Results, every: Found, now_at: float, focus: Focus) -> QueueSamples:
-        """The samples of one queue, which remembers of them what the next poll needs. ``every``: ``results`` sorted;
-        ``now_at``: server clock, seconds; ``focus``: what was on the screens as it was asked.
+        """Return the samples of one queue, and remember what its next poll needs.
+
+        ``indexed``: ``results``, indexed. ``now_at``: server clock, seconds. ``focus``: what was on screen when the
+        statements were chosen.
         """
         layout, facts, memo = probes.layout, probes.facts, probes.memo
         queue, found = layout.queue, every.of(layout.queue)
@@ -90,7 +95,8 @@ class QueueFiling:
             head, head_limit = HeadSample(None, None, 0), FULL
         if empty and layout.state is not None and layout.state.in_progress is not None:
             progress = ProgressSample(0, 0, None)
-        if empty and self._engine.shows_deleted and pops_in_transaction(layout):  # what poppers hold would be seen
+        # Rows held by consumers would be visible.
+        if empty and self._engine.shows_deleted and pops_in_transaction(layout):
             unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}
         memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
         memo.learn_place(walked)
@@ -153,9 +159,9 @@ class QueueFiling:
     def counting(
         self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool
     ) -> tuple[QueueSamples, ...]:
-        """Say which queues need a count, and put in how far that is.
+        """Report which queues need a count, and add the progress of running counts to their samples.
 
-        ``now_at``: server clock, seconds; ``uncounted``: the server does not count what is written here.
+        ``now_at``: server clock, seconds. ``uncounted``: the server does not count what is written here.
         """
         seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: needs_count(q, probes[q.layout.queue].facts, now_at) for q in seen}
@@ -170,7 +176,7 @@ class QueueFiling:
 
 
 def strange_states(layout: Layout, facts: TableFacts, memo: Memo, count: TableCount | None) -> StrangeStates | None:
-    """Return the messages in states that qmon does not know, by the index of the states, else by the last scan."""
+    """Return the messages in unknown states: from the index on the state column, or else from the last scan."""
     if layout.state is None:
         return None
     column = layout.state.column
@@ -186,7 +192,10 @@ def strange_states(layout: Layout, facts: TableFacts, memo: Memo, count: TableCo
 
 
 def reasons_of_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
-    """Return why figures are unknown because of such states, by figure: those without a value may be among them."""
+    """Return why figures are unknown because of messages in unknown states, by figure.
+
+    Messages in these states may belong to any figure for which the layout names no state.
+    """
     state = layout.state
     if strange is None or state is None or pops_in_transaction(layout):
         return {}
@@ -195,7 +204,7 @@ def reasons_of_strange(layout: Layout, strange: StrangeStates | None) -> dict[st
 
 
 def needs_count(q: QueueSamples, facts: TableFacts, now_at: float) -> bool:
-    """Whether only a count of the whole table tells how many messages a queue has."""
+    """Return whether only a count of the whole table tells how many messages a queue has."""
     if "states" in facts.slow or (facts.scanned and (q.layout.state is not None or q.layout.due_at is not None)):
         return True
     if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= now_at):

@@ -1,8 +1,8 @@
-"""Tables replaced: another table, or other files, behind the name of a queue than when the catalogue was read, or none
-that our role may read.
+"""Detect that a queue's table was dropped, renamed, truncated or recreated since the catalog was read.
 
-Dropped and made anew, swapped by renaming, restored, truncated, a partition attached or taken away: what was learnt of
-what lay there before says nothing about what lies there now. The probe ``counters`` tells it beside its figures.
+The table may have been recreated, swapped by renaming, restored or truncated, or a partition was attached or detached,
+or our role may no longer read it. Facts about the earlier table say nothing about the current one. The probe
+``counters`` returns the identity of each table together with its figures.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _Seen = tuple[tuple[int, str | None, int | None, bool], ...]
 
 @dataclass(frozen=True, slots=True)
 class LostSample:
-    """One row: a number made of the tables that have certain names, and of what our role may do with them."""
+    """One row: a number derived from the tables that have certain names, and from our role's permissions on them."""
 
     found: int
 
 
 class Replaced:
-    """What lay behind the names of the queues when they were resolved. Belongs to the thread of the connection."""
+    """The tables behind the names of the queues when they were resolved. Belongs to the thread of the connection."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
@@ -35,11 +35,11 @@ class Replaced:
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
         self._reported = False
-        # Of those in the newest poll, the queues whose table is called otherwise now, or closed to our role.
+        # Queues whose table, in the newest poll, has another name or is not readable for our role.
         self.gone: frozenset[str] = frozenset()
 
     def use(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
-        """The catalogue was read. ``lost``: tables of queues that cannot be watched."""
+        """Record that the catalog was read. ``lost``: tables of queues that cannot be watched."""
         if not lost or set(lost) != set(self._lost):
             self._tried.clear()
         self._lost = lost
@@ -50,16 +50,16 @@ class Replaced:
         }
 
     def wanted(self) -> list[ProbeStatement]:
-        """What to ask about tables that are not there: nothing where all are."""
+        """Return the statements that look for missing tables; none if all tables are there."""
         if not self._lost or not self._statements.has(_LOST):
             return []
         names = {name for table in self._lost for name in (table.name, table.name.lower())}
         return [self._statements.of(_LOST, LostSample, {"names": self._statements.engine.texts(sorted(names))})]
 
     def see(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
-        """The queues that have another table, or other files, than before; ``None``: nothing has changed.
+        """Return the queues whose table or files have changed; ``None`` if nothing has changed.
 
-        Empty: something lies now behind the name of a queue that is lost.
+        An empty set means that a table has appeared behind the name of a lost queue.
         """
         counters: dict[int, CounterSample] = {c.table_id: c for c in results.get(("", "counters"), ())}
         now: dict[str, _Seen] = {}
@@ -70,7 +70,7 @@ class Replaced:
         found = {name for name, seen in now.items() if self._another(queues[name].layout, self._seen.get(name), seen)}
         self.gone = frozenset(name for name, seen in now.items() if self._another(queues[name].layout, None, seen))
         lost = {row.found for row in results.get(("", _LOST), ())} - {0} - self._tried
-        if self._reported:  # not twice in a row, so that every other time at the least becomes a poll
+        if self._reported:  # never report twice in a row, so that at least every other attempt completes a poll
             self._reported = False
             self._seen |= {name: seen for name, seen in now.items() if name not in found}
             return None
@@ -92,7 +92,7 @@ def _seen(counters: CounterSample) -> tuple[int, str | None, int | None, bool]:
 
 
 def goes_by(called: str | None, table: TableName) -> bool:
-    """Whether the server's way to write a table's name, quoted or not, with its schema or without, is this name."""
+    """Return whether the server's spelling of a table name, with or without quotes and schema, is this table."""
     if called is None:
         return False
     return _bare(called) in (_bare(table.name), _bare(f"{table.schema}.{table.name}"))

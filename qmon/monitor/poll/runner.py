@@ -1,8 +1,8 @@
-"""Runs the statements of a poll: all in one round trip where that works, in a few where it does not.
+"""Run the statements of a poll: in one round trip if possible, otherwise in a few.
 
-What has worked before goes in one batch, what is new in another. Of a batch that fails its halves are tried, and their
-halves, until what fails stands alone. A poll has a fixed number of round trips and little time for that; what it does
-not come to has its turn in the next one.
+Proven statements go in one batch and new ones in another. If a batch fails, it is split in halves until the failing
+statement is isolated. A poll has a limited number of round trips and little time for that. Anything it cannot finish is
+read in the next poll.
 """
 
 from __future__ import annotations
@@ -21,32 +21,38 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
-# Round trips of a run, at most.
+# Maximum number of round trips of a run.
 MOST_TRIPS: Final = 40
-# Seconds of one poll that looking for what fails may take: the poll must end within its deadline.
+
+# Seconds that a poll may spend on finding the failing statement, because it must end within its deadline.
 _PROVING_S: Final = 0.45
-# New statements that are tried together, at most: the server plans each for the first time.
+
+# Maximum number of new statements that are tried together: the server plans each for the first time.
 _TOGETHER: Final = 250
-# The same after one has failed, since those of a queue often fail together; then more and more.
+
+# The same after a failure, because the statements of one queue often fail together. It then grows again.
 _AFTER_ONE: Final = 8
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
-# SQLSTATEs of a table, column or schema that is not there, of PostgreSQL and of ODBC.
+
+# SQLSTATEs for a missing table, column or schema, of PostgreSQL and of ODBC.
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
-# What the names of the probes begin with without which nothing is known of a queue.
+
+# Prefixes of the probes without which nothing is known about a queue.
 _OF_THE_QUEUE: Final = ("head", "ring")
-# Records without which there is no poll: what reads them is always tried.
+
+# Records without which there is no poll: statements that read them are always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
 
 
 class Runner:
-    """Runs statements on one connection and remembers which of them fail, so that they do not fail every batch.
+    """Run statements on one connection and remember the failing ones, so that they do not fail every batch.
 
-    A statement that failed is left out for some polls and then tried again; meanwhile its failure stands. What may
-    pass by itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes
-    that have cost earlier connections, and of those under way. ``by_text``: the server plans by the text of a batch, so
-    that one text has all that was ever asked, and each batch marks what of it is asked now.
+    A failed statement is left out for some polls and then tried again. Its failure is reported until then. Failures
+    that may pass by themselves (a lock, a deadline) rest for four polls, missing permissions for thirty. ``in_flight``:
+    probes that have cost earlier connections, and the running ones. ``by_text``: the server plans by the text of a
+    batch, so one text contains every statement ever sent, and each batch marks the statements to run now.
     """
 
     def __init__(
@@ -54,33 +60,33 @@ class Runner:
     ) -> None:
         self._connection = connection
         self._by_text = by_text
-        # What has been asked in a batch: first of a poll's, then of what is asked later in it.
+        # Statements sent so far in batches: first those of polls, then those added later in a poll.
         self._lists: tuple[dict[Key, ProbeStatement], dict[Key, ProbeStatement]] = ({}, {})
         self._later = False
         self._suspicion = suspicion or InFlightProbe()
         self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
-        # The poll in which it is tried again, and how it failed.
+        # The poll in which the statement is tried again, and how it failed.
         self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
         self._polls = 0
-        # New statements that are tried together now.
+        # Number of new statements that are tried together now.
         self._most = _TOGETHER
-        # A batch has failed, and which of its statements it was is not known yet.
+        # True while a batch has failed and the failing statement is not known yet.
         self._halving = False
         # Round trips of the last run.
         self.trips = 0
-        # The statements that the last run did not come to.
+        # Statements that the last run did not reach.
         self.missed: frozenset[Key] = frozenset()
-        # The last run took a single round trip, so that its server time means something.
+        # The last run took a single round trip, so its server time is meaningful.
         self.one_trip = False
-        # Milliseconds on the server of what was timed in the last run, in its batch.
+        # Server milliseconds of the timed statements of the last run, in their batch.
         self.times: dict[Key, float] = {}
-        # The same of what ran by itself, seen from here, less the quickest way there and back.
+        # The same for statements that ran alone, measured on this machine, minus the fastest round trip.
         self.alone: dict[Key, float] = {}
         self._trip_s = float("inf")
 
     def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
-        """Forget how the probes of other queues and tables than these have gone."""
+        """Forget the state of probes of other queues and tables."""
         parts = {str(table) for table in tables}
 
         def stays(key: Key) -> bool:
@@ -98,10 +104,10 @@ class Runner:
     def run(
         self, statements: Sequence[ProbeStatement], timed: Collection[Key] = frozenset(), *, later: bool = False
     ) -> tuple[Results, list[ProbeFailure]]:
-        """Run the statements; ``timed``: take the time of these, for which the clock must be among the statements.
+        """Run the statements. Raises ``ConnectionLost``; all other failures are returned with the results.
 
-        ``later``: these are asked because of what the poll has found so far. Raises ``ConnectionLost``; every other
-        failure is returned beside the results.
+        ``timed``: time these statements; the clock must be among the statements. ``later``: the statements were added
+        because of earlier results of this poll.
         """
         self._polls += 1
         self.trips, self._later = 0, later
@@ -117,7 +123,7 @@ class Runner:
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
         self._prove(new, again, results, timed, clock)
-        if self._by_text:  # at once, so that what is asked rarely does not change the text when it is due again
+        if self._by_text:  # add them now, so that rarely read statements do not change the text when they are due again
             self._lists[later].update({e.key: e for e in new if not e.queue and e.key in self._proven})
         self.one_trip = self.trips == 1 and not new
         self.missed = frozenset(
@@ -136,17 +142,18 @@ class Runner:
         timed: Collection[Key],
         clock: ProbeStatement | None,
     ) -> None:
-        """Try what has not worked yet: what is ``new`` together, what has failed before (``again``) one by one."""
+        """Run unproven statements: the ``new`` ones together, those that failed before (``again``) one by one."""
         began, before = time.perf_counter(), self.trips
 
         def may_go_on() -> bool:
-            """At least one in each poll, so that there is an end to it on the slowest server, and what is needed."""
+            """Allow at least one trip per poll, for the slowest servers, and all trips for needed statements."""
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)
             return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _PROVING_S)
 
-        left = sorted(new, key=lambda each: each.queue)  # all of a queue before the next one, the target's first
+        # Run all statements of one queue before the next queue, and those of the target first.
+        left = sorted(new, key=lambda each: each.queue)
         while left and may_go_on():
             most = min(self._most, self._suspicion.quarantine.most or _TOGETHER)
             piece, rest = left[:most], left[most:]
@@ -170,11 +177,11 @@ class Runner:
 
     @property
     def denied(self) -> frozenset[str]:
-        """The queues of which a probe was refused for want of a permission."""
+        """The queues with a probe that was denied for lack of permission."""
         return frozenset(queue for (queue, _), (_, failure) in self._failing.items() if queue and failure.grant)
 
     def wake(self, queue: str) -> None:
-        """Let the probes of a queue that rest run in the next poll."""
+        """Let the resting probes of a queue run in the next poll."""
         for key, (_, failure) in self._failing.items():
             if key[0] == queue:
                 self._failing[key] = (0, failure)
@@ -204,7 +211,7 @@ class Runner:
         *,
         known: bool = False,
     ) -> bool:
-        """Run these in one round trip; false where one fails. ``known``: all have worked before."""
+        """Run the statements in one round trip; return false if one fails. ``known``: all have worked before."""
         self.trips += 1
         listed = known and self._by_text
         last = clock if clock in statements else None
@@ -220,7 +227,8 @@ class Runner:
             raise
         except QueryFailed as problem:
             if listed and not isinstance(problem, LockTimeout):
-                self._lists[self._later].clear()  # one that is not asked for may be what the server does not take
+                # The server may have rejected a statement that is in the text but not run now.
+                self._lists[self._later].clear()
             self._note(problem)
             return False
         self._suspicion.answered()
@@ -233,7 +241,7 @@ class Runner:
                 read = statement
                 try:
                     results[statement.key] = tuple(records(statement.record, rows))
-                except QueryFailed as problem:  # a value that no row had before: the others are good
+                except QueryFailed as problem:  # a value that no earlier row had: the other results are good
                     self._failed(statement, problem)
                 continue
             now_at = records(ClockSample, rows)[0].now_at
@@ -243,7 +251,7 @@ class Runner:
         return True
 
     def _listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
-        """All that was ever asked in such a batch, in the order in which it came; the clock at the end."""
+        """Return every statement ever sent in such a batch, in the order of first use, with the clock at the end."""
         known = self._lists[self._later]
         known |= {each.key: each for each in statements}
         if clock is not None:
@@ -251,8 +259,11 @@ class Runner:
         return list(known.values())
 
     def _single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
-        """Run one statement by itself; false where it ran into its deadline. ``others``: where somebody holds a lock on
-        its queue's table, those of the same queue are left out as well: each would wait for it."""
+        """Run one statement alone; return false if it ran into its deadline.
+
+        ``others``: if its queue's table is locked, the other statements of that queue are left out too, because each of
+        them would wait for the lock.
+        """
         self.trips += 1
         began = time.perf_counter()
         self._suspicion.asks([statement.key])
@@ -295,7 +306,10 @@ class Runner:
 def _with_stamps(
     statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[Key]
 ) -> list[ProbeStatement | None]:
-    """The statements, the clock (``None``) before and after each that is timed; without a clock as they are."""
+    """Return the statements with the clock (``None``) before and after each timed one.
+
+    Without a clock, return them as is.
+    """
     out: list[ProbeStatement | None] = []
     for statement in statements:
         if clock is None or statement.key not in timed:
@@ -308,7 +322,7 @@ def _with_stamps(
 
 
 def _asked(sent: Sequence[ProbeStatement | None], statements: Collection[Key], timed: Collection[Key]) -> list[bool]:
-    """Which of these are asked for: the statements, and the clock where it stands beside one that is timed."""
+    """Return which entries to run: the statements, and the clock next to each timed one."""
     beside = [each is not None and each.key in statements and each.key in timed for each in (None, *sent, None)]
     return [
         statement.key in statements if statement is not None else beside[at] or beside[at + 2]
@@ -317,7 +331,7 @@ def _asked(sent: Sequence[ProbeStatement | None], statements: Collection[Key], t
 
 
 def _put_together(results: Results) -> Results:
-    """The rows of a probe that was asked in parts, under its own name."""
+    """Merge the rows of a probe that was read in parts under the probe's own name."""
     if not any(PART in probe for _, probe in results):
         return results
     out: Results = {}

@@ -1,4 +1,4 @@
-"""What a poll reads of the target besides its queues' figures: use of tables and indexes, statistics, the horizon."""
+"""Read server-level data in a poll: use of tables and indexes, statistics, the horizon."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 _NOWHERE: Final = Focus()
-# Seconds between two readings of use and horizon, at least; faster polls leave them out.
+
+# Minimum seconds between two readings of use and horizon; faster polls skip them.
 _EVERY_S: Final = 0.9
-# Seconds for which a poll without the horizon, the version store or latches has those of an earlier one.
+
+# A poll that skipped the horizon, the version store or the latches uses values up to this many seconds old.
 _STALE_S: Final = 6.0
 _TEXTS_EVERY_S: Final = 10.0
 
@@ -34,7 +36,7 @@ T = TypeVar("T")
 
 
 class _Lately(Generic[T]):
-    """What a probe has read in this poll, or else lately."""
+    """What a probe has read in this poll or recently."""
 
     def __init__(self) -> None:
         self._read: T | None = None
@@ -42,7 +44,7 @@ class _Lately(Generic[T]):
         self.read_at = float("-inf")
 
     def see(self, read: T | None, now_at: float) -> T | None:
-        """What was read last, unless that is too long ago. ``read`` ``None``: not in this poll."""
+        """Return the newest reading unless it is too old. ``read``: ``None`` if this poll did not read it."""
         if read is not None:
             self._read, self.read_at = read, now_at
         return self._read if now_at - self.read_at <= _STALE_S else None
@@ -50,7 +52,7 @@ class _Lately(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ServerRead:
-    """The samples of one poll; ``None`` where a probe was not asked or failed."""
+    """The samples of one poll; ``None`` if a probe was not run or failed."""
 
     uses: tuple[UseSample, ...] | None = None
     statistics: tuple[StatisticsSample, ...] | None = None
@@ -63,10 +65,10 @@ class ServerRead:
 
 
 class ServerProbes:
-    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection.
+    """Choose the server-level probes of a poll and file their results. Belongs to the collector of one connection.
 
-    ``sampler``: samples waits between polls, where the server does not count them. ``own``: what qmon's background
-    readers have read.
+    ``sampler``: samples waits between polls if the server does not count them. ``own_uses``: reads by qmon's background
+    readers.
     """
 
     def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own: OwnUses) -> None:
@@ -80,24 +82,26 @@ class ServerProbes:
         self._horizon = _Lately[tuple[HorizonSample, ...]]()
         self._store = _Lately[VersionStoreSample]()
         self._latches = _Lately[tuple[LatchSample, ...]]()
-        # By table when they were read, server clock in seconds, and the bytes by index.
+        # By table: when the sizes were read (server clock, seconds), and the bytes by index.
         self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False
 
     def keep(self, tables: Collection[int]) -> None:
-        """Forget the sizes of other tables than these."""
+        """Forget the sizes of other tables."""
         self._sizes = {table: read for table, read in self._sizes.items() if table in tables}
         self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
 
     def wanted(
         self, now: float, tables: Sequence[int], focus: Focus = _NOWHERE, *, every_s: float = 0.0
     ) -> list[ProbeStatement]:
-        """The statements of this poll, which go last, so that what our own session reads in it is counted as its own.
+        """Return the statements of this poll.
 
-        ``now``: our monotonic clock; ``tables``: ids of the tables of the queues that this poll reads; ``focus``: what
-        is on the screen; ``every_s``: seconds between readings of the other queues, 0: there are no others.
+        They run last, so that the reads of our own session are counted as its own.
+
+        ``now``: our monotonic clock. ``tables``: table ids of the queues that this poll reads. ``focus``: what is on
+        screen. ``every_s``: seconds between readings of the other queues; 0: there are none.
         """
         if self._sampler is not None:
             self._sampler.pace(focus)
@@ -120,7 +124,7 @@ class ServerProbes:
         return asked
 
     def found(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
-        """What the poll has found. ``one_trip``: it was one transaction, so our own part of the totals is whole."""
+        """Return the results. ``one_trip``: the poll was one transaction, so our own part of the totals is complete."""
         sampler = self._sampler
         waits = counted(results.get(("", "wait_totals")), server.started_at, server.now_at)
         if waits is None and sampler is not None:
@@ -129,7 +133,8 @@ class ServerProbes:
         counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
         analyzes = sum(counter.analyzes for counter in counters)
         if analyzes != self._analyzes:
-            self._analyzes, self._statistics_at = analyzes, float("-inf")  # they are new: read them with the next poll
+            # The statistics are new: read them in the next poll.
+            self._analyzes, self._statistics_at = analyzes, float("-inf")
         sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
         self._sizes |= {each.table_id: (server.now_at, {}) for each in sizes}
         for each in sizes:
@@ -149,11 +154,11 @@ class ServerProbes:
         )
 
     def sized_at(self, tables: Collection[int]) -> float | None:
-        """When the sizes of these tables were read, the first of them, where that is a probe of its own."""
+        """Return the earliest time at which the sizes of these tables were read, if a separate probe reads them."""
         return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
 
     def _sized(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """The samples with the sizes that were last read, where the probe has none itself."""
+        """Add the sizes that were read last to samples without a size."""
         return [
             replace(use, bytes=read[1].get(use.index_id))
             if use.bytes is None and (read := self._sizes.get(use.table_id)) is not None
@@ -162,7 +167,7 @@ class ServerProbes:
         ]
 
     def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
-        """Who waits for pages: as read in this poll, or lately."""
+        """Return the sessions that wait for pages, from this poll or a recent one."""
         waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
@@ -170,7 +175,7 @@ class ServerProbes:
         return self._latches.see(covered or None, now_at)
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
-        """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""
+        """Return the holders of the horizon, from this poll or a recent one, with their age extended to now."""
         if read is not None:
             read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
         held = self._horizon.see(read, now_at)
@@ -181,14 +186,14 @@ class ServerProbes:
 
 
 def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
-    """Totals that the server itself has counted since it started; times in seconds since the epoch."""
+    """Return wait totals counted by the server since its start. Times are in seconds since the epoch."""
     return None if rows is None else WaitTotals(WaitSource.COUNTED, started_at, now_at - started_at, rows)
 
 
 class ClientsAsked:
-    """How many sessions a poll lists, and of how many it reads the last statement. Belongs to one collector.
+    """Choose how many sessions a poll lists, and how many of their last statements it reads. One per collector.
 
-    Who was seen to pop stays a popper, so the statements of all sessions are read only now and then.
+    A session seen to pop stays a consumer, so the statements of all sessions are read only now and then.
     """
 
     def __init__(self) -> None:

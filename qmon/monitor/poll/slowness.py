@@ -1,4 +1,4 @@
-"""How slow the server is: the time of its polls against the cost of their probes, and against what is usual."""
+"""Measure how slow the server is, from the time of its polls relative to the cost of their probes."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ _NOT_SLOWER: Final = 2.0
 
 
 class Slowness:
-    """How much longer the server takes for a poll than it usually does. The usual is the lower quartile of the last
-    600 polls, each held against what its probes cost; now is the median of the last five."""
+    """How many times longer than usual the server takes for a poll.
+
+    The usual value is the lower quartile of the last 600 polls, each divided by the cost of its probes. The current
+    value is the median of the last five.
+    """
 
     def __init__(self) -> None:
         self._ratios: deque[float] = deque(maxlen=_USUAL_OF)
         self._at: deque[float] = deque(maxlen=_NOW_OF)
-        # How many times as long as usual a poll takes; 1 where that is not known yet.
+        # How many times longer than usual a poll takes; 1 until known.
         self.times = 1.0
-        # Since when it is at least four times; server clock, seconds.
+        # Since when the factor is at least four; server clock, seconds.
         self.since_at: float | None = None
 
     @property
     def doubtful(self) -> bool:
-        """Whether the last poll took twice as long as usual, be it that the server is slow or that a probe is dear."""
+        """Whether recent polls took at least twice as long as usual, because of a slow server or an expensive probe."""
         return self.times >= _NOT_SLOWER
 
     @property
     def ratio(self) -> float:
-        """How much longer polls take now than their probes cost; 1 where that is not known yet."""
+        """Time of recent polls divided by the cost of their probes; 1 until known."""
         return median(list(self._ratios)[-_NOW_OF:]) if self._ratios else 1.0
 
     def see(self, server_ms: float, intrinsic_ms: float, now_at: float) -> None:
-        """Take in one poll: how long it took the server, and what its probes cost; milliseconds."""
+        """Record the server time of one poll and the cost of its probes, both in milliseconds."""
         if intrinsic_ms <= 0:
             return
         self._ratios.append(server_ms / intrinsic_ms)

@@ -1,4 +1,4 @@
-"""Polls of a standby: rows of queues are there, but their counters, sequences and sessions are the primary's."""
+"""Adapt polls to a standby: it has the rows of queues, but counters, sequences and sessions belong to the primary."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
 
 
 def replica(statements: StatementCache) -> list[ProbeStatement]:
-    """The statement for the state of the copy, where ``server`` does not have it."""
+    """Return the statement for the state of the replica, if the probe ``server`` does not return it."""
     return [statements.of("replica", ReplicaSample)] if statements.has("replica") else []
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
-    """The server with the state of its copy; unknown where it is in several groups, each with a state of its own."""
+    """Add the state of the replica; unknown if it is in several groups, each with its own state."""
     if len(found) != 1:
         return server
     return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)
 
 
 def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
-    """The snapshot without what only the primary knows, and why that is missing. ``results``: of its statements."""
+    """Remove what only the primary knows from the snapshot, and add the reasons. ``results``: of its statements."""
     uses = snapshot.uses
     if uses is not None:
         uses = tuple(

@@ -1,4 +1,4 @@
-"""Whose turn it is: of many queues those that are looked at are read in each poll, all others in turns."""
+"""Choose the queues of each poll: visible queues are read in each poll, all others in turns."""
 
 from __future__ import annotations
 
@@ -8,31 +8,37 @@ from typing import Final
 
 from qmon.monitor.source import Focus
 
-# Seconds between two readings of a queue, at most, however short the interval.
+# Maximum seconds between two readings of a queue, however short the interval.
 EVERY_S: Final = 10.0
-# Queues up to which all are read in each poll.
+
+# Up to this many queues are all read in each poll.
 AT_ONCE: Final = 60
-# Seconds that a turn comes early, since polls are late now and then.
+
+# A turn comes this many seconds early, because polls are late now and then.
 _EARLY_S: Final = 0.5
-# Where polls have been late, one reads at most this many times the queues of a turn.
+
+# After late polls, a poll reads at most this many times the queues of a normal turn.
 _CATCH_UP: Final = 2
 
 
 class Turns:
-    """When each queue was read last. Belongs to one collector. ``at_once``: as ``AT_ONCE``."""
+    """When each queue was last read. Belongs to one collector. ``at_once``: replaces ``AT_ONCE``."""
 
     def __init__(self, at_once: int = AT_ONCE) -> None:
         self._at_once = at_once
         self._read_at: dict[str, float] = {}
-        # Read in each poll, since somebody looks at them, or something is wrong with them.
+        # Queues read in each poll, because they are on screen or have a problem.
         self.looked_at: frozenset[str] = frozenset()
-        # Those of the poll whose turn it is.
+        # Queues of this poll that are read in turn.
         self.others: list[str] = []
-        # Seconds between two readings of a queue that nobody looks at; 0: it is read in each poll.
+        # Seconds between two readings of a queue that is not on screen; 0: it is read in each poll.
         self.every_s = 0.0
 
     def choose(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
-        """The queues to read in this poll. ``now``: our monotonic clock; ``interval_s``: seconds between polls."""
+        """Return the queues to read in this poll.
+
+        ``now``: our monotonic clock; ``interval_s``: seconds between polls.
+        """
         polls = int((EVERY_S - _EARLY_S) / interval_s) if len(queues) > self._at_once else 1
         self.every_s = polls * interval_s if polls > 1 else 0.0
         self.looked_at = frozenset(focus.visible | focus.watched)
@@ -48,13 +54,12 @@ class Turns:
         return [name for name in queues if name in chosen]
 
     def again(self, queue: str) -> None:
-        """Read this one in the next poll."""
+        """Read this queue in the next poll."""
         self._read_at.pop(queue, None)
 
     def read(self, queues: Collection[str], now: float) -> None:
-        """These were read."""
+        """Record that these queues were read."""
         self._read_at |= dict.fromkeys(queues, now)
 
     def keep(self, queues: Collection[str]) -> None:
-        """Forget all others."""
         self._read_at = {name: at for name, at in self._read_at.items() if name in queues}

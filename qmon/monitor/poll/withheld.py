@@ -1,14 +1,14 @@
-"""Takes out of a snapshot what shows only a part of the sessions or of the work, and puts in why it is unknown.
+"""Remove values that cover only part of the sessions or of the work from a snapshot, and add the reason.
 
-A role without the right to see other sessions still gets rows: its own. ``track_activities`` and ``track_counts`` leave
-rows with nothing in them. Such rows look like a quiet server. A masked column has values that look like others.
+A role without permission to see other sessions still gets rows: its own. With ``track_activities`` or ``track_counts``
+off, rows are empty. Such rows look like a quiet server. Masked columns return values that look like real ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.reasons import Reason
@@ -20,7 +20,8 @@ from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snap
 from qmon.model.waits.horizon_holders import culprit
 
 _NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
-# Figures that statements make of the columns that say which message a row is, and in which state.
+
+# Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (
     "ready",
     "in_progress",
@@ -47,7 +48,8 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
     if not server.sees_sessions:
         waits = None
         totals = None if totals is not None and totals.source is WaitSource.SAMPLED else totals
-    if culprit(horizon) is None and _is_partial(horizon, server):  # a long holder is a finding, even among a part
+    # A long holder is a finding even if only some sessions are visible.
+    if culprit(horizon) is None and _is_partial(horizon, server):
         horizon = None
     queues = snapshot.queues if server.counts else tuple(map(_uncounted, snapshot.queues))
     return replace(
@@ -80,7 +82,7 @@ def _failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
 
 
 def _uncounted(q: QueueSamples) -> QueueSamples:
-    """The queue without rates, if they are made of the table's counters."""
+    """Remove the queue's rates if they are derived from the table's counters."""
     if q.counters is None or q.ring is not None or q.totals is not None:
         return q
     return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": Reason.COUNTERS_OFF, **q.unknown})
@@ -89,13 +91,13 @@ def _uncounted(q: QueueSamples) -> QueueSamples:
 def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | None) -> QueueSamples:
     """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
-    The server compares the real value in a condition but returns the mask for each expression of such a column. Which
-    statement does which is not tried: a figure that may be made of a mask is unknown.
+    The server compares the real value in a condition but returns the mask for each expression on such a column. qmon
+    does not check which statement does what: a figure that may be derived from a mask is unknown.
 
     Args:
-        q: the samples of a queue.
-        masked: what helps, by masked column.
-        order_by: the column that the head is sought along.
+        samples: the samples of a queue.
+        masked: the remedy, by masked column.
+        order_by: the column along which the head is sought.
     """
     layout = q.layout
     every = _masked(masked, *_telling(layout), order_by)
@@ -123,8 +125,11 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
     owner = layout.owner.column if layout.owner is not None else None
     if masked.keys() & {owner, layout.enqueued_at, layout.started_at, layout.attempts, layout.priority}:
         q = replace(q, diagnostics=NO_DIAGNOSTICS)
-    if owner in masked and q.messages is not None:
-        q = replace(q, messages=tuple(replace(each, owner=None) for each in q.messages))
+    payload = layout.payload if layout.data_table is None else None
+    shown = {"owner": owner, "payload": payload, "error": layout.error}
+    hidden: dict[str, Any] = {field: None for field, column in shown.items() if column in masked}
+    if hidden and q.messages is not None:
+        q = replace(q, messages=tuple(replace(each, **hidden) for each in q.messages))
     pushed = _masked(masked, layout.enqueued_at)
     if pushed is not None:
         head, ring = q.head and replace(q.head, oldest_s=None), q.ring and replace(q.ring, oldest_s=None)
@@ -137,7 +142,7 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
 
 
 def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
-    """The first of these columns that is masked, and what helps, in one line."""
+    """Return the first of these columns that is masked, and the remedy, in one line."""
     for column in columns:
         if column is not None and column in masked:
             return Reason.MASKED.format(column=column, grant=masked[column])
@@ -145,6 +150,6 @@ def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
 
 
 def _telling(layout: Layout) -> tuple[str | None, ...]:
-    """The columns that say which message a row is, and in which state."""
+    """Return the columns that identify a message and contain its state."""
     ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
     return (*layout.ids, layout.state.column if layout.state is not None else None, layout.due_at, *ring)

@@ -1,1 +1,1 @@
-"""What is read besides the figures of each queue: messages, locks, waits, use, the server itself."""
+"""Choose and render the statements of a poll: queues, messages, locks, waits, usage, server."""

@@ -1,6 +1,6 @@
-"""Reads the queues of Service Broker every ten seconds, its conversations every minute; what was read stands meanwhile.
+"""Read the queues of Service Broker every ten seconds and its conversations every minute, and hold the results.
 
-Only where the engine has them.
+Only for engines that have them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 
 _EVERY_S: Final = 10.0
 _CONVERSATIONS_EVERY_S: Final = 60.0
-# Seconds after which what could not be read again is no longer shown.
+
+# A value that could not be read again is shown for at most this many seconds.
 _STALE_S: Final = 60.0
 
 
 class BrokerProbes:
-    """Which of these probes a poll asks, and what stands. Belongs to one collector.
+    """Choose the Service Broker probes of a poll and hold their results. Belongs to one collector.
 
-    Monitors and the transmission queue are asked for only where there are queues: most databases have none.
+    Monitors and the transmission queue are only read if there are queues, because most databases have none.
     """
 
     def __init__(self, statements: StatementCache) -> None:
@@ -36,7 +37,7 @@ class BrokerProbes:
         self._conversations: ConversationsSample | None = None
 
     def wanted(self, now: float) -> list[ProbeStatement]:
-        """The statements that are due; ``now``: our monotonic clock, seconds."""
+        """Return the statements that are due; ``now``: our monotonic clock, seconds."""
         if now - self._asked_at < _EVERY_S or not self._statements.has("broker_queues"):
             return []
         self._asked_at = now
@@ -50,14 +51,15 @@ class BrokerProbes:
         return asked
 
     def learn(self, results: Results, now_at: float) -> Broker | None:
-        """Take in a poll; returns what stands, once without a queue where the last one has gone.
+        """Record the results of a poll and return the current values.
 
-        ``now_at``: the server's clock, seconds since the epoch.
+        After the last queue is gone, one result without queues is returned. ``now_at``: server clock, seconds since the
+        epoch.
         """
         queues: tuple[BrokerQueueSample, ...] | None = results.get(("", "broker_queues"))
         if queues is not None:
             if queues and self._found is None:
-                self._asked_at = float("-inf")  # the rest comes with the next poll
+                self._asked_at = float("-inf")  # the rest is read in the next poll
             monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
             there = bool(queues) or (self._found is not None and bool(self._found.queues))
             talks = first(results, "broker_conversations")

@@ -1,4 +1,4 @@
-"""How often, in seconds, what is not part of each poll is read; less often still where it costs too much."""
+"""Intervals, in seconds, of probes that do not run in each poll. Expensive probes run even less often."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Final
 
 # Scheduled and dead messages.
 COUNTING_S: Final = 10.0
-# The same of a queue that is only asked whether it has messages.
+
+# The same for a queue that is only checked for messages.
 COUNTING_BRIEF_S: Final = 30.0
+
 # Statistics and sizes of tables.
 STATISTICS_S: Final = 10.0
-# Sizes, where queues are so many that they are read in turns.
+
+# Sizes, if there are so many queues that they are read in turns.
 SIZES_TURN_S: Final = 60.0

@@ -1,4 +1,4 @@
-"""Reports of deadlocks, where the server writes them (SQL Server): read after their count has risen."""
+"""Read the server's deadlock reports after its deadlock count has risen (SQL Server)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from qmon.model.waits.deadlocks import circles_of
 from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
-# Between two reads, or more where one took long.
+# Minimum seconds between two readings; more if a reading took long.
 EVERY_S: Final = 15.0
-# The server hands a report over within two minutes.
+
+# The server writes a report within two minutes.
 _ASKED_FOR_S: Final = 150.0
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)
 
 
 class DeadlockReports:
-    """What has been reported. The thread of the background reader reads, that of the poll asks.
+    """The deadlocks reported. The background reader's thread reads them, the poll takes them.
 
-    Read is the newest file of the server's own event session, after the block that held the newest report so far.
-    Where there is no file, or it cannot be read, what the session has in memory is read instead: it may have dropped
-    reports, and be cut.
+    Each reading covers the newest file of the server's own event session, after the block that held the newest report
+    so far. If there is no readable file, the session's memory is read instead. It may have dropped reports or be
+    truncated.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -42,13 +43,13 @@ class DeadlockReports:
         self._read_since = False
         self._newest = 0.0
         self._found: list[Circle] = []
-        # The file that was read, as it was asked for and as the server calls it, and the last block that counts.
+        # The path of the file as requested and as the server names it, and the last block that was read.
         self._after: tuple[str, str, int] | None = None
 
     def learn(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
-        """Take in how many deadlocks the server counts; returns what was reported since the last poll.
+        """Record the server's deadlock count; return the deadlocks reported since the last poll.
 
-        ``now``: our monotonic clock; ``now_at``: the server's: reports from before the first poll are left out.
+        ``now``: our monotonic clock. ``now_at``: server clock; reports from before the first poll are ignored.
         """
         with self._lock:
             if self._newest == 0.0:
@@ -61,12 +62,12 @@ class DeadlockReports:
             return tuple(found)
 
     def wanted(self, now: float) -> bool:
-        """Whether reports may be there that were not read yet."""
+        """Return whether there may be unread reports."""
         with self._lock:
             return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
 
     def read(self, connection: Connection, statements: StatementCache) -> None:
-        """Read what was reported since the last time. Raises what ``Connection.fetch`` raises."""
+        """Read the reports since the last reading. Raises whatever ``Connection.fetch`` raises."""
         with self._lock:
             self._read_since = True
         rows = self._of_file(connection, statements)
@@ -83,7 +84,7 @@ class DeadlockReports:
             self._found += [circle for at in sorted(by_time) for circle in circles_of(by_time[at])]
 
     def _of_file(self, connection: Connection, statements: StatementCache) -> Sequence[GraphSample] | None:
-        """The newest reports of this database; ``None`` where they are in no file, or in none that we may read."""
+        """Return the newest reports of this database; ``None`` if there is no file, or none that our role may read."""
         try:
             files = records(ReportFile, connection.fetch(statements.of("deadlock_file", ReportFile).bound))
             if not files:

@@ -1,4 +1,4 @@
-"""Steps of a group's messages, counted as they are written down: from these come its rates."""
+"""Count the recorded steps of a group's messages. Its rates are derived from them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from qmon.model.groups.group import Group, Steps
 from qmon.model.samples.groups import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
 
-# Seconds that counting steps by their time lags, since whoever writes one commits a moment after its time.
+# Steps counted by time are read with this delay in seconds, because a step is committed a moment after its timestamp.
 _LAG_S: Final = 1.0
+
 # A step and a queue.
 Key = tuple[str, str | None]
 
 
 class GroupStatements:
-    """Makes the statements of one group. ``names``: those they may use."""
+    """Build the statements of one group. ``names``: the identifiers they may use."""
 
     def __init__(self, statements: StatementCache, group: Group) -> None:
         self.group = group
@@ -31,15 +32,17 @@ class GroupStatements:
     def of(
         self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
-        """One statement; what it has found is filed under ``probe:which``."""
+        """Return one statement. Its results are filed under ``probe:which``."""
         statement = self.cache.of(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
         return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
 
 
 @dataclass(slots=True)
 class _Log:
-    """How far the steps of one table were counted. ``before``: its last number in the polls before, the newest last;
-    ``after_s``, ``until_s``: the server's clock, seconds since the epoch, from and to which steps are asked for now.
+    """How far the steps of one table have been counted.
+
+    ``before``: its last number in earlier polls, newest last. ``after_s``, ``until_s``: the time range of steps to read
+    now; server clock, seconds since the epoch.
     """
 
     after: int | None = None
@@ -51,18 +54,18 @@ class _Log:
 
 
 class StepCounts:
-    """What was counted of the steps of one group on one connection."""
+    """The step counts of one group on one connection."""
 
     def __init__(self, statements: GroupStatements) -> None:
         self._make = statements
         self._group = statements.group
         self._logs = [_Log() for _ in self._group.steps]
         self._server_at: float | None = None
-        # All that was to be counted was counted in the last poll.
+        # True if the last poll has read all steps it should.
         self.read = True
 
     def wanted(self, queues: Iterable[str]) -> list[ProbeStatement]:
-        """The statements of this poll. ``queues``: those that are known."""
+        """Return the statements of this poll. ``queues``: the known queues."""
         asked: list[ProbeStatement] = []
         known = sorted(queues)
         for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
@@ -108,7 +111,7 @@ class StepCounts:
         return asked
 
     def learn(self, results: Results, server_at: float) -> frozenset[str | None]:
-        """Take in what a poll has found; returns the queues it was of. ``server_at``: the server's clock, seconds."""
+        """Record the results of a poll; return the queues in them. ``server_at``: server clock, seconds."""
         met: set[str | None] = set()
         self.read = True
         for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
@@ -130,7 +133,7 @@ class StepCounts:
     def _learn_numbered(
         log: _Log, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
-        """Steps up to a row of two polls ago are taken for settled: whoever wrote them has committed by now."""
+        """Treat steps up to the last row of two polls ago as settled: their transactions have committed by now."""
         if not found:
             return
         last = found[0].last_id or 0
@@ -145,7 +148,7 @@ class StepCounts:
             log.after, log.before = log.before[0], [*log.before[-1:], last]
 
     def totals(self, queue: str | None) -> StepTotals | None:
-        """What was counted of a queue so far; ``None``: nothing tells, or not yet."""
+        """Return the step counts of a queue so far; ``None`` if no table records its steps, or not yet."""
         counted: dict[str, int] = {}
         for steps, log in zip(self._group.steps, self._logs, strict=True):
             if log.after is None and log.after_s is None:

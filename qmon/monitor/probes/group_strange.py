@@ -1,4 +1,4 @@
-"""Messages of a group in no state that is known: counted by queue, with the values of their state."""
+"""Count a group's messages in unknown states, by queue and state value."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from qmon.monitor.probes.statements import ProbeStatement, Results
 
 _PROBE: Final = "group_strange"
 _MOST: Final = 1000
-# Rows of a table up to which each row is compared with all states.
+
+# In tables of up to this many rows, each row is compared with all states.
 _FEW_ROWS: Final = 100_000
-# Rows of a table up to which each row's value is compared with the known ones.
+
+# In tables of up to this many rows, each row's state value is compared with the known ones.
 _MANY_ROWS: Final = 1_000_000
 
 
 class StrangeMessages:
-    """The messages of one group in no known state. Not thread-safe: one thread polls."""
+    """The messages of one group in unknown states. Not thread-safe: one thread polls."""
 
     def __init__(self, statements: GroupStatements) -> None:
         self._make = statements
@@ -35,7 +37,10 @@ class StrangeMessages:
         self._read_at = float("-inf")
 
     def wanted(self, found: FoundGroup, now: float, rest_s: Callable[[tuple[str, str]], float]) -> list[ProbeStatement]:
-        """The statement of this poll, if it is due. ``now``: our clock; ``rest_s``: seconds between two of a probe."""
+        """Return the statement of this poll, if it is due.
+
+        ``now``: our clock, seconds. ``rest_s``: returns the seconds between two readings of a probe.
+        """
         rows = self._rows_to_read(found)
         if rows is None:
             self._rows = ()
@@ -52,16 +57,18 @@ class StrangeMessages:
             "known": self._make.names.where(known),
         }
         values: dict[str, Value] = {"limit": _MOST}
-        which = repr(where)  # its text depends on the labels that an enum has now
+        which = repr(where)  # the text depends on the current labels of an enum
         return [replace(self._make.of(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
 
     def _rows_to_read(self, found: FoundGroup) -> tuple[Condition, Condition] | None:
-        """Which rows to look at, and which of these are in a known state; ``None``: no row can be strange, or the
-        table is too large to look."""
+        """Return which rows to read, and which of them are in a known state.
+
+        Returns ``None`` if no row can be in an unknown state, or if the table is too large.
+        """
         group, rows = self._group, found.rows or 0
         part = group.where or ALWAYS
         if rows <= _FEW_ROWS:
-            # Finished messages are the most, and are compared with the fewest states this way.
+            # Most messages are finished. This order compares them with the fewest states.
             states = sorted(group.states, key=lambda state: state.kind != "done")
             return part, Some(tuple(without_locks(state.when) for state in states))
         if self._state is None:
@@ -73,14 +80,14 @@ class StrangeMessages:
         return (Every((part, OneOf(column, known, negated=True))), NEVER) if rows <= _MANY_ROWS else None
 
     def learn(self, results: Results, now: float) -> frozenset[str | None]:
-        """Take in what a poll has found (``now``: our clock); returns the queues that have such messages."""
+        """Record the results of a poll (``now``: our clock); return the queues with messages in unknown states."""
         found = results.get((self._group.name, _PROBE))
         if found is not None:
             self._rows, self._read_at = found, now
         return frozenset(row.queue for row in self._rows)
 
     def of(self, queue: str | None) -> StrangeStates | None:
-        """The messages of a queue in no known state, if it has any."""
+        """Return the messages of a queue in unknown states, if it has any."""
         rows = [row for row in self._rows if row.queue == queue]
         if not rows:
             return None

@@ -1,4 +1,4 @@
-"""The probes of a group: its messages by queue and state, who works on them, and the steps that are written down."""
+"""Read the messages of a group by queue and state, its workers, and its recorded steps."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.messages import OWNERS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
-# Rows of a table up to which its finished messages are counted.
+# Finished messages are only counted in tables of up to this many rows.
 MOST_FINISHED: Final = 100_000
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
-# Seconds between readings of such states: of blocked messages in each poll, unless that costs too much.
+
+# Seconds between readings of states of these kinds. Blocked messages are read in each poll unless that costs too much.
 _USUAL_S: Final[Mapping[Kind, float]] = {"blocked": 0.0, "done": _FINISHED_S}
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
-# What is not read in each poll is read so seldom that each state takes this share of a processor at most: no index may
-# lead to its rows.
+
+# Maximum share of a processor per state that is not read in each poll, because its rows may have no index.
 _SHARE: Final = 0.002
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
@@ -53,8 +54,11 @@ def _nothing(_: tuple[str, str]) -> float:
 
 @dataclass(slots=True)
 class _Read:
-    """What was read of a state last: by queue. ``at``: our clock, and ``server_at``: the server's, in seconds;
-    ``whole``: of every queue; ``cost_s``: seconds that it costs, as far as that was known last."""
+    """The last reading of a state, by queue.
+
+    ``at``: our clock; ``server_at``: server clock; both in seconds. ``whole``: it covers every queue. ``cost_s``: its
+    last known cost in seconds.
+    """
 
     at: float = float("-inf")
     server_at: float = 0.0
@@ -69,7 +73,7 @@ class GroupProbes:
     """The probes of one group on one connection."""
 
     def __init__(self, statements: StatementCache, found: FoundGroup, cost_s: Cost = _nothing) -> None:
-        """``cost_s``: seconds that a statement costs the server, by queue and probe."""
+        """Create the probes. ``cost_s``: returns the seconds that a statement costs the server, by queue and probe."""
         self._cost_s = cost_s
         self.group = group = found.group
         self.found = found
@@ -78,15 +82,18 @@ class GroupProbes:
         self._steps = StepCounts(self._make)
         self._strange = StrangeMessages(self._make)
         self._read = {state.name: _Read() for state in group.states}
-        # When each was seen last, by our clock.
+        # When each queue was last seen, by our clock.
         self._queues: dict[str | None, float] = {}
         self._layouts: dict[str | None, Layout] = {}
-        # The page that was asked for in this poll, and of which queue.
+        # The page requested in this poll, and its queue.
         self._listing: tuple[str, Listing] | None = None
 
     def wanted(self, now: float, shown: str | None, rows: int, listing: Listing | None = None) -> list[ProbeStatement]:
-        """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed,
-        ``listing``: which of them, ``None``: so many ``rows`` in progress."""
+        """Return the statements of this poll.
+
+        ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: which of them;
+        ``None``: up to ``rows`` messages in progress.
+        """
         self._listing = None if listing is None or shown is None else (shown, listing)
         due = [state for state in self.group.states if self._due(state, now)]
         asked = [self._state(state) for state in due]
@@ -101,7 +108,7 @@ class GroupProbes:
         return asked
 
     def learn(self, results: Results, now: float, server_at: float) -> None:
-        """Take in what a poll has found. ``now``: our clock, and ``server_at``: the server's, in seconds."""
+        """Record the results of a poll. ``now``: our clock; ``server_at``: server clock; both in seconds."""
         for state in self.group.states:
             read = self._read[state.name]
             rows = results.get((self.group.name, f"group_states:{state.key}"))
@@ -116,7 +123,7 @@ class GroupProbes:
         self._meet(self._steps.learn(results, server_at) | self._strange.learn(results, now), now)
 
     def samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
-        """The queues of the group, as this poll found them. ``counters``: of its table."""
+        """Return the queues of the group as read in this poll. ``counters``: those of its table."""
         owners: defaultdict[str | None, list[OwnerSample]] = defaultdict(list)
         found: Iterable[GroupOwnerSample] = results.get((self.group.name, "group_owners"), ())
         for row in found:
@@ -175,16 +182,16 @@ class GroupProbes:
         return "" if self.group.gone is not None else "the owner is a name, which proves nothing"
 
     def _now(self, kind: str) -> bool:
-        """Whether all states of this kind were read in this poll."""
+        """Return whether all states of this kind were read in this poll."""
         return all(self._read[state.name].now for state in self.group.states if state.kind == kind)
 
     def _read_at(self, kind: Kind) -> float | None:
-        """When the states of this kind were counted, server clock; ``None``: in this poll, or never."""
+        """Return when the states of this kind were counted (server clock); ``None``: in this poll, or never."""
         reads = [self._read[state.name] for state in self.group.states if state.kind == kind]
         return None if self._now(kind) else min((read.server_at for read in reads), default=None)
 
     def _sum(self, kind: Kind, value: str | None, *, old: bool = False) -> GroupStateSample | None:
-        """All messages of a queue in the states of one kind; ``None`` where they were not read, now or ever."""
+        """Return a queue's messages in all states of one kind; ``None`` if not read in this poll (``old``: or ever)."""
         states = [state for state in self.group.states if state.kind == kind]
         if not states or not all(self._knows(state, value, old=old) for state in states):
             return None
@@ -214,8 +221,11 @@ class GroupProbes:
         )
 
     def _meet(self, queues: Collection[str | None], now: float) -> None:
-        """Remember queues that were seen. Where there are too many, those take the places of others that have long
-        been among those with most messages in no state."""
+        """Remember the queues that were seen.
+
+        If there are too many, a new queue replaces one that has long not been among those with the most messages in any
+        state.
+        """
         known = [queue for queue in queues if queue in self._queues]
         new = [queue for queue in queues if queue not in self._queues]
         self._queues |= dict.fromkeys(known, now)
@@ -239,7 +249,7 @@ class GroupProbes:
 
     @property
     def _known(self) -> Collection[str | None]:
-        """The queues that are known; all that the table holds while none is."""
+        """The known queues; while there are none, one entry for all rows of the table."""
         return self._queues or (None,)
 
     def _layout(self, value: str | None) -> Layout:
@@ -249,10 +259,8 @@ class GroupProbes:
 
     @property
     def queues(self) -> frozenset[str]:
-        """The names of the queues that are known."""
+        """The names of the known queues."""
         return frozenset(self._layout(value).queue for value in self._known)
-
-    # ------------------------------------------------------------------------------------------- statements
 
     def _state(self, state: State) -> ProbeStatement:
         values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
@@ -262,7 +270,7 @@ class GroupProbes:
         return replace(made, probe=f"group_states:{state.key}")
 
     def _blockers(self, state: State) -> list[ProbeStatement]:
-        """Read the blockers of messages in a blocked state."""
+        """Return the statement that reads the blockers of messages in a blocked state."""
         blocker = state.blocker
         if blocker is None:
             return []
@@ -295,12 +303,12 @@ class GroupProbes:
         return [self._make.of("group_workers", "", GroupWorkersSample, {}, names)]
 
     def _alive(self, value: str | None, results: Results) -> int | None:
-        """The workers of a queue; ``None`` where that is not known."""
+        """Return the number of a queue's live workers; ``None`` if unknown."""
         workers = self.group.workers
         found: tuple[GroupWorkersSample, ...] | None = results.get((self.group.name, "group_workers"))
         if workers is None or found is None:
             return None
-        if workers.queue is None:  # some are there, and may serve other queues
+        if workers.queue is None:  # the workers may serve other queues
             return None if any(row.counted for row in found) else 0
         return sum(row.counted for row in found if row.queue == value)
 
@@ -315,7 +323,7 @@ class GroupProbes:
 
 
 def queues_of(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
-    """The queues that a group has messages of now. Raises what ``Connection.fetch`` raises."""
+    """Return the queues that a group currently has messages of. Raises whatever ``Connection.fetch`` raises."""
     probes = GroupProbes(StatementCache(engine, connection.version), found)
     asked = [each for each in probes.wanted(time.monotonic(), None, 0) if each.record is GroupStateSample]
     rows: Results = {each.key: tuple(records(GroupStateSample, connection.fetch(each.bound))) for each in asked}
@@ -327,12 +335,12 @@ class Groups:
     """The groups of one target on one connection."""
 
     def __init__(self, statements: StatementCache, cost_s: Cost = _nothing) -> None:
-        """``cost_s``: see ``GroupProbes``."""
+        """Create an empty set of groups. ``cost_s``: see ``GroupProbes``."""
         self._statements, self._cost_s = statements, cost_s
         self._probes: dict[str, GroupProbes] = {}
 
     def use(self, found: Iterable[FoundGroup]) -> frozenset[str]:
-        """Watch these from the next poll on; returns their names. What is remembered of one that stays is kept."""
+        """Watch these groups from the next poll on; return their names. The state of unchanged groups is kept."""
         before = self._probes
         self._probes = {}
         for each in found:
@@ -347,22 +355,22 @@ class Groups:
 
     @property
     def counted(self) -> list[int]:
-        """The tables whose counters tell what moves."""
+        """The tables whose counters give the rates."""
         return [probes.found.table_id for probes in self._probes.values() if probes.group.counters]
 
     def of(self, queues: Iterable[str]) -> frozenset[str]:
-        """The groups that these queues belong to."""
+        """Return the groups that these queues belong to."""
         wanted = frozenset(queues)
         return frozenset(name for name, probes in self._probes.items() if wanted & probes.queues)
 
     def wanted(self, now: float, shown: str | None, rows: int, listing: Listing | None = None) -> list[ProbeStatement]:
-        """The statements of this poll; see ``GroupProbes``."""
+        """Return the statements of this poll; see ``GroupProbes``."""
         return [each for probes in self._probes.values() for each in probes.wanted(now, shown, rows, listing)]
 
     def samples(
         self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]
     ) -> tuple[QueueSamples, ...]:
-        """The queues of all groups, as this poll found them; see ``GroupProbes.learn``."""
+        """Return the queues of all groups as read in this poll; see ``GroupProbes.record_results``."""
         out: list[QueueSamples] = []
         for probes in self._probes.values():
             probes.learn(results, now, server_at)
@@ -370,7 +378,7 @@ class Groups:
         return tuple(out)
 
     def failures(self, failures: Iterable[ProbeFailure]) -> list[ProbeFailure]:
-        """The failures of a poll; what failed of a group did so for each of its queues."""
+        """Return the failures of a poll, with each failure of a group repeated for each of its queues."""
         out: list[ProbeFailure] = []
         for failure in failures:
             probes = self._probes.get(failure.queue)

@@ -1,7 +1,7 @@
-"""A page of a queue's messages in one state: the statement that reads it, and what its rows say.
+"""Read a page of a queue's messages in one state.
 
-The rows are read along an index that leads to them, so that the last page costs what the first one does. Where several
-rows have the same value there, or rows must be looked for, some thousand are looked at and no more.
+The rows are read along an index, so that the last page costs as much as the first. If several rows share a value, or
+rows have to be filtered, at most a few thousand rows are scanned.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ PLAIN: Final = "messages_page"
 SPLIT: Final = "messages_page_split"
 OF_A_GROUP: Final = "group_page"
 Page = tuple[tuple[MessageSample, ...], PageSample]
-# Rows beside those of the page: the last of the page before, and the first of the next one.
+
+# Rows next to those of the page: the last of the page before, and the first of the next one.
 _BOUNDARY: Final = 2
 
 
 def page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
-    """What reads a page; nothing where no index leads to it, and none can be walked."""
+    """Return the statement that reads a page; none if there is no index for it and none to walk along."""
     if probes.layout.ring is not None:
         return ring_page_statement(statements, probes, listing)
     spec, layout, facts = probes.spec, probes.layout, probes.facts
@@ -57,6 +58,7 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
         layout.started_at if listing.state == "stuck" else None,
         layout.attempts,
         layout.owner.column if layout.owner else None,
+        layout.error,
         None if split else layout.payload,
     ]
     names: dict[str, Name] = names_of(layout, facts) | {
@@ -78,7 +80,7 @@ def page_statement(statements: StatementCache, probes: QueueProbes, listing: Lis
 
 
 def page_of(probes: QueueProbes, listing: Listing, results: Results) -> Page | None:
-    """The messages of a page, and what is known of it; ``None`` where it was not read in this poll."""
+    """Return the messages of a page and its description; ``None`` if this poll did not read it."""
     if probes.layout.ring is not None:
         return ring_page_of(probes, listing, results)
     spec, layout, path = probes.spec, probes.layout, _path(probes.spec, listing)
@@ -93,7 +95,7 @@ def page_of(probes: QueueProbes, listing: Listing, results: Results) -> Page | N
 
 
 def closer(probes: QueueProbes, listing: Listing, results: Results) -> Listing | None:
-    """What is to be read instead: all rows that were looked at have the same value, and an index has these by id."""
+    """Return what to read instead if all scanned rows share one value and an index sorts these rows by id."""
     path, queue, after = _path(probes.spec, listing), probes.layout.queue, listing.after
     rows: Sequence[ListedSample] = results.get((queue, PLAIN), results.get((queue, SPLIT), ()))
     if path is None or path.then is None or not rows or (after is not None and after.within):
@@ -108,7 +110,7 @@ def closer(probes: QueueProbes, listing: Listing, results: Results) -> Listing |
 def group_page_statement(
     statements: StatementCache, found: FoundGroup, layout: Layout, listing: Listing
 ) -> list[ProbeStatement]:
-    """What reads a page of a queue of a group; nothing where there is no index to walk along."""
+    """Return the statement that reads a page of a queue of a group; none if there is no index to walk along."""
     group, path, part = found.group, _walked(found, layout), layout.part
     if path is None or path.column is None or part is None or why_not(layout, listing.state):
         return []
@@ -137,7 +139,7 @@ def group_page_statement(
 
 
 def group_page_of(found: FoundGroup, layout: Layout, listing: Listing, results: Results) -> Page | None:
-    """The messages of such a page, and what is known of it; see ``page_of``."""
+    """Return the messages of a group's page and its description; see ``page_from_results``."""
     path = _walked(found, layout)
     if why := why_not(layout, listing.state):
         return (), PageSample(listing, why=why)
@@ -147,13 +149,13 @@ def group_page_of(found: FoundGroup, layout: Layout, listing: Listing, results: 
 
 
 def _walked(found: FoundGroup, layout: Layout) -> ListPath | None:
-    """The index to walk along; one by queues is of no use where there is no such name."""
+    """Return the index to walk along. An index that leads with the queue is useless without a queue name."""
     named = layout.part is not None and layout.part.value is not None
     return found.walk if found.walk is None or found.walk.within is None or named else None
 
 
 def _page(results: Results, layout: Layout, path: ListPath, listing: Listing, walk: int) -> Page | None:
-    """What was read of a page; ``walk``: rows that were looked at, at most."""
+    """Return the page that was read. ``walk``: maximum number of rows scanned."""
     rows: Sequence[ListedSample] | None = next(
         (results[layout.queue, probe] for probe in (PLAIN, SPLIT, OF_A_GROUP) if (layout.queue, probe) in results), None
     )
@@ -163,11 +165,16 @@ def _page(results: Results, layout: Layout, path: ListPath, listing: Listing, wa
     page = PageSample(
         listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
     )
-    return tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in listed), page
+    return tuple(map(_message, listed)), page
+
+
+def _message(row: ListedSample) -> MessageSample:
+    error = None if row.state == "done" else row.error  # libraries also keep the result of a done message there
+    return MessageSample(row.id, row.state, row.age_s, row.owner, row.attempts, row.payload, error)
 
 
 def _head(probes: QueueProbes, listing: Listing, path: ListPath) -> Place | None:
-    """Where the ready messages begin: rows that were popped before may still be in the index."""
+    """Return where the ready messages begin, because rows popped earlier may still be in the index."""
     facts = probes.facts
     known = None if "walk" in facts.indexes or probes.layout.due_at is not None else probes.memo.bound()
     by = path.column.name if path.column is not None else None
@@ -181,13 +188,13 @@ def _path(spec: Spec, listing: Listing) -> ListPath | None:
 
 
 def _walk(layout: Layout, path: ListPath, listing: Listing, more: Sequence[Test]) -> int:
-    """How many rows are looked at: just those of the page where each is of it and has a value of its own."""
+    """Return how many rows to scan: only the page, if every row belongs to it and has a unique value."""
     within = listing.after is not None and listing.after.within
     return PAGE + _BOUNDARY if (within or _unique(layout, path)) and not more else LOOKED_AT
 
 
 def _tests(spec: Spec, state: str, path: ListPath) -> tuple[tuple[Test, ...], tuple[Test, ...]]:
-    """What is true of the messages in a state: by the index, and beside it."""
+    """Return the conditions for messages in a state: those that the index serves, and the others."""
     layout, states = spec.layout, spec.layout.state
     led: list[Test] = []
     more: list[Test] = []
@@ -208,10 +215,10 @@ def _tests(spec: Spec, state: str, path: ListPath) -> tuple[tuple[Test, ...], tu
 def _cut(
     rows: Sequence[ListedSample], walk: int, layout: Layout, path: ListPath, after: Place | None
 ) -> tuple[Sequence[ListedSample], Place | None, bool]:
-    """The rows of the page, where the next one begins, and whether some may be missing.
+    """Return the rows of the page, where the next one begins, and whether some may be missing.
 
-    Of rows with the same value, those that are looked at need not be those with the first ids: where more may follow
-    than are looked at, they are left to the next page, unless nothing else is on this one.
+    Rows with the same value are not scanned in id order. If more of them may follow than were scanned, they are left to
+    the next page, unless this page contains nothing else.
     """
     if after is not None and after.within:
         listed = [row for row in rows if row.listed]

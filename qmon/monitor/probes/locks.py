@@ -1,7 +1,7 @@
-"""Which transactions hold rows of which queue, on SQL Server: from one read of its lock table for all queues together.
+"""Find which transactions hold rows of which queue on SQL Server, with one read of the lock table for all queues.
 
-That is dear, so it is not part of every poll. A row that was added without a commit is locked as well as one that
-was taken, but it is seen: in a second step the queues with such locks are asked which of them lie on no row.
+The read is expensive, so it is not part of every poll. An uncommitted new row is locked just like a popped one, but it
+is visible. A second statement therefore asks the queues with such locks which locks are on no visible row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 from qmon.monitor.source import Focus
 
 EVERY_S: Final = 15.0
-# Why rows held are a lower bound; qmon's own designs pop with UPDLOCK, under which the locks stay.
 _PROBE: Final = "locks"
 _PLACES: Final = 1000
 _NO_TABLE: Final = 0
@@ -29,10 +28,10 @@ _TRIED: Final = ("tried", "tried_state")
 
 @dataclass(frozen=True, slots=True)
 class LockSample:
-    """One row a lock on a row of a queue's table; ``locks``: all of this kind that ``xid`` has.
+    """One row per lock on a row of a queue's table. ``locks``: all locks of this kind held by ``xid``.
 
-    ``taken``: exclusive, on what was deleted, changed or added; else on what is about to be changed. ``table_id`` 0: no
-    lock, but a sign that the database has optimized locking.
+    ``taken``: an exclusive lock, on a deleted, changed or added row; otherwise a lock on a row about to be changed.
+    ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
     """
 
     table_id: int
@@ -46,14 +45,14 @@ class LockSample:
 
 @dataclass(frozen=True, slots=True)
 class UnseenSample:
-    """One row a lock that is on no row that is seen. ``keys``: locks that one row of the queue takes."""
+    """One row per lock that is on no visible row. ``keys``: the locks that one row of the queue takes."""
 
     place: str
     keys: int
 
 
 class Locks:
-    """When the locks are read, and whose they are. Belongs to one collector."""
+    """Decide when to read the locks, and match them to queues. Belongs to one collector."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
@@ -65,14 +64,14 @@ class Locks:
         self._optimized = False
 
     def asks(self, probes: QueueProbes) -> bool:
-        """Whether the holders of a queue's rows are read here, and not by a probe of its own."""
+        """Return whether the holders of a queue's rows are read here and not by a probe of the queue."""
         return self._statements.has(_PROBE) and probes.held_probe is not None
 
     def wanted(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
-        """The statement, if it is time. ``now``: our monotonic clock, seconds.
+        """Return the statement, if it is due. ``now``: our monotonic clock, seconds.
 
-        In every poll while sessions wait for locks, rows are held before a head that does not move, or a screen shows
-        it; else four times a minute.
+        The locks are read in every poll while sessions wait for locks, rows are held before a head that does not move,
+        or a screen shows them; otherwise four times a minute.
         """
         self._now = now
         held = (queues[name] for name, rows in self._last.items() if rows and name in queues)
@@ -89,15 +88,19 @@ class Locks:
         return [self._statements.of(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
 
     def hides_rows(self, layout: Layout) -> bool:
-        """Whether transactions may hold rows of this queue without a lock that the server shows."""
+        """Return whether transactions may hold rows of this queue without a lock that the server shows.
+
+        The number of held rows is then a lower bound. qmon's own designs pop with UPDLOCK, which keeps the locks
+        visible.
+        """
         return self._optimized and pops_in_transaction(layout) and not layout.routines
 
     def last(self, name: str) -> tuple[tuple[HeldSample, ...], float] | None:
-        """What a queue's rows were held by when the locks were read last, and how many seconds ago that was."""
+        """Return the holders from the last reading of the locks, and how many seconds ago that was."""
         return (self._last[name], self._now - self._read_at) if name in self._last else None
 
     def checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
-        """All that this may ask about one queue, to see whether it can be asked."""
+        """Return every statement this may run for one queue, to check whether our role may run them."""
         if not self.asks(probes) or probes.held_probe is None:
             return []
         return [*self.wanted(float("inf"), {name: probes}, Focus()), probes.unseen(probes.held_probe, UnseenSample, "")]
@@ -105,12 +108,12 @@ class Locks:
     def learn(
         self, results: Results, queues: Mapping[str, QueueProbes], ask: Callable[[list[ProbeStatement]], Results]
     ) -> None:
-        """Put in place what the poll has found, as if each queue had been asked for it. ``ask``: asks once more."""
+        """File the holders as if each queue had been read separately. ``ask``: runs statements in this poll."""
         if not self._statements.has(_PROBE):
             return
         self._waited = any(wait.kind == "Lock" for wait in results.get(("", "waits"), ()))
         rows: tuple[LockSample, ...] | None = results.pop(("", _PROBE), None)
-        if rows is not None:  # else it was not its turn, or failed
+        if rows is not None:  # otherwise it was not due or has failed
             self._read_at = self._asked_at
             self._optimized = any(row.table_id == _NO_TABLE for row in rows)
         asked = {name: probes for name, probes in queues.items() if self.asks(probes)} if rows is not None else {}
@@ -131,14 +134,14 @@ class Locks:
 
 
 def _of(row: LockSample, probes: QueueProbes) -> bool:
-    """Whether a lock is in the index that finds the head, or the table itself where none does."""
+    """Return whether a lock is in the index that finds the head, or on the table itself if no index does."""
     index = probes.facts.indexes.get("head")
     ordered = probes.head_probe != "head_any"
     return row.table_id == probes.facts.table_id and (row.name == index if ordered else row.index_id == 0)
 
 
 def _held(locks: Sequence[LockSample], unseen: Sequence[UnseenSample]) -> tuple[HeldSample, ...]:
-    """How many rows each transaction holds, most first: what it is about to take, and what it has taken."""
+    """Return how many rows each transaction holds, most first: rows about to be changed and rows changed."""
     away = {row.place for row in unseen}
     keys = max((row.keys for row in unseen), default=1)
     rows: Counter[str] = Counter()
@@ -155,7 +158,7 @@ def _held(locks: Sequence[LockSample], unseen: Sequence[UnseenSample]) -> tuple[
 
 
 def _mark(results: Results, queue: str, locks: Sequence[LockSample] | None) -> None:
-    """Say who has locked the message at the head: nobody is ``0``; empty where it was not read."""
+    """Record who has locked the message at the head: ``0`` means no session; empty means not read."""
     for probe in _TRIED:
         tried: tuple[TriedSample, ...] | None = results.get((queue, probe))
         if tried:

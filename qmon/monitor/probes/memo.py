@@ -1,4 +1,4 @@
-"""What is remembered of one queue between polls, to ask cheaply: where to seek its head, and how far to count."""
+"""Remember one queue between polls, so that probes stay cheap: where to seek its head, and how far to count."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from typing import Final
 from qmon.model.samples.groups import BlockedMessages
 from qmon.model.samples.polled import HeadSample, RingSample, StateValueSample, WalkSample
 
-# Ready, in-progress and dead messages are counted exactly up to this many, each poll.
+# Ready, in-progress and dead messages are counted exactly up to this number in each poll.
 COUNT_LIMIT: Final = 1000
-# Rows that are read to count them: one more than the limit tells that there are more.
+
+# Rows read to count them: one more than the limit shows that there are more.
 FULL: Final = COUNT_LIMIT + 1
 _BOUND_LAG: Final = 2
 
 
 @dataclass(slots=True)
 class Memo:
-    """What is remembered of one queue between polls, to ask cheaply.
+    """State of one queue between polls, which keeps its probes cheap.
 
-    ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
-    ``still``: polls for which the head has been the same. ``counted``: rows that the newest head saw. ``denied``: how
-    many times in a row the server counted no row while there were some. ``counted_apart``: rows beyond the limit are
-    counted in another way, by the server or a scan, so that most polls need not count up to it. ``extra``: by figure
-    (``scheduled``, ``dead``) how many were counted, and when, server clock, seconds. ``strange``: the states that are
-    not known, as last read; ``blocked``: the blocked messages, and when they were counted. ``counted_whole_at``: when
-    the last count of the whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the
-    positions of a ring in the newest poll. ``idle``: nothing was ready or in progress when it was last read.
-    ``may_be_empty``: the last count of the whole table found nothing ready, in progress or strange.
+    ``bounded``: the head is sought from a known id, because seeking it from the start was expensive (many dead rows).
+    ``still``: number of polls with the same head. ``counted``: rows counted with the newest head. ``denied``: how many
+    times in a row the server counted no rows although there were some. ``counted_apart``: rows beyond the limit are
+    counted by the server or by a scan, so most polls need not count up to it. ``extra``: the count by figure
+    (``scheduled``, ``dead``), and when it was made, server clock, seconds. ``strange``: the unknown states, as last
+    read. ``blocked``: the blocked messages, and when they were counted. ``counted_whole_at``: when the last full count
+    of the table was recorded, server clock, seconds. ``span``: how many numbers were between the positions of a ring in
+    the newest poll. ``idle``: no message was ready or in progress in the last reading. ``may_be_empty``: the last full
+    count found no message that was ready, in progress or in an unknown state.
     """
 
     polls: int = 0
@@ -51,7 +52,7 @@ class Memo:
     may_be_empty: bool = False
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
-        """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
+        """Record the head of this poll for the next ones. ``walks``: it is sought from a place, not from an id."""
         self.polls += 1
         if head is None:
             return
@@ -69,15 +70,17 @@ class Memo:
             self.bounds.append(str(last_id))
 
     def learn_span(self, ring: RingSample | None) -> None:
-        """Take in how far a ring's positions are apart, for the next poll."""
+        """Record the distance between a ring's positions for the next poll."""
         if ring is not None:
             self.span = ring.span
 
     def window(self, near: int, size: int) -> int:
-        """How many numbers to read behind each position of a ring: all between the two, unless they are too many.
+        """Return how many numbers to read behind each position of a ring.
+
+        All numbers between the two positions are read, unless there are too many.
 
         Args:
-            near: where a number may be in flight.
+            near: how far behind a position a number may be in flight.
             size: slots in the ring.
         """
         if self.span is None:
@@ -86,15 +89,15 @@ class Memo:
         return min(near + between, COUNT_LIMIT, size)
 
     def learn_place(self, walked: WalkSample | None) -> None:
-        """Take in where the next walk may begin."""
+        """Record where the next walk may begin."""
         if walked is not None and walked.place is not None:
             self.bounds.append(walked.place)
 
     def bound(self) -> str | None:
-        """The id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
+        """Return the id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
         return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
 
     def found_below(self, head_id: str) -> None:
-        """The background reader found this head: seek from it until newer ones are known."""
+        """Record a head that the background reader found; seek from it until newer ones are known."""
         self.bounds.clear()
         self.bounds.extend([head_id] * _BOUND_LAG)

@@ -1,6 +1,7 @@
-"""Diagnostics of messages: owners of those in progress, failed attempts at the head, what rings lost, priorities.
+"""Read diagnostics of messages: owners of those in progress, failed attempts at the head, ring losses, priorities.
 
-None is linear in the depth: they read a few of the longest-running rows, the head, and a part of a ring's slots.
+The cost does not grow with the depth: the probes read a few of the longest-running rows, the head, and part of a ring's
+slots.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 def messages_of(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
-    """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
+    """Return the rows for the queue screen, if they were requested. `legible` decodes them."""
     for probe in found:
         if probe.startswith("messages"):
             return legible(layout, facts, found[probe])
@@ -41,20 +42,25 @@ def messages_of(
 
 
 def legible(layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]) -> tuple[MessageSample, ...]:
-    """The same with binary payloads as text where they are text."""
-    column = facts.payload or (facts.column(layout.payload) if layout.payload is not None else None)
-    if column is None or not holds_bytes(column.type):
-        return found
-    return tuple(replace(m, payload=readable(m.payload)) for m in found)
+    """Return the messages with payloads and errors that are bytes decoded, if they are text."""
+    payload = facts.payload or facts.typed(layout.payload)
+    if payload is not None and holds_bytes(payload.type):
+        found = tuple(replace(m, payload=readable(m.payload)) for m in found)
+    error = facts.typed(layout.error)
+    if error is not None and holds_bytes(error.type):
+        found = tuple(replace(m, error=readable(m.error)) for m in found)
+    return found
 
 
-# Messages in progress that are read, at most; the longest-running where an index gives them.
+# Maximum number of messages in progress that are read; the longest-running ones if an index sorts them.
 OWNERS: Final = 100
+
 # Slots of a ring that one poll reads.
 SLOTS: Final = 1000
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
-# Seconds between sweeps: they are dear, and what they find does not pass quickly. After a find they come sooner.
+
+# Seconds between sweeps. They are expensive and their findings do not pass quickly. After a finding they run sooner.
 _SWEEP_EVERY_S: Final = 4.9
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
@@ -64,7 +70,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _Memo:
-    """Where the next sweep of a ring begins; ``again``: where one has found something, swept every other time."""
+    """Where the next sweep of a ring begins. ``again``: a place with a finding, which every other sweep reads again."""
 
     from_slot: int = 0
     again: int | None = None
@@ -72,15 +78,15 @@ class _Memo:
     swept_at: float = float("-inf")
 
     def due(self, now: float) -> bool:
-        """Whether a sweep is due. ``now``: our clock, seconds."""
+        """Return whether a sweep is due. ``now``: our clock, seconds."""
         return self.again is not None or now - self.swept_at >= _SWEEP_EVERY_S
 
     def start(self) -> int:
-        """The slot to sweep from."""
+        """Return the slot to sweep from."""
         return self.again if self.again is not None and self.swept % 2 else self.from_slot
 
     def learn(self, sweep: SweepSample, size: int) -> None:
-        """Take in a sweep."""
+        """Record the result of a sweep."""
         self.swept += 1
         if sweep.holes or sweep.orphans:
             self.again = sweep.from_slot if self.again is None else min(self.again, sweep.from_slot)
@@ -91,7 +97,7 @@ class _Memo:
 
 
 class MessageProbes:
-    """Asks for the diagnostics of all queues of one connection, and files the answers."""
+    """Choose the diagnostics statements for all queues of one connection, and file their results."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
@@ -106,9 +112,9 @@ class MessageProbes:
     def wanted(
         self, now: float, queues: Mapping[str, QueueProbes], brief: Collection[str] = ()
     ) -> list[ProbeStatement]:
-        """The statements of this poll, which reads these queues; what owners prove is known from the poll before.
+        """Return the statements of this poll for these queues. What owners prove is known from the previous poll.
 
-        ``brief``: of these only what there may be without a message that is ready or in progress.
+        ``brief``: for these queues, only statements that matter without ready or in-progress messages.
         """
         asked: list[ProbeStatement] = []
         due = now - self._facts_at >= _FACTS_EVERY_S
@@ -129,13 +135,13 @@ class MessageProbes:
         return asked
 
     def learn(self, results: Results, now: float) -> None:
-        """Take in what the server can prove of owners."""
+        """Record what the server can prove about owners."""
         found = first(results, "owner_facts")
         if found is not None:
             self._facts, self._facts_at = found, now
 
     def diagnostics(self, probes: QueueProbes, results: Results) -> MessageDiagnostics:
-        """What this poll has found of one queue."""
+        """Return what this poll has found about one queue."""
         queue = probes.layout.queue
         drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
         ring = probes.layout.ring is not None
@@ -218,7 +224,7 @@ class MessageProbes:
             return None
         query = queries.load(self._statements.engine.name, "probe/slot_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
-            return None  # what waits among the spare numbers could not be distinguished from what is lost
+            return None  # messages waiting among the spare numbers would look like lost ones
         start = self._memos[layout.queue].start()
         others = [each for each in _sequences(probes) if each != facts.push_sequence_id]
         values: dict[str, Value] = {
@@ -238,13 +244,13 @@ def _by_session(probes: QueueProbes) -> bool:
 
 
 def _ids(probes: QueueProbes) -> tuple[int, ...]:
-    """The sequence that issues the ids of a queue that is no ring."""
+    """Return the sequence that issues the ids of a queue that is not a ring."""
     own = probes.facts.sequence_id
     return () if own is None or probes.layout.ring is not None else (own,)
 
 
 def _sequences(probes: QueueProbes) -> list[int]:
-    """The sequences of a ring that can be swept, the push sequence first."""
+    """Return the sequences of a ring that can be swept, the push sequence first."""
     ring, facts = probes.layout.ring, probes.facts
     if ring is None or ring.turn is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
         return []

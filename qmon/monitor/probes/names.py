@@ -1,4 +1,4 @@
-"""The identifiers and values that the SQL of a queue's probes may use; ``sql/README.md`` has them as a table."""
+"""Identifiers and values that the SQL of a queue's probes may use. ``sql/README.md`` lists them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.text import tells_size
 
-# What an index serves: the statements of SQL Server name the index for each, such as `{head_index}`.
+# The uses of an index. Statements of SQL Server name the index for each, such as `{head_index}`.
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority", "states")
 
 
 def state_values(layout: Layout) -> dict[str, Value]:
-    """The values that the probes of a queue may use."""
+    """Return the values that the probes of a queue may use."""
     values: dict[str, Value] = {"timeout": layout.timeout_s}
     if layout.state is not None:
         values |= {
@@ -29,13 +29,13 @@ def state_values(layout: Layout) -> dict[str, Value]:
 
 
 def _sized(layout: Layout, facts: TableFacts) -> bool:
-    """Whether the type of the payload has a value's size without unpacking it (PostgreSQL)."""
+    """Return whether the type of the payload gives a value's size without unpacking it (PostgreSQL)."""
     column = facts.column(layout.payload) if layout.payload is not None else None
     return column is not None and tells_size(column.type)
 
 
 def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
-    """The identifiers that the probes of a queue may use."""
+    """Return the identifiers that the probes of a queue may use."""
     names: dict[str, Name] = {
         "table": layout.table.parts,
         "id": facts.typed(facts.order_by or layout.id),
@@ -48,6 +48,7 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "owner": layout.owner.column if layout.owner else None,
         "attempts": layout.attempts,
         "payload": layout.payload if facts.payload is None else facts.payload,
+        "error": facts.typed(layout.error),
         "sized": layout.payload if _sized(layout, facts) else None,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,

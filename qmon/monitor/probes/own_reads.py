@@ -1,4 +1,4 @@
-"""What qmon's background readers have read of queues' tables, so that it is left out of how others use them."""
+"""Count what qmon's background readers have read from queues' tables, to subtract it from the usage figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from qmon.monitor.probes.statements import StatementCache
 
 @dataclass(frozen=True, slots=True)
 class OwnUse:
-    """One row a table or index: scans begun by our session, rows and pages read; it is about to hand them in."""
+    """One row per table or index: what our own session has read of it.
+
+    The session has not yet reported these scans, rows and pages to the server's totals.
+    """
 
     table_id: int
     index_id: int
@@ -25,21 +28,21 @@ class OwnUse:
 
 
 class OwnUses:
-    """Adds up what a session of qmon reads. The session's thread fetches, that of the poll asks."""
+    """The reads of qmon's own session. The session's thread fetches, the poll's thread takes the totals."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._read: dict[Key, tuple[int, int, int]] = {}
 
     def keep(self, tables: Collection[int]) -> None:
-        """Forget what was read of other tables than these."""
+        """Forget the reads of other tables."""
         with self._lock:
             self._read = {key: read for key, read in self._read.items() if key[0] in tables}
 
     def fetch(
         self, connection: Connection, statements: StatementCache, bounds: Sequence[Bound], tables: Sequence[int]
     ) -> list[Rows]:
-        """Fetch statements in one round trip, and in it what they have read, where the server counts that."""
+        """Fetch statements in one round trip, together with what they have read if the server counts that."""
         if not statements.has("own_uses"):
             return connection.fetch_batch(bounds)
         asked = statements.engine.ids(tables)
@@ -51,7 +54,7 @@ class OwnUses:
         return found
 
     def without(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """The samples without what these sessions have read."""
+        """Return the samples without the reads of these sessions."""
         with self._lock:
             own = dict(self._read)
         return [

@@ -1,4 +1,4 @@
-"""What the procedures of the queues read, where the server keeps that (SQL Server): found now and then, read rarely."""
+"""Read the page counts of the queues' procedures, if the server keeps them (SQL Server)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ _READS: Final = "procedures"
 _NAMED: Final = "routines"
 _NAMING: Final = "routines_of_tables"
 _PROBES: Final = (_READS, _NAMED, _NAMING)
-# Procedures are made and dropped seldom.
+
+# Seconds between searches for procedures, which are rarely created or dropped.
 _FIND_EVERY_S: Final = 600.0
-# The server goes through all plans it has cached for this.
+
+# Seconds between readings, because the server goes through all its cached plans for one.
 _READ_EVERY_S: Final = 10.0
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch")
 
 
 class Procedures:
-    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection."""
+    """Choose the procedure probes of a poll and file their results. Belongs to the collector of one connection."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
         self._able = statements.has(_READS)
         self._layouts: dict[str, Layout] = {}
         self._tables: dict[int, str] = {}
-        # By the procedure's id: its queue, and what it does.
+        # The queue and the verb of each procedure, by the procedure's id.
         self._known: dict[int, tuple[str, str]] = {}
         self._found: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
         self._searched_at = float("-inf")
@@ -39,7 +41,7 @@ class Procedures:
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
 
     def wanted(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
-        """The statements of this poll; none on another engine. ``now``: our monotonic clock."""
+        """Return the statements of this poll; none on other engines. ``now``: our monotonic clock, seconds."""
         if not self._able:
             return []
         layouts = {name: probes.layout for name, probes in queues.items()}
@@ -57,7 +59,7 @@ class Procedures:
         return asked
 
     def _find(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
-        """By their names where the design is installed, else by the tables that they name."""
+        """Find procedures by name if the design is installed, or else by the tables that they use."""
         asked, self._tables = [], {}
         for name, probes in queues.items():
             routines = {verb: probes.layout.routine(verb) for verb in _VERBS}
@@ -74,10 +76,10 @@ class Procedures:
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure]
     ) -> tuple[tuple[ProcedureReads, ...] | None, tuple[ProbeFailure, ...]]:
-        """The totals of this poll, ``None`` where none were due; and what could not be read before.
+        """Return the totals of this poll (``None`` if none were due), and earlier failures that still hold.
 
-        Where no procedure is known there are no totals, and that is known. A failure stands until the probe works: it
-        is asked for too seldom to be shown only then.
+        If no procedure is known, the totals are empty. A failure holds until its probe works, because the probe runs
+        too rarely to show the failure only in that poll.
         """
         now = {(f.queue, f.probe): f for f in failures if f.probe in _PROBES}
         for key, rows in results.items():

@@ -1,4 +1,4 @@
-"""Which probes one queue gets in a poll, from its layout and the facts about its tables."""
+"""Choose the probes of one queue in a poll, from its layout and the facts about its tables."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from qmon.monitor.probes.memo import FULL, Memo
 from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache, first
 
-# Rows from the head on that are read for who holds them, at least.
+# Minimum number of rows from the head on that are checked for holders.
 HELD_AT_LEAST: Final = 200
 
 
 def ring_probe(layout: Layout) -> str:
-    """The probe that reads the positions of a ring; a sweep of its slots is another one."""
+    """Return the probe that reads the positions of a ring. A separate probe sweeps its slots."""
     ring = layout.ring
     if ring is not None and ring.subscribers and ring.unread is not None:
         return "ring_subscribers"
@@ -49,7 +49,8 @@ _RECOUNT_EVERY: Final = 5
 _RING_WINDOW: Final = 32
 STILL: Final = 3
 _WALK: Final = 2 * FULL
-# The probe that reads which rows transactions hold, for each probe that finds the head.
+
+# For each probe that finds the head, the probe that reads which rows transactions hold.
 _HELD: Final = {
     "head": "held",
     "head_newest": "held_newest",
@@ -57,7 +58,8 @@ _HELD: Final = {
     "head_state": "held_state",
     "head_any": "held_any",
 }
-# The same where locks are read for all queues at once: which of the rows locked are seen no more.
+
+# The same if locks are read for all queues together: which of the locked rows are not visible.
 _UNSEEN: Final = {
     "head": "unseen",
     "head_newest": "unseen",
@@ -65,27 +67,31 @@ _UNSEEN: Final = {
     "head_state": "unseen_state",
     "head_any": "unseen_any",
 }
-# What lists the rows, where a pop leaves none in progress.
+
+# The probe that lists rows, if a pop leaves none in progress.
 _LISTED: Final = {
     "head": "messages",
     "head_newest": "messages_newest",
     "head_due": "messages_due",
     "head_state": "messages_ready",
 }
-# The probe that counts the blocked messages of a table with a state column: `in_state` with another value.
+
+# The probe that counts blocked messages of a table with a state column: `in_state` with another value.
 BLOCKED: Final = "blocked"
-# Probes whose answer is a `WalkSample`.
+
+# Probes that return a `WalkSample`.
 WALKS: Final = frozenset({"head_walk", "head_any"})
 
-# Pages (2 MB, some 2 ms) up to which a poll looks whether a table that only a scan counts is empty.
+# Up to this many pages (2 MB, about 2 ms), a poll checks whether a table that only a scan counts is empty.
 _EMPTY_PAGES: Final = 256
-# Times in a row that the server counts no rows while some are there, until its count is no longer asked for.
+
+# If the server counts no rows this many times in a row although there are some, its count is no longer read.
 _DENIED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A queue to watch: its layout, and the facts about its tables."""
+    """A queue to watch: its layout and the facts about its tables."""
 
     layout: Layout
     facts: TableFacts
@@ -98,14 +104,14 @@ class QueueProbes:
         self.spec = spec
         self.layout, self.facts = spec.layout, spec.facts
         self.memo = Memo()
-        # The page that was read in this poll in place of the one that is wanted.
+        # The page that this poll read instead of the requested one.
         self.page_read: Listing | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = names_of(spec.layout, spec.facts)
 
     @property
     def head_probe(self) -> str | None:
-        """The probe that finds the oldest ready message, or ``None`` where no index leads to it."""
+        """The probe that finds the oldest ready message, or ``None`` if no index supports it."""
         if self.layout.ring is not None:
             return None
         state, due = self.layout.state is not None, self.layout.due_at is not None
@@ -123,17 +129,20 @@ class QueueProbes:
 
     @property
     def held_probe(self) -> str | None:
-        """The probe of which rows transactions hold: where no row says that it is in progress, or none moves."""
+        """The probe that reads which rows transactions hold.
+
+        Needed if no row shows that it is in progress, or if the head does not move.
+        """
         if not pops_in_transaction(self.layout) and self.memo.still < STILL:
             return None
         return self._fitting(_HELD) or self._fitting(_UNSEEN)
 
     def unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
-        """Which of the locks at these places are on rows that are seen no more."""
+        """Return the statement that reads which locks at these places are on rows that are not visible."""
         return self._of(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
 
     def _fitting(self, probes: Mapping[str, str]) -> str | None:
-        """The one for the way in which the head is found; a stack is popped at its other end."""
+        """Return the probe that matches the head probe. A stack is popped at its other end."""
         head = self.head_probe
         if head == "head" and self.layout.traits.order == "lifo":
             head = "head_newest"
@@ -141,9 +150,11 @@ class QueueProbes:
         return probe if probe is not None and self._statements.has(probe) else None
 
     def wanted(self, now: float, sessions: int, rows: int | None, *, brief: bool = False) -> list[ProbeStatement]:
-        """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows.
+        """Return the statements of this poll. ``now``: our clock, seconds.
 
-        ``brief``: only what tells whether there are messages.
+        ``rows``: how many messages the screen shows.
+
+        ``brief``: only statements that tell whether there are messages.
         """
         asked = self._ring(sessions)
         asked += self._head(brief=brief)
@@ -159,13 +170,13 @@ class QueueProbes:
         return asked
 
     def newest_id(self) -> list[ProbeStatement]:
-        """The statement for the newest id where no sequence can be read: on a standby."""
+        """Return the statement for the newest id if no sequence can be read, as on a standby."""
         asked = self.facts.newest_id_seek and self._statements.has("newest_id")
         return [self._of("newest_id", NewestIdSample, {})] if asked else []
 
     @property
     def lists_rows(self) -> bool:
-        """Whether an index leads to the messages in progress, or at the head; a ring has no other list of them."""
+        """Whether an index supports a list of messages in progress or at the head. A ring has only this list."""
         return self.layout.ring is not None or bool(self._messages(1))
 
     def _messages(self, rows: int) -> list[ProbeStatement]:
@@ -186,13 +197,13 @@ class QueueProbes:
 
     @property
     def pop_sequences(self) -> str:
-        """The pop positions as an array: one, or one for each subscriber."""
+        """The pop positions as an array: one, or one per subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._statements.engine.ids([each for each in own if each is not None])
 
     @property
     def slots_sought(self) -> bool:
-        """An index leads to a ring's slots, and our role may read its positions."""
+        """Whether an index supports a ring's slots and our role may read its positions."""
         return "head" in self.facts.indexes and "ready" not in self.facts.unknown
 
     def _ring(self, sessions: int) -> list[ProbeStatement]:
@@ -211,7 +222,7 @@ class QueueProbes:
         return [self._of(probe, RingSample, {**values, "window": window})]
 
     def idle(self, results: Results) -> bool:
-        """Whether this poll has found that no message is ready or in progress."""
+        """Return whether this poll has found no message that is ready or in progress."""
         queue, state = self.layout.queue, self.layout.state
         if self.layout.ring is not None:
             ring = first(results, ring_probe(self.layout), queue)
@@ -241,7 +252,7 @@ class QueueProbes:
         return asked
 
     def _depth(self) -> list[ProbeStatement]:
-        """The rows that the server itself counts in an index of ready rows, where it does so."""
+        """Return the statement for the server's own count of an index of ready rows, if it has one."""
         if self.layout.ring is not None or self.layout.due_at is not None or not self._statements.has("depth"):
             return []
         if self.memo.denied >= _DENIED:
@@ -254,7 +265,7 @@ class QueueProbes:
         return "empty" if self.layout.state is None else "empty_state"
 
     def _empty(self) -> list[ProbeStatement]:
-        """Whether a table is empty, if only counts of the whole table say how many messages it has."""
+        """Return the statement that checks for an empty table, if only full counts give its number of messages."""
         counted = self.facts.scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
         if not (counted and self.memo.may_be_empty and self._statements.has(self._empty_probe)):
             return []
@@ -262,17 +273,17 @@ class QueueProbes:
         return [self._of(self._empty_probe, EmptySample, values)]
 
     def found_empty(self, results: Results) -> bool:
-        """Whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
+        """Return whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
         found = first(results, self._empty_probe, self.layout.queue)
         return found is not None and found.empty is True
 
     def believed(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
     ) -> DepthSample | None:
-        """The server's own count of the rows, unless it is 0 while rows were seen; then they are counted again.
+        """Return the server's own row count, unless it is 0 although rows were seen. Those are then counted again.
 
-        ``count``: the last count of the whole table. A server that only speaks like SQL Server may have its own count
-        from its last ANALYZE, or never; after so many such answers it is not asked any more.
+        ``count``: the last full count of the table. A server that only imitates SQL Server may update its own count at
+        ANALYZE or never. After several such answers, its count is no longer read.
         """
         memo = self.memo
         if head is not None:
@@ -280,7 +291,7 @@ class QueueProbes:
         anew = count is not None and count.counted_at != memo.counted_whole_at
         if count is not None and anew and self.head_probe is None:
             memo.counted, memo.counted_whole_at = count.ready, count.counted_at
-        if depth is not None:  # the head may be read less often than this
+        if depth is not None:  # the head may be read less often than the depth
             doubted = depth.ready == 0 < memo.counted
             if not doubted:
                 memo.denied = 0
@@ -305,7 +316,7 @@ class QueueProbes:
 
     @property
     def longest_first(self) -> bool:
-        """An index gives the longest-running messages first."""
+        """Whether an index sorts the messages by start time, longest-running first."""
         return "stuck" in self.facts.indexes and self.layout.started_at is not None
 
     def _blocked(self) -> list[ProbeStatement]:
@@ -336,9 +347,10 @@ class QueueProbes:
 
 
 def head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
-    """The head that a walk has found, and how many rows it could have counted: of one cut short what it did count.
+    """Return the head that a walk has found, and how many rows it could have counted.
 
-    ``ordered``: the walk went from the oldest on; else the oldest row seen is the oldest only if all were seen.
+    A walk that was cut short could count only the rows it did count. ``ordered``: the walk started at the oldest row.
+    Otherwise the oldest row seen is only the oldest if all rows were seen.
     """
     if walked.whole:
         oldest = walked.oldest_s if ordered or walked.counted < limit else None

@@ -1,7 +1,7 @@
-"""A page of a ring's messages in one state: read slot by slot, from the pop position on, or back from it.
+"""Read a page of a ring's messages in one state, slot by slot forward or backward from the pop position.
 
-What is ready lies in neighbouring slots, so that a page costs the same however deep the ring is. What is in progress
-may lie in any slot: some thousand are looked at for a page, and no more.
+Ready messages are in neighboring slots, so a page costs the same however deep the ring is. Messages in progress may be
+in any slot: at most a few thousand slots are scanned for a page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BEHIND_ALL: Final = 2**63 - 1
 
 
 def ring_page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
-    """What reads a page of a ring; nothing where its slots or positions cannot be read. The layout is one of a ring."""
+    """Return the statement that reads a page of a ring; none if its slots or positions cannot be read."""
     layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
     if ring is None or why_not(layout, listing.state) or _unreadable(probes):
         return []
@@ -52,7 +52,7 @@ def ring_page_statement(statements: StatementCache, probes: QueueProbes, listing
 def ring_page_of(
     probes: QueueProbes, listing: Listing, results: Results
 ) -> tuple[tuple[MessageSample, ...], PageSample] | None:
-    """The messages of such a page, and what is known of it; see ``page_of``."""
+    """Return the messages of a ring's page and its description; see ``page_from_results``."""
     layout, ring = probes.layout, probes.layout.ring
     why = why_not(layout, listing.state) or _unreadable(probes)
     if why or ring is None:
@@ -78,7 +78,7 @@ def ring_page_of(
 
 
 def _unreadable(probes: QueueProbes) -> str:
-    """Why neither slots nor positions of this ring can be read; empty where they can."""
+    """Return why the slots or positions of this ring cannot be read; empty if they can."""
     facts = probes.facts
     if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.slots_sought:
         return ""

@@ -1,4 +1,4 @@
-"""Reads what lies under all queues and changes slowly, each at its own pace; what was read stands in between."""
+"""Read server health, such as log, tempdb, replicas and limits. Each probe has its own interval."""
 
 from __future__ import annotations
 
@@ -22,32 +22,35 @@ READ_EVERY: Final[dict[str, float]] = {
     POOL_LIMITS: 15.0,
     SETTINGS: 60.0,
 }
-# Times the pace of a probe, after which what could not be read again is no longer shown.
+
+# A value that could not be read again is shown for at most this many times the interval of its probe.
 _STALE: Final = 3.0
 
 
 class ServerStateProbes:
-    """Which of these probes a poll asks, and what stands. Belongs to one collector.
+    """Choose the server health probes of a poll and hold their results. Belongs to one collector.
 
-    An engine, or a version of it, need not have each of them.
+    An engine, or a version of it, may lack some of them.
     """
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
         self._able = [probe for probe in READ_EVERY if statements.has(probe)]
         self._asked_at = dict.fromkeys(self._able, float("-inf"))
-        # By probe when it was read, server clock in seconds, and its rows.
+        # By probe: when it was read (server clock, seconds), and its rows.
         self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
         self._failures: dict[str, ProbeFailure] = {}
-        # The tables whose settings were asked for last.
+        # The tables whose settings were read last.
         self._tables: list[int] = []
         # The database shares an elastic pool with others.
         self._pooled = False
 
     def wanted(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:
-        """The statements that are due; ``now``: our monotonic clock, seconds; ``tables``: ids of all queues' tables.
+        """Return the statements that are due.
 
-        Settings of other tables than before are read at once, and those of tables that are gone are dropped.
+        ``now``: our monotonic clock, seconds; ``tables``: table ids of all queues.
+
+        If the tables change, their settings are read immediately, and the settings of earlier tables are dropped.
         """
         tables = list(tables)
         if tables != self._tables and SETTINGS in self._asked_at:
@@ -67,10 +70,10 @@ class ServerStateProbes:
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure], now_at: float
     ) -> tuple[ServerState | None, tuple[ProbeFailure, ...]]:
-        """Take in a poll; returns what stands, and what could not be read in an earlier one.
+        """Record the results of a poll; return the current values, and earlier failures that still hold.
 
-        A failure stands until the probe works: it is asked for too seldom to be shown only then. ``now_at``: the
-        server's clock, seconds since the epoch.
+        A failure holds until its probe works, because the probe runs too rarely to show the failure only in that poll.
+        ``now_at``: server clock, seconds since the epoch.
         """
         failed = {f.probe: f for f in failures if f.probe in READ_EVERY and not f.queue}
         for probe in self._able:

@@ -1,4 +1,4 @@
-"""The statements of a poll, each with the record that its rows become, and what they have found."""
+"""Statements of a poll, the record type of their rows, and the results."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from qmon.engines.sql.queries import Name
 from qmon.model.samples.polled import CounterSample, SequenceSample
 from qmon.monitor.probes.target_probes import TARGET_PROBES
 
-# Between a probe's name and its part.
+# Separates a probe's name from its part.
 PART: Final = "@"
-# The records of each statement that worked, by queue and probe.
+
+# The records of each successful statement, by queue and probe.
 Results = dict[tuple[str, str], tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeStatement:
-    """One statement of a poll. ``queue`` is empty for the target as a whole; ``record`` is the type of its rows.
+    """One statement of a poll. ``queue`` is empty for the whole target; ``record`` is the type of its rows.
 
-    ``part``: which of several statements of the same probe it is; their rows are put together.
+    ``part``: tells several statements of one probe apart. Their rows are merged.
     """
 
     probe: str
@@ -34,25 +35,25 @@ class ProbeStatement:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What the result is filed under, until the parts are put together."""
+        """The key of the result until the parts are merged."""
         return self.queue, f"{self.probe}{PART}{self.part}" if self.part else self.probe
 
 
 @dataclass(slots=True)
 class StatementCache:
-    """Renders each statement once per queue and connection, until ``keep`` forgets it."""
+    """Render each statement once per queue and connection, until ``retain_only`` drops it."""
 
     engine: Engine
     version: tuple[int, int]
     _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
 
     def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
-        """Forget what was rendered for other queues and tables than these, which are what they were."""
+        """Drop the statements of queues and tables that are not listed. The listed ones must be unchanged."""
         stay = {"", *queues, *(f"{PART}{table}" for table in tables)}
         self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in stay}
 
     def has(self, probe: str) -> bool:
-        """Whether this engine, at this version, has the probe."""
+        """Return whether this engine, at this version, has the probe."""
         return queries.exists(self.engine.name, f"probe/{probe}", self.version)
 
     def of(
@@ -63,7 +64,7 @@ class StatementCache:
         names: Mapping[str, Name] | None = None,
         queue: str = "",
     ) -> ProbeStatement:
-        """The statement for one probe of one queue; ``names`` may hold more than the statement uses."""
+        """Return the statement for one probe of one queue. ``names`` may contain more than the statement uses."""
         statement = self._rendered.get((queue, probe))
         if statement is None:
             query = queries.load(self.engine.name, f"probe/{probe}", self.version)
@@ -75,7 +76,7 @@ class StatementCache:
     def anew(
         self, probe: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name], queue: str
     ) -> ProbeStatement:
-        """The same of a statement whose text differs from poll to poll."""
+        """Return a statement whose text differs from poll to poll, without caching it."""
         query = queries.load(self.engine.name, f"probe/{probe}", self.version)
         statement = queries.render(query, {name: names.get(name) for name in query.names}, self.engine)
         return ProbeStatement(probe, record, Bound(statement, values), queue)
@@ -87,15 +88,15 @@ class StatementCache:
         return self.of(probe, declared.record, {**ids, **declared.values, **(values or {})})
 
     def optional(self, probe: str, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
-        """Return the statement of ``of_target``, or nothing if this engine, at this version, has no such probe."""
+        """Return the statement of ``statement_for_target``; none if this engine, at this version, lacks the probe."""
         return [self.of_target(probe, values)] if self.has(probe) else []
 
     def of_tables(
         self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
     ) -> list[ProbeStatement]:
-        """The statements of a probe about tables: one for all where the engine can, else one a table (``:table_id``).
+        """Return the statements of a probe about tables: one for all if the engine can, or else one per table.
 
-        ``names``: by table what its own statement may use.
+        A statement for one table gets its id as ``part``. ``names``: by table, the identifiers of its own statement.
         """
         if not tables or not self.has(probe):
             return []
@@ -110,16 +111,16 @@ class StatementCache:
 
 
 def first(results: Results, probe: str, queue: str = "") -> Any:
-    """The first record that a probe has found; ``None`` where it found none, failed, or was not asked."""
+    """Return the first record of a probe; ``None`` if it returned none, failed or was not run."""
     return next(iter(results.get((queue, probe), ())), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Sorted once a poll, so that many queues cost no more than their number.
+    """The results of a poll, indexed once, so that the cost grows only with the number of queues.
 
-    ``queues``: queue → probe → its records; ``partial``: table → why our role sees only a part of it;
-    ``masked``: table → column that is masked for it → what helps.
+    ``queues``: queue → probe → its records. ``partial``: table → why our role sees only part of it. ``masked``: table →
+    masked column → the remedy.
     """
 
     queues: Mapping[str, Mapping[str, tuple[Any, ...]]]
@@ -129,12 +130,12 @@ class Found:
     sequences: Mapping[int, SequenceSample]
 
     def of(self, queue: str) -> Mapping[str, tuple[Any, ...]]:
-        """The records of each probe of this queue that worked."""
+        """Return the records of each successful probe of this queue."""
         return self.queues.get(queue, {})
 
 
 def found_in(results: Results) -> Found:
-    """Sort the results of a poll."""
+    """Index the results of a poll."""
     queues: defaultdict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for (queue, probe), records in results.items():
         queues[queue][probe] = records

@@ -1,4 +1,4 @@
-"""What SQL Server counts of a table and its indexes, asked for once: from it come its counters and its use."""
+"""Read SQL Server's counters of a table and its indexes in one statement, for both its counters and its usage."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ PROBE: Final = "table_counters"
 def wanted(
     statements: StatementCache, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
 ) -> list[ProbeStatement]:
-    """What asks for the counters of these tables, by the way of the engine. ``names``: see
-    ``StatementCache.of_tables``.
+    """Return the statements for the counters of these tables, as the engine provides them.
+
+    ``names``: see ``StatementCache.statements_for_tables``.
     """
     own = statements.of_tables(PROBE, TableCounterSample, tables, names)
     return own or statements.of_tables("counters", CounterSample, tables, names)
 
 
 def spread(results: Results) -> None:
-    """File what one probe has found under the names of two, as other engines have them: ``counters`` and ``uses``."""
+    """File the rows of this probe as ``counters`` and ``uses``, which are separate probes on other engines."""
     rows: tuple[TableCounterSample, ...] | None = results.pop(("", PROBE), None)
     if rows is not None:
         results["", "counters"] = tuple(_counter(row) for row in rows if not row.index_id)

@@ -1,4 +1,4 @@
-"""The probes of a target as a whole, for polls and for ``qmon doctor``: the record of their rows, and their values."""
+"""Probes of the whole target, for polls and for ``qmon doctor``: the record type of their rows and their values."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ _STATEMENT_CHARS: Final = 200
 class TargetProbe:
     """One probe of a target.
 
-    ``values``: what a poll binds unless it has a reason for another value. ``ids``: the value that takes ids of tables
-    or procedures; the doctor asks for the id 0, which nothing has. ``in_pool``: the probe only works in an elastic
-    pool.
+    ``values``: what a poll binds by default. ``ids``: the name of the value that takes ids of tables or procedures; the
+    doctor passes the id 0, which does not exist. ``in_pool``: the probe only works in an elastic pool.
     """
 
     record: type

@@ -1,1 +1,1 @@
-"""What is known of a target over several polls: snapshots folded into figures and verdicts."""
+"""Fold the snapshots of a target into figures and verdicts over several polls."""

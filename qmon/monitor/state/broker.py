@@ -1,4 +1,4 @@
-"""The queues of Service Broker over time: since when something is wrong, and whether what is not delivered grows."""
+"""Follow the queues of Service Broker: since when something is wrong, and whether undelivered messages grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GROWTH_S: Final = 60.0
 
 
 class BrokerTrack:
-    """The memory of one target. Not thread-safe: one thread folds."""
+    """The Service Broker queues of one target. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._since: dict[tuple[int, str], float] = {}
@@ -23,9 +23,10 @@ class BrokerTrack:
         self._read_at: float | None = None
 
     def add(self, snapshot: Snapshot) -> BrokerView | None:
-        """Take in one poll; ``None`` where there are no queues of Service Broker, or they are not read yet.
+        """Record one poll; ``None`` if there are no Service Broker queues, or if they have not been read yet.
 
-        So it is for a while after each connection: what was wrong before goes on, within a minute.
+        They are not read for a while after each connect. Findings from before continue if they are read within a
+        minute.
         """
         found = snapshot.broker
         if found is None:
@@ -72,7 +73,7 @@ class BrokerTrack:
     def _lasting(
         self, queue_id: int, finding: Finding | None, before: dict[tuple[int, str], float], at: float
     ) -> Verdict | None:
-        """The verdict, once its finding has lasted."""
+        """Return the verdict once its finding has lasted long enough."""
         if finding is None:
             return None
         key = queue_id, finding.code
@@ -82,7 +83,7 @@ class BrokerTrack:
         return Verdict(finding.code, finding.proof, finding.severity, since, cause=finding.cause)
 
     def _growth(self) -> float | None:
-        """Messages more a second, over the last minute."""
+        """Return the growth of undelivered messages per second over the last minute."""
         if len(self._undelivered) < 2:
             return None
         return (self._undelivered.last - self._undelivered.first) / self._undelivered.seconds

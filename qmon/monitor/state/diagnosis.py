@@ -1,4 +1,4 @@
-"""Evidence: what is learnt about one queue over several polls, handed to its rules as one frozen record."""
+"""Collect evidence about one queue over several polls, and hand it to the rules as one frozen record."""
 
 from __future__ import annotations
 
@@ -24,23 +24,30 @@ from qmon.monitor.state.ring import RingTrack
 from qmon.monitor.state.stale_figures import of_locks
 
 _STALE_S: Final = 30.0
-# Deletions that are no further apart than this are one run of an archiver.
+
+# Deletions at most this many seconds apart belong to one run of an archiver.
 _RUN_S: Final = 10.0
-# A run that lasts this long is taken for an archiver that never rests.
+
+# A run of at least this many seconds means that the archiver never pauses.
 _STEADY_S: Final = 30.0
-# Fewer breaks between runs do not tell how long they usually are.
+
+# With fewer breaks between runs, their usual length is unknown.
 _BREAKS: Final = 2
-# A longer run counts as several.
+
+# A longer run counts as several runs.
 _LONG_RUN_S: Final = 300.0
-# Runs whose most done messages are remembered.
+
+# Number of runs whose peak of done messages is remembered.
 _RUNS: Final = 8
+
 # No row was deleted if this share of all rows ever inserted is still there.
 _KEPT_SHARE: Final = 0.9
 _ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "slot_sweep"
 _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
-# What the probes begin with that a field of `QueueEvidence` comes from.
+
+# Prefixes of the probes that each field of `QueueEvidence` is read by.
 READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,
@@ -55,9 +62,9 @@ READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
 class QueueDiagnosis:
     """The memory of one queue for its verdicts. Not thread-safe: one thread folds.
 
-    What was left out of a poll, to stay within the budget, is what it was before: a verdict does not come and go with
-    it. So is what failed to be read, for half a minute; what was learnt by then is gone on with once it is read again.
-    Who is connected is forgotten after half a minute without a word.
+    If the budget leaves a probe out of a poll, its evidence stays as it was, so that verdicts do not flicker. A probe
+    that fails keeps its evidence for 30 seconds, and continues from there when it can be read again. Connected sessions
+    are forgotten after 30 seconds without a reading.
     """
 
     def __init__(self) -> None:
@@ -75,9 +82,9 @@ class QueueDiagnosis:
         self._locked: tuple[float, Locked | None] = (float("-inf"), None)
 
     def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure, sessions: Sessions | None) -> QueueEvidence:
-        """Take in one poll; returns what is known now. ``done``: messages that are done and not archived.
+        """Record one poll and return the current evidence.
 
-        ``sessions``: those of the snapshot, where it has them.
+        ``done``: messages that are done and not archived. ``sessions``: those of the snapshot, if it has them.
         """
         layout, messages, at = q.layout, q.diagnostics, snapshot.sampled_at
         before, failing = self._last, failing_probes(q, snapshot)
@@ -91,7 +98,7 @@ class QueueDiagnosis:
         elif at - self._swept_at > _STALE_S and _SWEEP not in q.left_out:
             loss = None
         workers = None
-        if layout.part is not None:  # whose sessions are its workers' cannot be told by what they run
+        if layout.part is not None:  # what a session runs does not tell whether it belongs to this queue's workers
             sessions = None
             workers = None if q.workers is None else ClientsSeen(q.workers, None, "library", quiet_s=_STALE_S)
         self._last = QueueEvidence(
@@ -112,7 +119,10 @@ class QueueDiagnosis:
         return _without({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
 
     def locked(self, snapshot: Snapshot, q: QueueSamples) -> Locked | None:
-        """The session that keeps the queue's rows from everybody, as in this poll or, where it was not seen, lately."""
+        """Return the session that locks all rows of the queue.
+
+        If this poll could not see it, a recent finding is returned.
+        """
         at = snapshot.sampled_at
         found = everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout))
         missed = (*(probe for probe in q.left_out if not of_locks(probe)), *failing_probes(q, snapshot))
@@ -128,12 +138,12 @@ class QueueDiagnosis:
 
 
 def failing_probes(q: QueueSamples, snapshot: Snapshot) -> tuple[str, ...]:
-    """The probes that should have told of this queue in this poll, or of the target, and failed."""
+    """Return the failed probes of this poll that concern this queue or the whole target."""
     return tuple(each.probe for each in snapshot.failures if each.queue in ("", q.layout.queue))
 
 
 def _without(old: Collection[str], known: QueueEvidence) -> QueueEvidence:
-    """What is known, without what these probes have not told for too long."""
+    """Remove the evidence of probes that have failed for too long."""
     lost = {
         name: getattr(NO_QUEUE_EVIDENCE, name)
         for name, probes in READ_BY.items()
@@ -152,7 +162,7 @@ class ClientsTrack:
         self._known_by: tuple[Layout, str] | None = None
 
     def add(self, snapshot: Snapshot, layout: Layout, sessions: Sessions) -> ClientsSeen | None:
-        """Take in one poll; ``None`` where sessions, or what they run, cannot be seen."""
+        """Record one poll; ``None`` if sessions, or the statements they run, are not visible."""
         if self._known_by is None or self._known_by[0] is not layout:
             self._known_by = layout, way_to_know(layout, self._side)
         by = self._known_by[1]
@@ -180,13 +190,13 @@ class ClientsTrack:
 
 
 class ArchiveTrack:
-    """The done messages of one queue: how many more they become, and when rows were last taken out of the table."""
+    """The done messages of one queue: their growth, and when rows were last deleted from the table."""
 
     def __init__(self) -> None:
         self._deleted: int | None = None
         self._before = self._least = 0.0
         self._began_at = 0.0
-        # The begin and the end so far of the newest run of deletions, and the most done messages of the last runs.
+        # The start and the latest end of the newest run of deletions, and the peak of done messages of the last runs.
         self._run: tuple[float, float] | None = None
         self._peaks: deque[float] = deque(maxlen=_RUNS)
         self._breaks = 0
@@ -194,7 +204,7 @@ class ArchiveTrack:
         self._steady = False
 
     def add(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
-        """Take in one poll at ``at`` (server clock, seconds); ``None`` if the done messages are not known."""
+        """Record one poll at ``at`` (server clock, seconds); ``None`` if the number of done messages is unknown."""
         if counters is None or done.value is None:
             return None
         if self._deleted is None or counters.deleted < self._deleted:

@@ -1,4 +1,4 @@
-"""Figures from the samples of one queue: pure functions, no state."""
+"""Compute figures from the samples of one queue. All functions are pure."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from qmon.monitor.state.held import HeldRows
 
 
 def exact_ready(q: QueueSamples, held: int) -> float | None:
-    """Messages ready now where they could be counted exactly, else ``None``.
+    """Return the number of ready messages, or ``None`` if it was not counted exactly.
 
-    In a ring: where each number between its positions was read, since some may have no message.
+    In a ring, the count is exact if every number between the two positions was read, because a number may have no
+    message.
     """
     if q.ring is not None:
         return float(ring_ready(q.ring)) if q.ring.span <= q.head_limit else None
@@ -37,9 +38,10 @@ def exact_ready(q: QueueSamples, held: int) -> float | None:
 
 
 def rows_counted(q: QueueSamples) -> float | None:
-    """Rows of a table that has a row for each ready message and no others, where they could be counted exactly.
+    """Return the row count of a table that has exactly one row per ready message.
 
-    What a popper has deleted and not committed is still among them.
+    Returns ``None`` if it was not counted exactly. The count includes rows that a consumer has deleted but not
+    committed.
     """
     if not q.layout.deletes_on_pop or q.layout.state is not None or q.layout.due_at is not None or q.partial:
         return None
@@ -50,7 +52,7 @@ OF_ROWS: Final = frozenset(figure.field for figure in QUEUE_FIGURES if figure.of
 
 
 def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | None) -> Figure:
-    """Messages ready now: exact, carried on from a count (``~``), or a lower bound."""
+    """Return the ready messages: exact, extrapolated from a count (``~``), or a lower bound."""
     if exact is not None:
         return Figure(exact)
     if carried is not None:
@@ -63,7 +65,10 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
 
 
 def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:
-    """Messages popped and neither completed nor failed; for designs that delete on pop those of open transactions."""
+    """Return the messages popped but neither completed nor failed.
+
+    For designs that delete on pop, these are the messages of open transactions.
+    """
     if q.ring is not None:
         return Figure(float(q.ring.pop_held))
     if pops_in_transaction(q.layout):
@@ -77,12 +82,12 @@ def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:
 
 
 def _at_least(q: QueueSamples, figure: Figure, name: str) -> Figure:
-    """The figure as a lower bound if ``unknown`` has a reason for it: the server may hide rows that are held."""
+    """Return a lower bound if ``unknown`` gives a reason: the server may hide locked rows."""
     return replace(figure, at_least=True, reason=q.unknown[name]) if name in q.unknown else figure
 
 
 def _of_held(q: QueueSamples, figure: Figure, at: float) -> Figure:
-    """With its age where the locks were not read in this poll: rows of transactions that have ended do not count."""
+    """Add the age if this poll did not read the locks. Rows of transactions that have ended do not count."""
     if q.held_at is None or figure.value is None:
         return figure
     return replace(figure, age_s=max(0.0, at - q.held_at), every_s=EVERY_S)
@@ -95,7 +100,7 @@ def stuck(
     watched: WatchedProgress,
     at: float,
 ) -> Figure:
-    """Messages in progress for longer than the queue's timeout."""
+    """Return the messages in progress for longer than the queue's timeout."""
     if pops_in_transaction(q.layout):
         return _of_held(q, _held_too_long(q, held, writers), at)
     if q.progress is not None and q.progress.in_progress == 0 and q.layout.has("stuck"):
@@ -117,11 +122,12 @@ def stuck(
 
 
 def with_lost(view: QueueView, owners: Owners | None) -> QueueView:
-    """Return the view with messages whose owner is dead among the stuck ones, also before their timeout."""
+    """Add messages whose owner is dead to the stuck ones, also before their timeout."""
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
     if owners is None or stuck.value is None or pops_in_transaction(view.layout):
         return view
-    own_timeout = part is not None and part.own_timeout  # which of them are beyond it is not known here
+    # Qmon does not know here which messages are past their own timeout.
+    own_timeout = part is not None and part.own_timeout
     if owners.lost and not own_timeout:
         value = stuck.value + owners.lost
         if in_progress.value is not None and not in_progress.at_least:
@@ -132,8 +138,11 @@ def with_lost(view: QueueView, owners: Owners | None) -> QueueView:
 
 
 def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
-    """Of a scan that has found none, as long as none can have become stuck since: neither what was in progress then,
-    nor what was popped right after a range had been seen."""
+    """Return the stuck messages of a scan.
+
+    A scan that found none stays valid only until a message can have become stuck since: one that was in progress during
+    the scan, or one that was popped right after its range was scanned.
+    """
     found = by_scan(count, count.stuck, at, Reason.NO_START_TIME)
     since = count.holds_since
     if count.longest_at is not None:
@@ -144,7 +153,7 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
 
 
 def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None) -> Figure:
-    """Messages whose popper's transaction is open for too long: none where no transaction is as old as that."""
+    """Return the messages whose popping transaction is open for too long; 0 if no transaction is that old."""
     if writers is not None and all(w.transaction_s is not None for w in writers):
         late = any((w.transaction_s or 0.0) > q.layout.timeout_s for w in writers)
         if not late and (held is None or not held.unseen):
@@ -161,7 +170,7 @@ def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[Wri
 
 
 def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
-    """Where nothing says since when a message is in progress: those seen so for longer than the timeout."""
+    """Return the messages seen in progress for longer than the timeout, for tables without a start time."""
     seen_s, timeout_s = watched.seen_s(at), q.layout.timeout_s
     value = float(watched.beyond(timeout_s, at))
     if q.progress is not None and q.progress.in_progress > COUNT_LIMIT:
@@ -176,18 +185,18 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
 
-# A time that far ahead is no mere difference of two clocks: it was written by the clock of another time zone.
+# A push time this far ahead is not clock drift: the program that wrote it uses another time zone.
 _AHEAD_S: Final = 60.0
 
 
 def has_push_time(q: QueueSamples) -> bool:
-    """Whether ages follow from a column, as far as this poll shows."""
+    """Return whether a column gives the ages, as far as this poll shows."""
     ahead = q.head is not None and q.head.oldest_s is not None and q.head.oldest_s < -_AHEAD_S
     return q.layout.tells(q.layout.enqueued_at) and not ahead
 
 
 def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
-    """Age in seconds of the oldest ready message: by its push time, else since its id was issued."""
+    """Return the age in seconds of the oldest ready message: from its push time, or else since its id was issued."""
     if q.ring is not None:
         if q.ring.oldest_s is not None:
             return _age(q, q.ring.oldest_s)
@@ -214,7 +223,7 @@ def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
 
 
 def _age(q: QueueSamples, seconds: float) -> Figure:
-    """The age by a push time; unknown if that is ahead of the clock."""
+    """Return the age from a push time; unknown if the time is ahead of the clock."""
     if seconds >= -_AHEAD_S:
         return Figure(max(0.0, seconds))
     column = "the push time" if q.layout.enqueued_at is None else f"`{q.layout.enqueued_at}`"
@@ -222,7 +231,11 @@ def _age(q: QueueSamples, seconds: float) -> Figure:
 
 
 def gap(q: QueueSamples) -> tuple[Figure, str]:
-    """Push position less pop position of a ring; else the span of ids from the head to the last issued."""
+    """Return the gap and its kind.
+
+    The gap is the push position minus the pop position of a ring, or else the id span from the head to the last issued
+    id.
+    """
     if q.ring is not None:
         return Figure(float(q.ring.span)), "gap"
     if q.last_id is None or q.head is None or q.layout.traits.order != "fifo":
@@ -236,7 +249,7 @@ def gap(q: QueueSamples) -> tuple[Figure, str]:
 
 
 def fill(q: QueueSamples) -> Figure:
-    """Share of a ring's slots that hold a message, 0 to 1."""
+    """Return the share of a ring's slots that hold a message, 0 to 1."""
     if q.ring is None or q.layout.ring is None:
         return _unknown(q, "fill") if q.layout.ring is not None else Figure.unknown(Reason.NO_SLOTS)
     used = pushed_up_to(q.ring) - popped_up_to(q.ring)
@@ -246,9 +259,9 @@ def fill(q: QueueSamples) -> Figure:
 def counted(
     q: QueueSamples, value: int | None, figure: str, scanned: int | None, at: float, counted_at: float | None = None
 ) -> Figure:
-    """A count that is exact up to the limit, then what a scan of the table has ``scanned``, or a lower bound.
+    """Return a count: exact up to the limit, above it the ``scanned`` value of a table scan, or else a lower bound.
 
-    ``at``: now, and ``counted_at``: when it was counted, where not in this poll; server clock, seconds.
+    ``at``: now. ``counted_at``: when it was counted, if not in this poll. Both are server clock, seconds.
     """
     age_s = max(0.0, at - counted_at) if counted_at is not None else 0.0
     if value is not None and (value <= COUNT_LIMIT or q.layout.part is not None):
@@ -261,7 +274,10 @@ def counted(
 
 
 def blocked_messages(q: QueueSamples, at: float) -> dict[str, Figure]:
-    """Messages that wait for another message, a lock, or a person to release them, and the age of the oldest."""
+    """Return the number of blocked messages and the age in seconds of the oldest.
+
+    A blocked message waits for another message, a lock or a manual release.
+    """
     return {"blocked": _blocked(q, at), "blocked_oldest": _blocked_oldest(q, at)}
 
 
@@ -285,7 +301,7 @@ def _blocked_oldest(q: QueueSamples, at: float) -> Figure:
 
 
 def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
-    """A figure of a scan of the whole table; ``missing``: why there is none where there is none."""
+    """Return a figure from a scan of the whole table. ``missing``: the reason if there is no value."""
     if value is None:
         return Figure.unknown(missing)
     took = Reason.SCANNED_IN.format(time=duration(count.took_s)) if count.took_s >= 1 else Reason.SCANNED
@@ -294,7 +310,7 @@ def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> 
 
 
 def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
-    """Messages that are done and not archived: what lies in the table and is in no other state, by its counters."""
+    """Return the done messages that are not archived: the live rows by the counters, minus all other states."""
     counters = q.counters
     if not q.layout.has("done"):
         return Figure.unknown(Reason.DONE_NOT_KEPT)
@@ -313,9 +329,9 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
 
 
 def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
-    """Bytes of the tables and their indexes, and by how many they grow a second, by their names in ``QueueView``.
+    """Return the bytes of the tables and indexes and their growth in bytes per second.
 
-    ``at``: now, server clock, seconds.
+    The keys are the names in ``QueueView``. ``at``: now, server clock, seconds.
     """
     parts = use.parts if use is not None else ()
     age_s = max(0.0, at - use.sized_at) if use is not None else 0.0
@@ -329,14 +345,18 @@ def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
 
 
 def pops(q: QueueSamples, rate: Figure) -> Figure:
-    """The rate of pops; where no table tells of pops, it is what has ended or what waits no longer, but for retries."""
+    """Return the pop rate.
+
+    If no table records pops, the rate is a lower bound: finished messages plus messages that stopped being ready,
+    without retries.
+    """
     if rate.value is None or q.totals is None or q.totals.popped is not None:
         return rate
     return replace(rate, at_least=True, reason=Reason.RETRIES_UNSEEN)
 
 
 def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
-    """Pushers and poppers that are connected, by their names in ``QueueView``; ``why`` they are not seen, if not."""
+    """Return the connected producers and consumers by their names in ``QueueView``. ``why``: the reason if unknown."""
     pushers, poppers = known.pushers, known.poppers
     unseen = Figure.unknown(why)
     return {
@@ -349,7 +369,7 @@ def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
 
 
 def whole(text: str | None) -> int | None:
-    """The id as a whole number, or ``None`` where it is not one."""
+    """Return the id as a whole number, or ``None`` if it is not one."""
     try:
         return int(text) if text is not None else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""What qmon learns by watching where the table has no column for it: since when a message is ready or in progress."""
+"""Derive from watching, for tables without a time column, since when messages are ready or in progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST: Final = 4000
 
 
 class WatchedProgress:
-    """Since when each message in progress has been seen so. It was not in progress yet in the read before that."""
+    """Since when each message has been seen in progress. In the read before that it was not in progress yet."""
 
     def __init__(self) -> None:
         self._since: dict[str, tuple[float, float]] = {}
@@ -19,43 +19,46 @@ class WatchedProgress:
         self._last = float("-inf")
 
     def see(self, ids: Iterable[str], at: float) -> None:
-        """Take in the ids in progress at ``at`` (server clock, seconds); ids that are gone are forgotten."""
+        """Record the ids in progress at ``at`` (server clock, seconds); missing ids are forgotten."""
         self._since = {i: self._since.get(i, (self._last, at)) for i in ids}
         self._first = at if self._first is None else self._first
         self._last = at
 
     def broken(self) -> None:
-        """There was a gap: what came between was not seen."""
+        """Record a gap in the polls: what happened during the gap is unknown."""
         self._first, self._last = None, float("-inf")
 
     def seen_s(self, at: float) -> float:
-        """For how long it was watched, in seconds."""
+        """Return for how many seconds the ids have been watched."""
         return 0.0 if self._first is None else max(0.0, at - self._first)
 
     def beyond(self, timeout_s: float, at: float) -> int:
-        """How many have been seen in progress for more than ``timeout_s`` seconds."""
+        """Return how many messages have been seen in progress for more than ``timeout_s`` seconds."""
         return sum(1 for _, since in self._since.values() if at - since > timeout_s)
 
     def perhaps_beyond(self, timeout_s: float, at: float) -> int:
-        """How many may have been in progress for longer: also those that may have been taken just after a read."""
+        """Return how many may have been in progress for longer, including those that were popped just after a read."""
         return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
 
 class WatchedIds:
-    """When ids were issued, from the last issued id at each poll: gives the age of a head without a time column."""
+    """When ids were issued, from the last issued id at each poll. Gives the age of a head without a time column."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque(maxlen=_MOST)
 
     def see(self, last_id: int, at: float) -> None:
-        """Take in the last issued id at ``at`` (server clock, seconds)."""
+        """Record the last issued id at ``at`` (server clock, seconds)."""
         if not self._seen or last_id > self._seen[-1][1]:
             self._seen.append((at, last_id))
         elif last_id < self._seen[-1][1]:
             self._seen.clear()
 
     def age(self, head_id: int, at: float) -> tuple[float, bool] | None:
-        """Age of the message in seconds, and whether that is only a lower bound; ``None`` before anything was seen."""
+        """Return the message's age in seconds and whether it is only a lower bound.
+
+        Returns ``None`` if no id was recorded yet.
+        """
         position = bisect_left(self._seen, head_id, key=lambda seen: seen[1])
         if position == len(self._seen):
             return None

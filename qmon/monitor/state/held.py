@@ -1,4 +1,4 @@
-"""Rows that open transactions hold: in progress, where a pop deletes its message."""
+"""Count rows locked by open transactions. They are in progress if a pop deletes its message."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from qmon.monitor.probes.queue import HELD_AT_LEAST
 
 @dataclass(frozen=True, slots=True)
 class HeldRows:
-    """Rows near the head that are held by transactions that still run.
+    """Rows near the head that are held by running transactions.
 
-    ``late``: how many for longer than the timeout; ``unseen``: those of transactions that our role does not see the
-    age of. ``whole``: no more rows can be held than were read.
+    ``late``: held for longer than the timeout. ``unseen``: held by transactions whose age our role cannot see.
+    ``whole``: all held rows were read.
     """
 
     rows: int
@@ -25,13 +25,13 @@ class HeldRows:
 
 
 class Holders:
-    """Who holds rows near the head of one queue, from poll to poll."""
+    """The transactions that hold rows near the head of one queue, from poll to poll."""
 
     def __init__(self) -> None:
         self._before: frozenset[str] = frozenset()
 
     def see(self, q: QueueSamples, writers: Sequence[WriterSample] | None) -> HeldRows | None:
-        """Take in one poll: what transactions hold in it, or ``None`` where that was not read."""
+        """Record one poll and return the held rows, or ``None`` if they were not read."""
         before = self._before
         if q.held is not None:
             self._before = frozenset(each.xid for each in q.held)
@@ -48,17 +48,17 @@ def _held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, before: 
     rows = sum(rows for rows, _ in held)
     late = sum(rows for rows, age in held if age is not None and age > q.layout.timeout_s)
     unseen = sum(rows for rows, age in held if age is None)
-    # Poppers in order have begun at the head: where some rows that were read are free, none behind them is held.
+    # Consumers in order start at the head: if some of the rows that were read are free, no row behind them is held.
     in_order = q.layout.traits.order in ("fifo", "due") and rows < max(q.head_limit, HELD_AT_LEAST)
     return HeldRows(rows, late, unseen, in_order or q.head.counted < q.head_limit)
 
 
 def _held_s(held: HeldSample, writers: Sequence[WriterSample], before: Container[str]) -> float | None:
-    """Seconds since the transaction that holds the rows began; ``None`` where our role does not see it.
+    """Return the seconds since the transaction holding the rows began; ``None`` if our role cannot see it.
 
-    An id that is nowhere to be found is that of a transaction that has ended or begun meanwhile; or, where it held rows
-    ``before``, too, of a savepoint that was released, which does not tell whose it is: then the youngest transaction it
-    can belong to, a lower bound.
+    An xid missing from ``writers`` belongs to a transaction that started or ended between the two reads. If the xid
+    already held rows ``before``, it belongs to a released savepoint, which does not identify its transaction. The
+    result is then the age of the youngest transaction it can belong to, a lower bound.
     """
     same = [w.transaction_s for w in writers if w.xid == held.xid]
     if not same and held.xid not in before:

@@ -1,4 +1,4 @@
-"""Messages that fail repeatedly or are delivered twice, and starved priorities: what changes between polls."""
+"""Find messages that fail repeatedly, messages delivered twice, and starved priorities, by comparing polls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.model.snapshot import Snapshot
 class _Level:
     head_id: str
     since_at: float
-    # How often any head had moved when this one came.
+    # The number of head moves, of any priority, when this head appeared.
     moves: int
 
 
@@ -29,7 +29,10 @@ class PriorityTrack:
         self._moves = 0
 
     def add(self, messages: MessageDiagnostics, at: float) -> Starved | None:
-        """Take in one poll at ``at`` (server clock, seconds); the priority that waits longest while others go."""
+        """Record one poll; return the priority that has waited longest while others moved.
+
+        ``at``: server clock, seconds.
+        """
         if messages.priorities is None:
             return None
         now = {sample.priority: sample for sample in messages.priorities}
@@ -47,11 +50,13 @@ class PriorityTrack:
         return Starved(priority, level.head_id, at - since_at, now[priority].oldest_s, self._moves - level.moves)
 
 
-# Polls after which a message that was not seen again is forgotten.
+# A message that is missing for this many polls is forgotten.
 _MISSED: Final = 2
-# Seconds that a message is remembered where it is not seen while it is being popped: it may come back.
+
+# A message that disappears while it is being popped is remembered for this many seconds, because it may come back.
 _AWAY_S: Final = 30.0
-# Times of one poll are all of the server's clock, but read in several statements.
+
+# All times of one poll are from the server's clock, but several statements read them.
 _JITTER_S: Final = 0.05
 
 
@@ -75,11 +80,11 @@ class TriesTrack:
     def add(
         self, messages: MessageDiagnostics, at: float, *, head: HeadSample | None = None, none_held: bool = True
     ) -> Repeated | None:
-        """Take in one poll at ``at`` (server clock, seconds); the message that has failed most often meanwhile.
+        """Record one poll at ``at`` (server clock, seconds); return the message that has failed most often since.
 
-        ``head``: as read by a server that shows no row that is being popped: a message that lies before it, and later
-        is there again, was popped and given back. ``none_held``: no transaction holds such rows, so what is not there
-        has gone for good.
+        ``head``: as read on a server that hides rows that are being popped. A message that sorts before the head and
+        reappears later was popped and given back. ``none_held``: no transaction holds such rows, so a missing message
+        is gone for good.
         """
         for case in self._cases.values():
             case.missed += 1
@@ -115,13 +120,14 @@ class TriesTrack:
             case.failures += 1
             case.mark = mark or case.mark
         elif mark and mark != case.mark:
-            # The first mark may have been left by one that only read it; each later one was left after it.
+            # The first mark may come from a reader that did not change the row. Each later mark was set after the
+            # first.
             case.failures += case.mark not in ("", "0")
             case.mark = mark
 
 
 def _before(id: str, head_id: str | None) -> bool:
-    """Whether a message would be the head, were it there; known of ids that are whole numbers only."""
+    """Return whether a message would be the head if it were present. Only whole-number ids can be compared."""
     return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
 
 
@@ -132,17 +138,17 @@ class _Delivery:
 
 
 class DoubleDeliveryTrack:
-    """Who has had which message of one queue: finds messages delivered twice. Not thread-safe: one thread folds."""
+    """Find messages of one queue that were delivered twice. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._deliveries: dict[str, _Delivery] = {}
         self._twice: dict[str, tuple[_Delivery, str]] = {}
 
     def add(self, snapshot: Snapshot, layout: Layout, messages: MessageDiagnostics) -> tuple[DoubleDelivery, ...]:
-        """Take in one poll; returns the messages delivered twice.
+        """Record one poll and return the messages delivered twice.
 
-        That a message has been popped again proves nothing by itself: its owner may have given it back. One that lives,
-        holds its session while it works, and has run no statement since it popped the message, has not.
+        A second pop alone proves nothing, because the first owner may have given the message back. An owner that is
+        alive, keeps its session while it works, and has run no statement since its pop, has not given it back.
         """
         owner = layout.owner
         if owner is None or owner.kind != "session" or not owner.held_while_working:
@@ -155,7 +161,7 @@ class DoubleDeliveryTrack:
         for row in messages.owners:
             if row.owner is not None and row.age_s is not None:
                 before = self._deliveries.get(row.id)
-                # A poll that takes its time makes a message look older than it is, never younger.
+                # A slow poll makes a message look older than it is, never younger.
                 known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
                 seen[row.id] = _Delivery(row.owner, max(known, at - row.age_s))
                 self._compare(row.id, seen[row.id], sessions, at)
@@ -179,7 +185,7 @@ class DoubleDeliveryTrack:
 
 
 def _still(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
-    """Whether an owner lives and its last statement is the one that popped the message."""
+    """Return whether an owner is alive and its last statement is the one that popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None
     if client is None or client.begun_s is None:

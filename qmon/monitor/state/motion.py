@@ -1,4 +1,4 @@
-"""Motion: whether messages leave a queue, told by its head and its depth, for queues whose rates are not known."""
+"""Tell from the head and the depth whether messages leave a queue, for queues whose rates are unknown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from qmon.model.evidence import Motion
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.probes.memo import COUNT_LIMIT
 
-# Seconds by which the time of the oldest message may differ between two polls while it is the same message.
+# The push time of the same oldest message may differ by this many seconds between two polls.
 _SAME_S: Final = 1.0
 
 
@@ -22,9 +22,9 @@ class MotionTrack:
         self._moved_at: float | None = None
 
     def add(self, q: QueueSamples, at: float) -> Motion | None:
-        """Take in one poll at ``at``, server clock, seconds; ``None`` while nothing of the queue was counted.
+        """Record one poll at ``at`` (server clock, seconds); ``None`` until the queue has been counted.
 
-        A queue moves if its head has left, or if it has fewer rows.
+        A queue moves if its head has left or if it has fewer rows.
         """
         first = not self._rows
         moved = self._head_moved(q, at) | self._rows_fell(q)
@@ -35,7 +35,7 @@ class MotionTrack:
         moved_s = None if self._moved_at is None else at - self._moved_at
         if self._head is None:
             return Motion(None, None, moved_s)
-        # Up to the newest poll that read the head: later it may have moved unseen.
+        # Only up to the newest poll that read the head: it may have moved unseen since then.
         since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
         return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
 
@@ -47,7 +47,7 @@ class MotionTrack:
         now = (q.head.head_id, pushed_at) if known else None
         before, self._head, self._read_at = self._head, now, at
         if now is not None and before is not None and _is_same(now, before):
-            self._head = before  # a slow drift of its time adds up, and is then a move
+            self._head = before  # keep the old time: a slow drift adds up and then counts as a move
             return False
         self._began_at = at
         return before is not None and now != before

@@ -1,4 +1,4 @@
-"""One queue over time: folds its samples, poll by poll, into figures, verdict and forecast."""
+"""Fold the samples of one queue, poll by poll, into figures, verdicts and a forecast."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
-# Why rates are unknown in a poll after which they will be known.
+
+# Reasons for unknown rates that disappear with the next polls.
 RATES_FOLLOW: Final = frozenset(
     {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
 )
@@ -54,7 +55,7 @@ class QueueTrack:
     """The memory of one queue. Not thread-safe: one thread folds.
 
     Args:
-        window_s: seconds that rates are taken over.
+        window_s: seconds over which rates are taken.
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
@@ -65,7 +66,7 @@ class QueueTrack:
         self._forget()
 
     def _forget(self) -> None:
-        """Start over, except for past verdicts and plotted points: they were true of the table that was there then."""
+        """Reset everything except past verdicts and plotted points, which were true of the earlier table."""
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
         self._standing = StandingCounters()
@@ -96,7 +97,7 @@ class QueueTrack:
         self._idle_since: float | None = None
 
     def gone(self, snapshot: Snapshot, q: QueueSamples) -> QueueView:
-        """A poll in which the queue could not be seen: its last figures, and why. What comes after begins anew."""
+        """Record a poll without the queue: return its last figures and the reason. The next poll starts over."""
         at = snapshot.sampled_at
         self._was_gone = True
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
@@ -127,7 +128,7 @@ class QueueTrack:
         )
 
     def unread(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
-        """A poll in which it was not this queue's turn: what was seen last, with its age; nothing is judged by it."""
+        """Record a poll that skipped this queue: return the last figures with their age, without verdicts on them."""
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
@@ -141,7 +142,7 @@ class QueueTrack:
             self._last = seen_at, view
         age_s = at - seen_at
         if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
-            return view  # the same from poll to poll
+            return view  # the same object from poll to poll
         unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
         return replace(stale_figures.as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
@@ -155,11 +156,11 @@ class QueueTrack:
         sessions: Sessions | None = None,
         uses: TableUses | None = None,
     ) -> QueueView:
-        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
+        """Record one poll and return the queue's view.
 
-        ``target``: what is known of the target as a whole from this poll and those before; ``sessions``, ``uses``:
-        those of the snapshot, where it has them. A figure or a rule that ends in an exception has that as its reason,
-        and is among the failures of the view.
+        ``unbroken``: the poll follows the previous one without a gap or a restart. ``target``: evidence about the whole
+        target from this and earlier polls. ``sessions`` and ``uses``: those of the snapshot, if it has them. If a
+        figure or a rule raises, the exception becomes its reason and is listed in the failures of the view.
         """
         guard = Guard(partial(log.report, once=True))
         fold = partial(self._fold, snapshot, q, guard, unbroken, target, sessions, uses)
@@ -167,7 +168,7 @@ class QueueTrack:
         return replace(view, failures=(*view.failures, *guard.failures(q.layout.queue))) if guard.reasons else view
 
     def _unfolded(self, snapshot: Snapshot, q: QueueSamples, reason: str) -> QueueView:
-        """Return the view of a poll that ended in an exception, and clear the memory, which may hold half of it."""
+        """Return the view of a poll that raised, and reset the memory, which may be half updated."""
         self._forget()
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
@@ -208,20 +209,24 @@ class QueueTrack:
         self._standing.add(q, at)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
-        self._needs_ids = self._needs_ids or not figures.has_push_time(q)  # for good: a break would make ages too low
+        # Set for good: resetting it after a gap would make ages too low.
+        self._needs_ids = self._needs_ids or not figures.has_push_time(q)
         if q.last_id is not None and self._needs_ids:
             self._ids.see(q.last_id, at)
         held = self._holders.see(q, snapshot.writers)
         among = held.rows if held and q.held_counted else 0
+        # The server shows rows that consumers have popped and not committed as ready. Without the locks of this poll
+        # their number is a guess.
+        guessed = pops_in_transaction(q.layout) and (q.elsewhere or (q.held_counted and (held is None or q.held_at)))
         exact = figures.exact_ready(q, among)
-        self._count(q, at, exact, among)
+        self._count(q, at, None if guessed else exact, among)
         carried = self._window.carried()
         if q.elsewhere:
             self._by_ids.add(q, at, exact)
             if q.count is not None:
                 carried = q.count.ready, max(0.0, at - q.count.counted_at)
         ready = guard.attempt("ready", lambda: figures.ready(q, exact, carried), Figure.unknown)
-        if q.elsewhere and pops_in_transaction(q.layout):  # what is popped and not committed is seen as ready
+        if guessed:
             ready = replace(ready, estimated=not ready.at_least)
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
@@ -247,7 +252,7 @@ class QueueTrack:
         return view
 
     def _advance(self, q: QueueSamples, uses: Uses, at: float, unbroken: bool) -> bool:
-        """Take in what has moved; false where that was left out of this poll, and the next one has both."""
+        """Record what has moved. Return false if this poll did not read it; the next poll then covers both."""
         if not unbroken:
             self._stale.forget()
             self._committed.forget()
@@ -297,7 +302,7 @@ class QueueTrack:
         return table_flow(work, q.layout, change, table)
 
     def _in_progress_change(self, q: QueueSamples) -> int | None:
-        """How many more messages are in progress than in the poll before, where both were counted."""
+        """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""
         before = self._prev
         if before is None or q.progress is None or before.progress is None:
             return None
@@ -335,7 +340,7 @@ class QueueTrack:
         def aged(name: str, figure: Figure) -> Figure:
             figure = figure if standby is None else standby.aged(figure)
             if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
-                return figure  # fresh, however seldom its probes are read
+                return figure  # fresh, however rarely its probes run
             figure = figure.aged(stale_figures.fresh_s(name, snapshot, q.layout))
             return stale_figures.not_read(figure, at, cadence_s)
 
@@ -443,7 +448,7 @@ class QueueTrack:
     def _makers(
         self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
     ) -> dict[str, Callable[[], Figure]]:
-        """What makes each figure of the rows, in the order in which ``_view`` takes them."""
+        """Return a function for each row figure, in the order that ``_build_view`` unpacks them."""
         at = snapshot.sampled_at
         return {
             "ready": lambda: ready,
@@ -457,7 +462,7 @@ class QueueTrack:
         }
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
-        """Why there are no rates, where that does not lie in the table."""
+        """Return why there are no rates, for reasons that lie outside the table."""
         if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
             return _uncounted(snapshot)
         if self._idle_since is not None:
@@ -483,12 +488,12 @@ class QueueTrack:
     def _judge(
         self, given: RuleInput, at: float, guard: Guard | None = None
     ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
-        """The verdicts that hold, and those that are over."""
+        """Return the verdicts that hold and those that are over."""
         verdicts, self._spans = judge(given, at, self._spans, guard)
         return verdicts, self._verdict_log.add(verdicts, at, undecided(given, verdicts, self._spans))
 
     def _forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
-        """Says how many more poppers would do only if that would help: all are busy, and no slower than before."""
+        """Return the forecast. It suggests more consumers only if all are busy and none is slower than before."""
         if given.ready.at_least:
             return Forecast(Trend.UNKNOWN)
         ready = given.ready.value if plotted else None
@@ -500,7 +505,7 @@ class QueueTrack:
         return found if known.rise is None else found.of_hour(known.rise)
 
     def _trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
-        """What is known of the queue, with what the last hour shows."""
+        """Return the evidence about the queue, extended by the trends of the last hour."""
         flow = self._flow_now
         known = replace(
             given.queue,
@@ -535,12 +540,12 @@ class QueueTrack:
 
 
 def _bounded(oldest: Figure, bound: Figure | None) -> Figure:
-    """Return the bound instead of an age that was read before this poll, if there is a bound."""
+    """Return the bound, if there is one, instead of an age that was read before this poll."""
     return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 
 def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
-    """Why the queue's depth could not be read in this poll, empty where nothing failed."""
+    """Return why the queue's depth could not be read in this poll; empty if nothing failed."""
     failed = (
         f
         for f in snapshot.failures
@@ -550,13 +555,13 @@ def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
 
 
 def _uncounted(snapshot: Snapshot) -> str:
-    """Why there are no counters in this poll."""
+    """Return why this poll has no counters."""
     failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
     return next(failed, Reason.COUNTERS_UNREAD)
 
 
 def _nothing_counted(seconds: float) -> str:
-    """Why there are no rates where the server keeps no counters of the table; polls have found none for ``seconds``."""
+    """Return why there are no rates when the server has counted nothing of the table for ``seconds``."""
     if seconds < 1:
         return Reason.NOTHING_COUNTED
     return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))

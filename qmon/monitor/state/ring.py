@@ -1,4 +1,4 @@
-"""What a ring has lost, over many sweeps of some of its slots each, and the ledger of numbers drawn and used."""
+"""Find the messages that a ring has lost, over many partial sweeps, and keep the ledger of numbers drawn and used."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from qmon.model.rates.ledger import Ledger, ring_ledger, span_ledger
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, SweepSample
 from qmon.model.snapshot import QueueSamples
 
-# Seconds after which a message that has not moved, with no popper's transaction as old, is nobody's.
+# A message that has not moved for this many seconds is orphaned, unless a consumer's transaction is as old.
 _OLD_S: Final = 1.0
 
 
 class LedgerTrack:
-    """Not thread-safe: one thread folds."""
+    """The ledger of one queue. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
-        # The last number drawn in a poll after which no open transaction had drawn any; `None`: some had.
+        # The last number drawn in a poll after which no open transaction had drawn numbers. `None`: some had.
         self._free_up_to: int | None = None
 
     def add(
         self, q: QueueSamples, ready: Figure, held: int | None, span: Figure, orphans: int, *, unbroken: bool
     ) -> Ledger | None:
-        """The ledger of this poll; ``None`` where it is not known.
+        """Return the ledger of this poll; ``None`` if it is not known.
 
         Args:
-            q: the samples; who has drawn numbers is read after them, in the same poll.
+            samples: of the queue. The transactions that have drawn numbers are read after them, in the same poll.
             ready: messages ready now.
-            held: messages that running pops hold, ``None`` where that is not known.
-            span: the numbers from the oldest ready message to the last issued, of queues that are no rings.
+            held: messages that running pops hold; ``None`` if unknown.
+            span: for queues that are not rings, the id span from the oldest ready message to the last issued id.
             orphans: messages known to be orphaned.
-            unbroken: this poll follows the one before without a gap or a restart.
+            unbroken: this poll follows the previous one without a gap or a restart.
         """
         last = q.ring.push_last if q.ring is not None else q.last_id
         settled = unbroken and last is not None and last == self._free_up_to
@@ -46,7 +46,7 @@ class LedgerTrack:
 
 
 def _may_be_held(q: QueueSamples) -> bool:
-    """Whether what looks like an orphan may belong to a popper whose transaction has been open for long."""
+    """Return whether an apparent orphan may belong to a consumer whose transaction has been open for long."""
     drawers = q.diagnostics.pop_drawers
     return drawers is None or any(d.transaction_s is None or d.transaction_s >= _OLD_S for d in drawers)
 
@@ -63,7 +63,7 @@ class RingTrack:
         self._hole: tuple[int, float] | None = None
 
     def add(self, messages: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
-        """Take in one poll at ``at`` (server clock, seconds); ``None`` before the first sweep, or where it failed."""
+        """Record one poll at ``at`` (server clock, seconds); ``None`` before the first sweep or if it failed."""
         sweep = messages.sweep
         if sweep is None:
             return None
@@ -85,7 +85,7 @@ class RingTrack:
         )
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:
-        """The first number without a message that poppers have drawn, and since when it is seen."""
+        """Return the first number without a message that consumers have drawn, and since when it has been seen."""
         found = [s.hole for s in self._sweeps.values() if s.hole is not None and s.hole <= s.pop_last]
         first = min(found, default=None)
         if first is None:
@@ -95,7 +95,7 @@ class RingTrack:
         return self._hole
 
     def _orphans(self) -> tuple[int, int | None, float | None]:
-        """Of the slots that were swept twice: how many, and the first of them with its age in seconds."""
+        """Return the number of orphans in slots that were swept twice, and the first orphan with its age in seconds."""
         count, first, age = 0, None, None
         for start, now in self._sweeps.items():
             before = self._before.get(start)
@@ -108,6 +108,9 @@ class RingTrack:
 
 
 def _drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> DrawerSample | None:
-    """The oldest open transaction that has drawn a number and began before the hole was seen: it may have it."""
+    """Return the oldest transaction that has drawn a number and began before the hole appeared.
+
+    The missing number may be its own.
+    """
     older = [d for d in drawers or () if d.transaction_s is None or d.transaction_s >= seen_s]
     return max(older, key=lambda d: float("inf") if d.transaction_s is None else d.transaction_s, default=None)

@@ -1,4 +1,4 @@
-"""What lies under all queues over time: whether another server answers now, and by which plans they are popped."""
+"""Follow the server below all queues: failovers, and the plans that pops use."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.server_state import ReplicationSample
 from qmon.model.snapshot import Snapshot
 
-# Seconds for which a failover is said.
+# A failover is reported for this many seconds.
 SAID_S: Final = 300.0
 _SECONDARY: Final = "secondary"
-# Times the pace of reading plans, after which what was read is forgotten.
+
+# Plans are forgotten after this many times the interval at which they are read.
 _STALE: Final = 3.0
 
 
 class ServerStateTrack:
-    """The memory of one target; it outlives connections. Not thread-safe: one thread folds."""
+    """The replication role of one target. It outlives connections. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._local: ReplicationSample | None = None
         self._failed_over: FailedOver | None = None
 
     def add(self, snapshot: Snapshot) -> FailedOver | None:
-        """Take in one poll; the failover that is still to be said."""
+        """Record one poll and return the failover that still has to be reported."""
         state = snapshot.server_state
         local = state.local if state is not None else None
         if local is not None:
@@ -39,13 +40,13 @@ class ServerStateTrack:
 
 
 class PlanTrack:
-    """By which plans the queues are popped, as last read. Not thread-safe: one thread folds."""
+    """The plans of each queue's pops, as last read. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._known: dict[str, QueuePlans] = {}
 
     def add(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
-        """Take in one poll; what is known of its queues, and not too old."""
+        """Record one poll and return the plans of its queues that are not too old."""
         old_s = _STALE * every_s(len(snapshot.queues))
         names = {each.layout.queue for each in snapshot.queues}
         known = self._known | {found.queue: found for found in snapshot.plans}
@@ -58,11 +59,11 @@ class PlanTrack:
 
 
 def _moved(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
-    """From where to where; ``None`` where it is the same server in the same part, or one copy in place of another."""
+    """Return the old and the new primary; ``None`` if nothing changed or if only a replica replaced another."""
     if now.role == _SECONDARY:
         return None
     if before.timeline is not None and before.timeline == now.timeline and before.role != _SECONDARY:
-        return None  # the same primary at another of its addresses: each promotion begins a timeline
+        return None  # the same primary at another of its addresses: each promotion starts a new timeline
     if before.name == now.name and before.host == now.host:
         if before.role == _SECONDARY:
             return f"{now.name} as {_SECONDARY}", f"{now.name} as primary"

@@ -1,4 +1,4 @@
-"""Figures that stay on the screen while their probe is left out to stay within the budget, or fails, with their age."""
+"""Show the last figures, with their age, while their probe fails or is left out to stay within the cost budget."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type ==
 
 
 def gone_queues(snapshot: Snapshot) -> frozenset[str]:
-    """The queues of a poll that could not be seen in it at all."""
+    """Return the queues that this poll could not see at all."""
     return frozenset(failure.queue for failure in snapshot.failures if failure.gone and failure.queue)
 
 
 def unseen(layout: Layout, reason: str) -> QueueView:
-    """A queue of which nothing was ever seen."""
+    """Return the view of a queue that was never read."""
     figures: dict[str, Any] = dict.fromkeys(_NAMES, Figure.unknown(reason))
     return QueueView(layout, verdict=Verdict("", ""), forecast=Forecast(Trend.UNKNOWN), **figures)
 
 
 def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
-    """What was seen of a queue ``age_s`` seconds ago, each figure old; what was not known then is not known now."""
+    """Return the view of ``age_s`` seconds ago with every figure marked old. Unknown figures stay unknown."""
     old: dict[str, Any] = {
         name: Figure.unknown(reason)
         if figure.value is None
@@ -59,9 +59,9 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
 
 
 def unread(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
-    """The view of a queue in the polls in which it is not its turn. ``pauses``: those in force now."""
+    """Return the view for polls that skip the queue. ``pauses``: those in force now."""
     older: dict[str, Any] = {
-        name: Figure(  # of a hundred queues in each poll: ``replace`` takes five times as long
+        name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
             f.value, not f.at_least, f.at_least, f.reason, f.age_s, f.every_s, f.old, f.partial
         )
         for name, f in _figures(view)
@@ -80,14 +80,14 @@ _PROGRESS: Final = "progress"
 
 
 def of_locks(probe: str) -> bool:
-    """Whether a probe reads only which rows are held, and is left out of most polls for what it costs."""
+    """Return whether a probe only reads held rows. Such probes are left out of most polls because of their cost."""
     return probe.startswith("unseen")
 
 
 def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
-    """Whether what moved since the poll ``before`` is not known, since its probe was left out, or failed.
+    """Return whether the moves since the poll ``before`` are unknown because their probe was left out or failed.
 
-    Not where nothing tells it any more: a table of one queue has several now.
+    False if they can no longer be known at all, for example when the table of one queue now holds several.
     """
     if "rates" in q.unknown and "rates" not in before.unknown:
         return False
@@ -99,7 +99,8 @@ def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
 _HEAD: Final = ("head", "ring", "depth")
 _OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
 _GROUP: Final = "group_states:"
-# What the probes begin with that a figure of `QueueView` is read by.
+
+# Prefixes of the probes that read each figure of `QueueView`.
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ready": (*_HEAD, f"{_GROUP}ready"),
     "oldest": (*_HEAD, f"{_GROUP}ready"),
@@ -115,7 +116,8 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "bytes": ("sizes", "uses", table_counters.PROBE),
     "growth": ("sizes", "uses", table_counters.PROBE),
 }
-# Figures that are not read in each poll: seconds between readings, and the same where queues are read in turns.
+
+# Figures that are not read in each poll: seconds between readings, normally and when queues are read in turns.
 _RARELY: Final[Mapping[str, tuple[float, float]]] = {
     "scheduled": (COUNTING_S, COUNTING_BRIEF_S),
     "dead": (COUNTING_S, COUNTING_BRIEF_S),
@@ -127,10 +129,10 @@ _LOST_POLLS: Final = 10.0
 
 
 def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
-    """The age in seconds up to which a figure is evidence: three times its cadence, or that of its own probes.
+    """Return the age in seconds up to which a figure is evidence: three times its cadence, or its probes' own cadence.
 
-    That a queue is read in its turn does not count where a probe has failed: then nothing is known of it since.
-    ``name``: a field of ``QueueView``, or ``rates``.
+    The longer interval of queues that are read in turns does not count if a probe has failed, because nothing is known
+    since then. ``name``: a field of ``QueueView``, or ``rates``.
     """
     throttled = snapshot.observing.throttled if snapshot.observing is not None else ()
     own = (
@@ -142,10 +144,9 @@ def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
 
 
 def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
-    """Why a figure could not be read in this poll, if a probe of it has failed."""
-    read_by = _READ_BY[
-        name
-    ]  # also where nothing has failed, so that a figure without its row is seen in the first poll
+    """Return the failed probe because of which a figure could not be read in this poll, or ``None``."""
+    # Look it up even without failures, so that a figure missing from the table fails in the first poll.
+    read_by = _READ_BY[name]
     return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, read_by)), None)
 
 
@@ -154,14 +155,14 @@ def _reads(probe: str, read_by: tuple[str, ...]) -> bool:
 
 
 def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
-    """The same with the time of its reading in words, where that is more than ten polls ago."""
+    """Put the time of reading into the reason if it is more than ten polls ago."""
     if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
     return replace(figure, reason=Reason.NOT_READ_SINCE.format(time=time_of_day(at - figure.age_s)), throttled=True)
 
 
 def of_before(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
-    """The same, ``seconds`` older, where its probe was left out, or has failed."""
+    """Return the figure ``seconds`` older, with the reason that its probe was left out or failed."""
     if figure.value is None or seconds <= 0:
         return figure
     reason = Reason.THROTTLED if failure is None else failure.words
@@ -169,31 +170,32 @@ def of_before(figure: Figure, seconds: float, failure: ProbeFailure | None = Non
 
 
 class OldestBound:
-    """How old the oldest ready message is at least, while the probe that reads it is left out of the polls.
+    """A lower bound on the age of the oldest ready message while the probe that reads it is left out.
 
-    A message that was ready when it was read, and has been neither deleted nor changed since, is ready still, and older
-    by the time since. So where no row of the table was deleted or changed since then, the oldest is as old as it was
-    read, and that time more; where fewer rows were than were seen ready, one of these is still ready, and at least as
-    old as the reading. An older one that is given back in between only makes the oldest older.
+    A ready message that has been neither deleted nor changed since it was read is still ready, and older by the time
+    since. If no row of the table was deleted or changed, the oldest message has the age that was read plus that time.
+    If fewer rows were deleted or changed than were ready, one of these messages is still ready and at least as old as
+    the reading. An older message that is given back in between only makes the oldest older.
 
     Only totals that are counted as rows change, before the commit, prove that nothing was popped: those of SQL Server.
-    PostgreSQL's come up to ten seconds late, so there is no bound there. What was forgotten in between proves nothing.
+    PostgreSQL's totals come up to ten seconds late, so there is no bound there. Totals that were reset prove nothing.
     """
 
     def __init__(self) -> None:
-        # When it was read at the latest (server clock), the age, how many were ready, and the table's counters.
+        # The latest time of the reading (server clock), the age, the number of ready messages, and the table's
+        # counters.
         self._read: tuple[float, float, int, CounterSample] | None = None
 
     def see(self, q: QueueSamples, at: float, took_s: float) -> Figure | None:
-        """The bound at ``at``; ``None`` where it was read in this poll, or there is none.
+        """Return the bound at ``at``; ``None`` if the age was read in this poll or there is no bound.
 
-        ``at``: when the poll began, server clock, seconds, and ``took_s``: how long it took.
+        ``at``: when the poll began, server clock, seconds. ``took_s``: how long it took.
         """
         now = q.counters
         if now is None or not now.counted or now.modified_since_analyze is not None:
             self._read = None
             return None
-        if q.head is not None:  # it was read after the counters, and before the end of the poll
+        if q.head is not None:  # it was read after the counters and before the end of the poll
             age_s = q.head.oldest_s
             self._read = None if age_s is None else (at + took_s, age_s, q.head.counted, now)
             return None
@@ -218,10 +220,10 @@ class StaleFigures:
         self._figures: dict[str, tuple[float, Figure]] = {}
 
     def see(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
-        """The figure as it is to be shown at ``at`` (server clock, seconds): the last one, older, where none was read.
+        """Return the figure to show at ``at`` (server clock, seconds): if none was read, the last one with its age.
 
-        Where it cannot be read any more, for want of a permission, it is not known. ``name``: a field of ``QueueView``;
-        ``failure``: of its probes.
+        If a permission is missing, the figure is unknown. ``name``: a field of ``QueueView``. ``failure``: of its
+        probes.
         """
         unread = figure.value is None and figure.reason == Reason.NOT_READ_IN_THIS_POLL
         if failure is not None and failure.grant and (unread or figure.age_s > 0):
@@ -237,5 +239,5 @@ class StaleFigures:
         return of_before(last, at - read_at, failure)
 
     def forget(self) -> None:
-        """There was a gap or a restart: what was read before it holds no more."""
+        """Forget all figures after a gap or a restart."""
         self._figures.clear()

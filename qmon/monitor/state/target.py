@@ -1,4 +1,4 @@
-"""Folds the snapshots of one target into views. Bounded, and the same for a live target and a replay."""
+"""Fold the snapshots of one target into views. Memory is bounded; live targets and replays use the same code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from qmon.monitor.state.server_state import PlanTrack, ServerStateTrack
 from qmon.monitor.state.stale_figures import gone_queues
 from qmon.monitor.state.usage import uses_of
 
-# Server time qmon may use, as a share of one processor.
+# Share of one processor that qmon may use on the server.
 BUDGET_SHARE: Final = 0.01
-# A poll that a connection waited for no longer than this goes on with the counters of the one before.
+
+# Within one connection, a poll that is late by at most this many seconds continues with the counters of the last one.
 _LATE_S: Final = 30.0
 
 
@@ -34,8 +35,8 @@ class TargetHistory:
     """The memory of one target. Not thread-safe: the thread that produces snapshots folds them.
 
     Args:
-        budget: share of one processor that polling may cost the server (0.01 is one per cent).
-        window_s: seconds that rates are taken over.
+        budget: share of one processor that polling may cost the server (0.01 is one percent).
+        window_s: seconds over which rates are taken.
     """
 
     def __init__(self, budget: float = BUDGET_SHARE, window_s: float = RATE_WINDOW_S) -> None:
@@ -43,7 +44,7 @@ class TargetHistory:
         self._budget = budget
         self._tracks: dict[str, QueueTrack] = {}
         self._prev: Snapshot | None = None
-        # Samples, each with qmon's own transactions among those it counts.
+        # Samples, each with the number of qmon's own transactions that it includes.
         self._servers = CounterWindow[tuple[ServerSample, int]](
             window_s * 0.95, reset=lambda before, now: now[1] < before[1]
         )
@@ -55,7 +56,7 @@ class TargetHistory:
         self._plans = PlanTrack()
 
     def add(self, snapshot: Snapshot) -> View:
-        """Take in one poll; returns all figures as they are now."""
+        """Record one poll and return all current figures."""
         unbroken = self._unbroken(snapshot)
         self._waits.add(snapshot, unbroken=unbroken)
         plans = self._plans.add(snapshot)
@@ -104,7 +105,7 @@ class TargetHistory:
         )
 
     def _recent_commits(self) -> float | None:
-        """Transactions committed per second in the last few seconds, without qmon's own."""
+        """Return the transactions committed per second over the last few seconds, without qmon's own."""
         now, own = self._servers.last
         span, (before, own_before) = self._servers.before(RECENT_S)
         if now.commits is None or before.commits is None:
@@ -122,7 +123,7 @@ class TargetHistory:
             limit = max(limit, _LATE_S)
         same = same_start(prev.server.started_at, now.server.started_at)
         same = same and prev.server.in_recovery == now.server.in_recovery
-        # A server that does not say when it started may be another one behind each connection.
+        # If a server does not report its start time, each connection may reach a different server.
         same = same and not (now.first and now.server.started_at == 0.0)
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
@@ -174,14 +175,15 @@ class TargetHistory:
 
 
 def _less(rate: Figure, own: int, span: float) -> Figure:
-    """A rate without our own transactions, of which there were ``own`` in ``span`` seconds."""
+    """Subtract our own ``own`` transactions in ``span`` seconds from a rate."""
     return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))
 
 
 def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[Held, ...]]:
-    """By session the rows near each queue's head that it has locked or taken, most first; nothing where none are known.
+    """Return the rows near each queue's head that each session has locked or taken, most first.
 
-    Rows under the id of a savepoint are left out, since it does not tell whose it is.
+    The result is empty if nothing is known. Rows under the id of a savepoint are left out, because the id does not
+    identify the session.
     """
     whose = {writer.xid: writer.session for writer in snapshot.writers or ()}
     rows: dict[tuple[int, str], int] = {}

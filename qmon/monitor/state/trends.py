@@ -1,5 +1,4 @@
-"""What one queue did over the last hour, minute by minute: whether its backlog rises, whether messages take longer,
-whether producers stopped."""
+"""Find trends of one queue in the last hour: a rising backlog, slower messages, silent producers, later due times."""
 
 from __future__ import annotations
 
@@ -14,46 +13,65 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
+
 # Minutes that are remembered.
 _MOST: Final = 60
-# A backlog rises if it did so for this many minutes at least, or ...
+
+# A backlog rises if it has grown for at least this many minutes.
 _RISE: Final = 21
-# ... for this many, if no rate of pops is known that would show it sooner.
+
+# The same if no pop rate is known that would show a rise sooner.
 _UNRATED: Final = 6
-# Fewer messages than this are no backlog.
+
+# Fewer messages than this are not a backlog.
 _BACKLOG: Final = 100
-# A backlog that the poppers work off within this time is none, either.
+
+# A backlog that consumers clear within this many seconds is not a problem.
 _WAITS_S: Final = 60.0
-# Messages take longer once they take this many times as long as before.
+
+# Messages count as slower if they take this many times as long as before.
 _SLOWER: Final = 3.0
-# Polls of a minute that must have seen how many messages were in progress.
+
+# Number of polls in a minute that must have read the messages in progress.
 _POLLS: Final = 3
-# Minutes that must be known to say how long messages took before.
+
+# Minutes needed to know how long messages took before.
 _BEFORE: Final = 5
-# A queue was busy if something was pushed in each of this many minutes.
+
+# A queue was busy if messages were pushed in each of this many minutes.
 _BUSY: Final = 10
 _SILENT_S: Final = 30.0
-# Silence is one only after as many pushes as this should have come, and ...
+
+# Silence is reported only if at least this many pushes are missing, ...
 _MISSED: Final = 60
-# ... after this many times the longest break of the last hour.
+
+# ... and only after this many times the longest break of the last hour.
 _LONGER: Final = 5
-# Messages pushed are compared with those that became ready over steps of at least this length.
+
+# Pushed messages are compared with messages that became ready over steps of at least this many seconds.
 _STEP_S: Final = 5.0
+
+# Messages count as due later than usual after this many steps, seconds and messages.
 _LATER_STEPS: Final = 3
 _LATER_S: Final = 20.0
-# Messages are due later than usual after this many steps, seconds and messages.
 _LATER: Final = 20
-# Earlier messages needed to compare with.
+
+# Earlier messages needed for the comparison.
 _KNOWN: Final = 60
-# Greatest share of the messages before that may have been due later.
+
+# Greatest share of earlier messages that may have been due later.
 _SELDOM: Final = 0.1
-# After a longer gap, qmon forgets the minutes before it.
+
+# After a gap longer than this many seconds, the minutes before it are forgotten.
 _GAP_S: Final = 300.0
 
 
 @dataclass(slots=True)
 class _Minute:
-    """Extremes and sums of the polls of one minute. ``ages``: of the oldest message, in seconds."""
+    """Extremes and sums of the polls of one minute.
+
+    ``youngest``, ``oldest``: extreme ages of the oldest message, seconds.
+    """
 
     at: float
     least: float
@@ -66,7 +84,10 @@ class _Minute:
 
     @property
     def takes_s(self) -> float | None:
-        """Seconds a message was in progress, by Little's law; ``None`` if too little was seen or none was finished."""
+        """Seconds a message was in progress, by Little's law.
+
+        ``None`` if too little was read or no message was finished.
+        """
         if self.polls < _POLLS or not self.finished or not self.working:
             return None
         return self.working / self.finished
@@ -92,14 +113,14 @@ class TrendTrack:
         finished_per_s: float | None,
         popped_per_s: float | None,
     ) -> tuple[Rise | None, Slower | None]:
-        """Take in one poll at ``at`` (server clock, seconds); return the findings of the last hour.
+        """Record one poll at ``at`` (server clock, seconds); return the findings of the last hour.
 
         Args:
-            ready: messages ready.
-            oldest_s: age of the oldest of them, ``None`` if not known.
-            working: messages in progress; with ``finished_per_s``, how long one takes.
-            popped_per_s: if the age is not known, how long the newest of ``ready`` will wait; ``None`` if no rate of
-                pops is known.
+            ready: ready messages.
+            oldest_s: age of the oldest of them; ``None`` if unknown.
+            working: messages in progress. With ``finished_per_s``, this gives how long a message takes.
+            popped_per_s: gives the wait of the newest ready message if the age is unknown; ``None`` if the pop rate is
+                unknown.
         """
         if self._minutes and at - self._minutes[-1].at >= _GAP_S:
             self.clear()
@@ -117,12 +138,12 @@ class TrendTrack:
         return self._rise(at, ready, wait_s, rated=popped_per_s is not None), self._slower()
 
     def _rise(self, at: float, ready: float, wait_s: float | None, *, rated: bool) -> Rise | None:
-        """The backlog rises if it grew from each third of the time to the next, and the ages did, too."""
+        """Return a rise if the backlog grew from each third of the time to the next, and the ages also grew."""
         if len(self._minutes) <= (_RISE if rated else _UNRATED) or ready < _BACKLOG:
             return None
         if rated if wait_s is None else wait_s < _WAITS_S:
             return None
-        minutes = list(self._minutes)[:-1]  # the newest has only begun
+        minutes = list(self._minutes)[:-1]  # the newest minute has only begun
         third = len(minutes) // 3
         parts = minutes[:third], minutes[third:-third], minutes[-third:]
         middles = [median(minute.most for minute in part) for part in parts]
@@ -135,12 +156,12 @@ class TrendTrack:
         if young and old and min(young) <= max(old):
             return None
         if ready < min(minute.least for minute in minutes[-3:]):
-            return None  # it falls now
+            return None  # it is falling now
         first = minutes[0]
         return Rise(first.least, ready, first.youngest, wait_s if young else None, at - first.at)
 
     def _slower(self) -> Slower | None:
-        """Messages take longer now than in the minutes before the first slow one."""
+        """Return a slowdown if messages take longer now than in the minutes before the first slow one."""
         taken = [(minute.at, takes_s) for minute in self._minutes if (takes_s := minute.takes_s) is not None]
         if len(taken) <= _BEFORE:
             return None
@@ -155,7 +176,7 @@ class TrendTrack:
 
 
 class SilenceTrack:
-    """When messages were pushed into one queue in the last hour. Not thread-safe: one thread folds."""
+    """The push times of one queue in the last hour. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._minutes: deque[tuple[float, float]] = deque(maxlen=_MOST)
@@ -163,9 +184,9 @@ class SilenceTrack:
         self._breaks: deque[tuple[float, float]] = deque()
 
     def add(self, at: float, pushed: float | None) -> Silence | None:
-        """Take in the messages pushed since the poll before; ``None``: not known, so that there may have been some.
+        """Record the messages pushed since the previous poll; ``None`` (unknown) counts as some.
 
-        ``at``: server clock, seconds. Returns the silence of a queue that was busy, if it has lasted long enough.
+        ``at``: server clock, seconds. Returns the silence of a busy queue, if it has lasted long enough.
         """
         if self._last_at is None or pushed is None or pushed > 0:
             if self._last_at is not None:
@@ -210,10 +231,10 @@ class _Step:
 
 
 class DueTrack:
-    """How many of the pushed messages of one queue were due later. Not thread-safe: one thread folds.
+    """The share of pushed messages of one queue that were due later. Not thread-safe: one thread folds.
 
-    A pushed message that neither became ready nor was popped is due later, if the scheduled messages rose with it.
-    So messages scheduled for another try do not count: each of them was popped.
+    A pushed message that neither became ready nor was popped is due later, if the number of scheduled messages rose
+    with it. Messages scheduled for a retry do not count, because each of them was popped.
     """
 
     def __init__(self) -> None:
@@ -223,10 +244,10 @@ class DueTrack:
         self._popped = 0.0
 
     def add(self, at: float, flow: Flow | None, ready: Figure, scheduled: Figure) -> DueLater | None:
-        """Take in one poll at ``at`` (server clock, seconds); return whether messages are due later than usual.
+        """Record one poll at ``at`` (server clock, seconds); return whether messages are due later than usual.
 
-        ``flow``: messages moved since the poll before; ``ready`` and ``scheduled``: an old or bounded ``ready`` and an
-        old ``scheduled`` are not used.
+        ``flow``: messages moved since the previous poll. An old or bounded ``ready`` and an old ``scheduled`` are
+        ignored.
         """
         if flow is None or flow.popped is None or ready.value is None or ready.at_least:
             self._begin = None
@@ -239,7 +260,7 @@ class DueTrack:
         return self._found(scheduled)
 
     def _count(self, at: float, ready: float, scheduled: Figure) -> None:
-        """End a step, and begin the next one."""
+        """End a step and start the next one."""
         if self._begin is not None:
             from_at, ready_before, scheduled_before = self._begin
             if at - from_at < _STEP_S:
@@ -257,7 +278,7 @@ class DueTrack:
         if len(newest) < _LATER_STEPS or newest[0].to_at - newest[-1].from_at < _LATER_S or pushed < _LATER:
             return None
         if scheduled.value is None or (2 * scheduled.value < later and not scheduled.at_least):
-            return None  # they have become due, or are gone
+            return None  # they have become due or are gone
         before = list(self._steps)[: -len(newest) - 1]  # without the step in which it began
         known = sum(step.pushed for step in before)
         if known < _KNOWN or (share := sum(step.later for step in before) / known) > _SELDOM:

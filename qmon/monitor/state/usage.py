@@ -1,4 +1,4 @@
-"""How a queue's tables and indexes are used over time: the samples of each poll as figures per pop and rates."""
+"""Turn the usage samples of a queue's tables and indexes into figures per pop and rates."""
 
 from __future__ import annotations
 
@@ -23,16 +23,20 @@ _GROWTH_S: Final = 300.0
 _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
-# Totals of procedures are read every ten seconds, or less often.
+
+# Procedure totals are read every ten seconds or less often.
 _READS_S: Final = 60.0
 
 
-# By table what a poll has read of its use.
+# Usage samples by table id.
 TableUses = Mapping[int, Sequence[UseSample]]
 
 
 def uses_of(snapshot: Snapshot) -> TableUses | None:
-    """Sorted once a poll, so that many queues cost no more than their number; ``None``: not asked in this poll."""
+    """Group the samples by table once per poll, so that the cost grows only with the number of queues.
+
+    Returns ``None`` if this poll did not read them.
+    """
     if snapshot.uses is None:
         return None
     found: dict[int, list[UseSample]] = {}
@@ -42,7 +46,7 @@ def uses_of(snapshot: Snapshot) -> TableUses | None:
 
 
 def own_uses(uses: TableUses | None, q: QueueSamples) -> dict[Key, UseSample]:
-    """The totals of a queue's own table and its indexes."""
+    """Return the totals of a queue's own table and its indexes."""
     if uses is None or q.counters is None:
         return {}
     return {(use.table_id, use.index_id): use for use in uses.get(q.counters.table_id, ())}
@@ -59,7 +63,7 @@ class _Tick:
 
 
 class UseTrack:
-    """The memory of one queue's tables. Not thread-safe: one thread folds."""
+    """The usage of one queue's tables. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._prev: dict[Key, UseSample] = {}
@@ -74,16 +78,17 @@ class UseTrack:
         self._ticks: deque[_Tick] = deque()
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
-        self._worked_at = 0.0
         # The newest tick in which something was done to a table.
+        self._worked_at = 0.0
+        # Whether the newest flow could tell pops from completions.
         self._tells_pops = True
 
     def add(
         self, snapshot: Snapshot, q: QueueSamples, uses: TableUses | None, flow: Flow | None, *, moved: bool = True
     ) -> QueueUse | None:
-        """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset.
+        """Record one poll. ``flow``: messages moved since the previous poll; ``None`` across a gap or a reset.
 
-        ``moved`` false: that was not read in this poll, and the next one has both.
+        ``moved`` false: this poll did not read the flow, and the next one covers both.
         """
         at = snapshot.sampled_at
         self._read = self._reads.add(snapshot, q.layout)
@@ -91,7 +96,7 @@ class UseTrack:
             return self._shown
         if flow is None:
             self._prev_at = None
-            self._shown = self._shown if q.elsewhere else None  # on a standby there never is a flow
+            self._shown = self._shown if q.elsewhere else None  # on a standby there is never a flow
             self._ticks.clear()
             self._analyzes.clear()
         else:
@@ -104,7 +109,7 @@ class UseTrack:
             self._analyzes.popleft()
         own = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
         if uses is None or not own:
-            return self._shown  # not asked in this poll
+            return self._shown  # not read in this poll
         now = {(use.table_id, use.index_id): use for table in own for use in uses.get(table, ())}
         works = works_between(self._prev, now, self._polls) if self._prev_at is not None else None
         if works is None or self._prev_at is None:
@@ -133,8 +138,11 @@ class UseTrack:
         return max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0
 
     def _unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> bool:
-        """Whether the poll before has found the same: nothing was done within the window then nor now, nothing has
-        grown or shrunk, and nothing else of it depends on the time. A value to remember is due now and then."""
+        """Return whether the result is the same as in the previous poll, so that it need not be built again.
+
+        True if nothing was done in the window then or now, no size has changed, nothing else depends on the time, and
+        no value has to be remembered yet.
+        """
         prev, prev_at = self._prev, self._prev_at
         return (
             prev_at is not None
@@ -187,7 +195,7 @@ class UseTrack:
         return Figure(sum(known) / popped, estimated=not all(work.ours for work in works))
 
     def _before(self, snapshot: Snapshot, at: float) -> float | None:
-        """What a pop touched before the horizon's oldest holder began."""
+        """Return what a pop touched before the oldest holder of the horizon began."""
         held = next((one.held_s for one in snapshot.horizon or ()), None)
         began = at - (held or 0.0)
         values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]
@@ -245,9 +253,10 @@ _COUNTED: Final = (
 
 
 class ReadsTrack:
-    """Pages that each call of a procedure reads that pops from one queue, over the last minute (SQL Server).
+    """Pages read per call of the procedure that pops from one queue, over the last minute (SQL Server).
 
-    Pages per call know nothing of time, and totals of other plans are never compared: a restart needs no care.
+    Pages per call do not depend on time, and totals of different plans are never compared, so a restart needs no
+    special handling.
     """
 
     def __init__(self) -> None:
@@ -256,9 +265,9 @@ class ReadsTrack:
         self._shown_at = 0.0
 
     def add(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
-        """Pages per call of a pop; ``None`` on an engine that does not count them.
+        """Return the pages per call of a pop; ``None`` on an engine that does not count them.
 
-        A poll that did not read the totals has the figure of an earlier one, with its age.
+        A poll that did not read the totals returns an earlier figure with its age.
         """
         at = snapshot.sampled_at
         if snapshot.procedures is None:

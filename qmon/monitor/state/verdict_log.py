@@ -1,4 +1,4 @@
-"""The past verdicts of one queue, a bounded number of them."""
+"""Keep a bounded number of past verdicts of one queue."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Final
 from qmon.model.figure import PastVerdict, Severity, Verdict
 from qmon.model.verdicts.judge import is_brief
 
-# Past verdicts of a queue that are remembered.
+# Number of past verdicts remembered per queue.
 MOST: Final = 50
 
 
 class VerdictLog:
-    """Takes in the verdicts of each poll and keeps those that are over. Not thread-safe: one thread folds."""
+    """Record the verdicts of each poll and keep those that are over. Not thread-safe: one thread folds."""
 
     def __init__(self, most: int = MOST) -> None:
         self._current: dict[str, tuple[float, Verdict]] = {}
         self._past: deque[PastVerdict] = deque(maxlen=most)
 
     def add(self, verdicts: Sequence[Verdict], at: float, undecided: Collection[str] = ()) -> tuple[PastVerdict, ...]:
-        """The verdicts of the poll at ``at`` (server clock, seconds); returns the past ones, the newest first.
+        """Record the verdicts of the poll at ``at`` (server clock, seconds); return the past ones, newest first.
 
-        Those that say that nothing is wrong are not remembered. ``undecided``: codes that are not known to be over.
+        Verdicts without a problem are not remembered. ``undecided``: codes that may still hold.
         """
         now = {v.code: v for v in verdicts if v.severity > Severity.FINE and not is_brief(v, at)}
         for code in self._current.keys() - now.keys() - set(undecided):

@@ -1,1 +1,1 @@
-"""The actions: requeue, purge, undo, pause, repair, ending sessions."""
+"""The actions: requeue, redrive, purge, undo, archive, pause, gate, repair, ending sessions."""

@@ -1,4 +1,4 @@
-"""Archiving: takes done messages out of a queue's table in small batches that pushers and poppers do not feel."""
+"""Moves done messages out of a queue's table, in batches small enough not to slow down producers and consumers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
 
-# Of the connection that archives: it gives up soon where somebody holds what it wants.
+# The connection that archives gives up soon if another session holds what it needs.
 SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 
 _RECENT_S: Final = 10.0
-# SQLSTATEs of a deadlock and of a failed serialization: nothing was moved, and it may go well next time.
+
+# SQLSTATEs of a deadlock and of a serialization failure. Nothing was moved, and a retry may succeed.
 _TRY_AGAIN: Final = frozenset({"40001", "40P01"})
 
 Ended = Literal["running", "empty", "stopped", "failed"]
@@ -38,12 +39,12 @@ class ArchiveProgress:
     """The progress of archiving.
 
     Attributes:
-        elapsed_s: seconds since it began.
+        elapsed_s: seconds since the start.
         moved: messages archived so far.
         rate: messages archived per second, over the last ten seconds.
-        batch: messages that the next batch takes at most.
+        batch: maximum messages of the next batch.
         pause_s: seconds of rest before it.
-        held_up: why the last batch came to nothing; empty where it was done.
+        held_up: why the last batch moved nothing; empty if it succeeded.
     """
 
     elapsed_s: float
@@ -60,11 +61,11 @@ class ArchiveResult:
 
     Attributes:
         moved: messages that were certainly archived.
-        batches: batches that moved some.
-        held_up: batches given up, for a lock or for time; they moved nothing.
-        unsure: batches during which the connection broke: each was done in full or not at all, and is not counted.
-        seconds: how long it went on.
-        ended: ``empty`` where nothing was left that nobody else holds, ``stopped`` where it was asked to, ``failed``.
+        batches: batches that moved messages.
+        held_up: batches given up because of a lock or a timeout; they moved nothing.
+        unsure: batches during which the connection broke. Each was done completely or not at all, and is not counted.
+        seconds: duration in seconds.
+        ended: ``empty`` if no messages were left except locked ones, ``stopped`` on request, or ``failed``.
     """
 
     moved: int
@@ -76,7 +77,7 @@ class ArchiveResult:
 
 
 def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str, ...]:
-    """The designs that have an archive on this engine, by name."""
+    """Return the names of the designs that have an archive on this engine."""
     return tuple(
         design
         for design in SHAPES
@@ -85,7 +86,7 @@ def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str,
 
 
 def check(connection: Connection, engine: Engine, layout: Layout) -> None:
-    """Raise ``BadInput`` where this queue cannot be archived, or not by us; reads the catalogue only."""
+    """Raise ``BadInput`` if this queue cannot be archived, or not by our role. Only reads the catalog."""
     if layout.routine("archive") is None:
         others = ", ".join(designs_with_archive(engine, connection.version))
         raise BadInput(
@@ -114,8 +115,10 @@ def check(connection: Connection, engine: Engine, layout: Layout) -> None:
 
 
 class Archiver:
-    """Archives one queue, batch by batch, each in a transaction of its own: killed at any point, it leaves every
-    message in exactly one place."""
+    """Archive one queue, batch by batch, each in its own transaction.
+
+    If it is killed at any point, every message is in exactly one place.
+    """
 
     def __init__(
         self,
@@ -125,7 +128,9 @@ class Archiver:
         pace: BatchPace,
         stop: threading.Event,
     ) -> None:
-        """``connect``: a new connection with ``SESSION``. ``stop``: set by anybody, ends it between two batches."""
+        """``connect``: opens a connection with ``ARCHIVE_SESSION``. ``stop``: ends archiving between two batches when
+        set.
+        """
         self._connect = connect
         self._engine = engine
         self._layout = layout
@@ -138,18 +143,18 @@ class Archiver:
         self._tables: tuple[Structure, ...] | None = None
 
     def outcome(self) -> ArchiveResult:
-        """The result so far."""
+        """Return the result so far."""
         seconds = time.monotonic() - self._started
         return ArchiveResult(self._moved, self._batches, self._held_up, self._unsure, seconds, self._ended)
 
     def run(
         self, on_progress: Callable[[ArchiveProgress], None] = lambda now: None, *, until_empty: bool
     ) -> ArchiveResult:
-        """Archive until ``stop``; with ``until_empty`` also until a batch finds nothing that nobody else holds.
+        """Archive until ``stop`` is set; with ``until_empty`` also until a batch finds only messages locked by others.
 
-        A connection that breaks is made anew, with longer and longer rests, unless ``until_empty``. ``on_progress``:
-        called after each batch. Raises ``BadInput`` for a missing permission, and otherwise what the server raises but
-        for locks, deadlines and deadlocks, after which it tries again; ``outcome`` then still says what was done.
+        Reconnects with increasing pauses if the connection breaks, unless ``until_empty``. ``on_progress``: called
+        after each batch. Raises ``BadInput`` for a missing permission, and other errors of the server. Locks,
+        timeouts and deadlocks are retried. After an error, ``result`` still returns the counts.
         """
         self._started = time.monotonic()
         connection: Connection | None = None
@@ -160,7 +165,7 @@ class Archiver:
                 try:
                     connection = connection or self._connect()
                     moved, pause_s, problem = self._batch(connection)
-                except Unreachable as lost:  # a broken connection is one, too
+                except Unreachable as lost:  # includes broken connections
                     if until_empty or not lost.retryable:
                         raise
                     if connection is not None:
@@ -180,7 +185,7 @@ class Archiver:
         return self.outcome()
 
     def _batch(self, connection: Connection) -> tuple[int, float, str]:
-        """One batch: messages moved, seconds to rest, and why nothing came of it."""
+        """Run one batch. Return the number of moved messages, the seconds to rest, and why nothing was moved."""
         sql = Sql(connection, self._engine)
         statement = sql.statement("action/archive", {"archive": _routine(self._layout)})
         begun = time.monotonic()
@@ -210,7 +215,7 @@ class Archiver:
         return moved, self._pace.after(moved, now - begun), ""
 
     def _watched(self, sql: Sql) -> tuple[Structure, ...]:
-        """The tables of the queue if their triggers must be watched: without end, they might put rows back."""
+        """Return the queue's tables that have delete triggers, which might put rows back forever."""
         if self._tables is None:
             tables = queue_tables(self._layout) if TriggerWatch.possible(sql) else ()
             self._tables = tuple(each for table in tables if (each := read_structure(sql, table)).named("on delete"))

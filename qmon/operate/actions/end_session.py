@@ -1,4 +1,4 @@
-"""End the blocker: exactly the session that was shown, and nobody who has got its number since."""
+"""Ends a blocker: exactly the session that was shown, never another one that reused its number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.operate.plan.rights import why_not
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
-# A start that was shown is the same within 10 ms: SQL Server keeps it in steps of 3.3 ms.
+# Start times within 10 ms are equal: SQL Server stores them in steps of 3.3 ms.
 _SAME_US: Final = 10_000
 _OURS: Final = "qmon "
 _LOAD: Final = "qmon design load"
@@ -32,10 +32,11 @@ _VERBS: Final = {
 def prepare_end_session(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
     """Plan to end a session: cancel what runs, terminate what idles in a transaction; KILL on SQL Server.
 
-    ``started_at``: when the session that was shown began, seconds since the epoch; another one by that number is
-    refused. ``None``: the one that has the number now. ``session`` 0 (SQL Server: -2) stands for prepared
-    transactions, which are refused with the statement that ends them.
-    Raises ``BadInput`` for what cannot be a session, and what the server says.
+    A running statement is cancelled, a session idle in a transaction is terminated. SQL Server uses KILL.
+    ``started_at``: start of the session that was shown, in seconds since the epoch; a session with another start is
+    refused. ``None`` accepts the session that has the number now. ``session`` 0 (SQL Server: -2) means prepared
+    transactions. These are refused with the statement that ends them. Raises ``BadInput`` for an impossible session
+    number, and errors of the server.
     """
     if session < 0 and session != -2:
         raise BadInput(f"there are no sessions with a number below 0, such as {session}")
@@ -88,7 +89,7 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
 
 
 def _plan(context: OperatorContext, session: int, found: SessionSample | None = None, why: str | None = None) -> Plan:
-    """The plan without what is known only of a session that may be ended; ``why``: it may not."""
+    """Return the plan with the facts known for every session. ``why``: reason for a refusal."""
     name = predicate = f"session {session}"
     if found is not None and found.started_us is not None:
         predicate = f"{name}, begun {_at(found.started_us)}"

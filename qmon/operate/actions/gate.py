@@ -1,4 +1,4 @@
-"""A gate for tables that qmon has not installed: a trigger by which their pushers can be paused."""
+"""A gate is a trigger on a table that qmon did not install. It lets qmon pause the table's producers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from qmon.operate.run.operation import Record, Running
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql, Values
 
-# Attempts to lock the table, each for 200 ms, with a pause of 200 ms in between.
+# Attempts to lock the table, each for 200 ms, with pauses of 200 ms in between.
 TRIES: Final = 25
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
@@ -43,19 +43,19 @@ class _Rights:
 
     @property
     def each_row(self) -> bool:
-        """Whether the gate fires for each row, as in partitions."""
+        """Whether the gate fires for each row, as on partitions."""
         return self.kind in ("partitioned table", "partition")
 
 
 def each_row(sql: Sql, layout: Layout) -> bool:
-    """Whether the gate of a table fires for each row."""
+    """Return whether the gate of a table fires for each row."""
     return bool(row_values(layout)) or any(
         each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
     )
 
 
 def row_values(layout: Layout) -> dict[str, str]:
-    """By column what the gate of one queue of several looks at; empty for that of a table."""
+    """Return the column values by which a gate selects the rows of one queue; empty for a gate on the whole table."""
     queue = library_queue(layout)
     if queue is None or queue.group.queue is None or queue.value is None:
         return {}
@@ -64,7 +64,7 @@ def row_values(layout: Layout) -> dict[str, str]:
 
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
-    """Put a gate on a table, which does nothing until its pushers are paused."""
+    """Plan to put a gate on a table. It does nothing until the table's producers are paused."""
     title = f"Put a gate on {layout.table}?"
     if (why := allowed.why_not(layout, Kind.INSTALL_GATE)) is not None:
         return refused(context, Kind.INSTALL_GATE, layout.queue, title, why)
@@ -96,7 +96,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
 
 
 def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
-    """Take the gate off a table; whoever it paused goes on."""
+    """Plan to remove the gate from a table. Producers that it pauses continue."""
     with context.sql("remove-gate") as sql:
         gate = pause_switch.gate_of(sql, layout)
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
@@ -132,7 +132,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
 
 @dataclass(frozen=True, slots=True)
 class _WithLock:
-    """Changes a table under a lock that is asked for only for a moment, again and again; ``stopped()`` gives up."""
+    """Change a table under a lock requested repeatedly for short moments. ``stopped()`` ends the attempts."""
 
     table: TableName
     change: Callable[[Sql], None]
@@ -175,7 +175,7 @@ def _making(context: OperatorContext, layout: Layout, rights: _Rights | None) ->
 
 
 def _switch_for(context: OperatorContext, layout: Layout) -> TableName:
-    """A name for the gate's sequence, or trigger, that nothing else has."""
+    """Return an unused name for the gate's sequence (PostgreSQL) or trigger (SQL Server)."""
     if context.engine.name == "sqlserver":
         return pause_switch.gate_name(layout.table)
     return TableName("qmon", f"gate_{uuid.uuid4().hex}")
@@ -281,7 +281,7 @@ def _risks(context: OperatorContext, layout: Layout, rights: _Rights | None) -> 
 
 
 def passed_by(layout: Layout, *, rows: bool) -> tuple[str, ...]:
-    """On PostgreSQL: who besides pushers is stopped by a gate, and who is not."""
+    """Return who else is stopped by a gate on PostgreSQL, and who passes it."""
     if row_values(layout):
         return (
             "jobs of schedules, and those that other jobs push, are refused as well",

@@ -1,4 +1,4 @@
-"""Pausing the pushers or the poppers of a queue, and letting them go on: planned, applied, and seen to work."""
+"""Pauses and resumes the producers or consumers of a queue, and verifies that the pause works."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NONE: Final = {
 def prepare_pause(
     context: OperatorContext, layout: Layout, side: Side, for_s: float = DEFAULT_PAUSE_S
 ) -> PreparedAction:
-    """Stop the pushers or the poppers for ``for_s`` seconds, after which the pause ends by itself.
+    """Plan to pause the producers or consumers for ``for_s`` seconds. The pause ends by itself.
 
-    Pausing a side that is paused sets a new end. Raises ``BadInput`` for less than a second or more than a day.
+    Pausing a paused side sets a new end. Raises ``BadInput`` for less than a second or more than a day.
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
         raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
@@ -64,7 +64,7 @@ def prepare_pause(
 
 
 def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
-    """Let paused pushers or poppers go on at once."""
+    """Plan to resume paused producers or consumers at once."""
     with context.sql("resume") as sql:
         means = pause_switch.find(sql, layout, side)
         held, why = _held(context, sql, means, side)
@@ -100,8 +100,10 @@ def _prepared(
 
 @dataclass(frozen=True, slots=True)
 class _SetSwitch:
-    """Pauses for ``for_s`` seconds, or resumes with ``None``. Ends once the pause has been seen to work, or
-    ``stopped()`` while that is watched."""
+    """Pause for ``for_s`` seconds, or resume if it is ``None``.
+
+    Returns when the pause was seen to work, or on ``stopped()`` while that is being verified.
+    """
 
     layout: Layout
     who: str
@@ -111,7 +113,7 @@ class _SetSwitch:
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
         means = self.means
         with operation.batch() as tally:
-            at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
+            at_once = sql.engine.name == "sqlserver"  # on SQL Server the switch is a row, set together with its record
             until_ms = self._write(sql, operation.reason, set_now=at_once)
             tally.done = 1
         if self.for_s is not None and not at_once:
@@ -124,7 +126,7 @@ class _SetSwitch:
                 operation.note(note)
 
     def _proof(self, sql: Sql, stopped: Stopped) -> tuple[str, ...]:
-        """Proof that the pause works. Raises ``BadInput``, with the pause lifted, where a gate lets inserts pass."""
+        """Return the proof that the pause works. If a gate lets inserts pass, lift the pause and raise ``BadInput``."""
         side = self.means.side
         if self.means.way == "switch":
             return (pause_check.watch(pause_check.ArrivalCounter(sql, self.layout, side), stopped).text(side),)
@@ -142,7 +144,7 @@ class _SetSwitch:
         return (tried.text(), *((open_,) if writing else ()))
 
     def _lift(self, sql: Sql) -> None:
-        # First the switch, which is what counts: what cannot be recorded must not keep anybody paused.
+        # Lift the switch first, because it decides. A failing record must not keep anybody paused.
         pause_switch.set_until(sql, self.means, 0)
         sql.execute("action/pause/lift", {}, self._names)
 
@@ -151,7 +153,7 @@ class _SetSwitch:
         return {"about": paused_as(self.layout), "side": str(self.means.side), "by": self.who}
 
     def _write(self, sql: Sql, reason: str, *, set_now: bool) -> int:
-        """Record it, within a transaction; returns the end in milliseconds since the epoch."""
+        """Record the pause inside a transaction. Return its end in milliseconds since the epoch."""
         means = self.means
         now_ms = pause_switch.held(sql, means).now_ms
         if self.for_s is None:
@@ -166,7 +168,7 @@ class _SetSwitch:
 
 
 def _held(context: OperatorContext, sql: Sql, means: Means | None, side: Side) -> tuple[HeldPause | None, str | None]:
-    """The state of the switch, and the reason why it cannot be set, if there is one."""
+    """Read the state of the switch, and why it cannot be set, or ``None`` if it can."""
     if means is None:
         return None, _NONE[side]
     if not means.enabled:

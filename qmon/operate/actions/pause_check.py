@@ -1,4 +1,4 @@
-"""Verifies a pause: no push, or no pop, comes any more, or from whom; a gate refuses an INSERT that is tried."""
+"""Verifies a pause: whether pushes or pops still arrive, and from whom, and whether a gate refuses an INSERT."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from qmon.operate.plan.selection import read_facts
 from qmon.operate.sql import Sql
 from qmon.operate.table import read_structure
 
-# Partitions that are tried; of more, the catalogue alone says that their triggers are on.
+# Maximum number of partitions to try. For the others, the catalog shows that their triggers are enabled.
 MOST: Final = 500
 _REFUSED: Final = "QM001"
-# SQLSTATEs of constraints: they are looked at behind the gate.
+
+# Prefix of the SQLSTATEs of constraints, which are checked after the gate.
 _CONSTRAINT: Final = "23"
 
 
@@ -30,8 +31,8 @@ _CONSTRAINT: Final = "23"
 class Tried:
     """The result of trying a gate.
 
-    ``places``: how many there are. ``refused``: those where the gate refused; ``passed``: those where it did not;
-    ``untried``: why the rest could not be tried.
+    ``places``: number of tables or partitions. ``refused``: how many refused the row. ``passed``: names of those
+    that did not. ``untried``: why the rest could not be tried.
     """
 
     places: int
@@ -40,7 +41,7 @@ class Tried:
     untried: str | None
 
     def text(self) -> str:
-        """One line for the operator."""
+        """Return the result in one line for the operator."""
         if self.untried is not None:
             return f"not tried whether an INSERT is refused: {self.untried}; the trigger is there, and on"
         if not self.places:
@@ -53,20 +54,20 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class GateTarget:
-    """A table that rows lie in."""
+    """A table or partition that contains rows."""
 
     place_schema: str
     place_name: str
 
 
 class _RolledBackError(Exception):
-    """Ends a trial that came through."""
+    """Rolls back a trial that was not refused."""
 
 
 def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row: bool) -> Tried:
-    """Insert into the table, or each of its partitions, while a pause is on.
+    """Try to insert into the table, or into each of its partitions, during a pause. Trials are rolled back.
 
-    ``values``: by column what the gate looks at; ``each_row``: how it is asked.
+    ``values``: column values that the gate checks. ``each_row``: the gate fires for each row.
     """
     try:
         written = read_structure(sql, table).written
@@ -94,7 +95,7 @@ def _places(sql: Sql, table: TableName) -> list[GateTarget]:
 
 
 def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool) -> None:
-    """Try it. Raises what the server says where it refuses; what comes through is rolled back."""
+    """Try one insert and roll it back. Raises the server's error if it is refused."""
     names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
     with contextlib.suppress(_RolledBackError), sql.connection.transaction():
         row = json.dumps(dict(values), ensure_ascii=False)
@@ -103,9 +104,10 @@ def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mappin
 
 
 def still_writing(sql: Sql, table: TableName, stopped: Stopped) -> tuple[str, ...]:
-    """Sessions that were writing into the table when this began and have not ended their transaction since.
+    """Return sessions that were writing to the table at the start and have not ended their transaction since.
 
-    Waited for as long as ``AT_MOST_S``: what they inserted before the pause may yet be committed. PostgreSQL only.
+    Waits up to ``MAX_WATCH_S`` for them, because their inserts from before the pause may still be committed.
+    PostgreSQL only.
     """
     if not sql.exists("action/pause/drawers"):
         return ()
@@ -123,12 +125,14 @@ def _writing(sql: Sql, tables: set[TableName]) -> frozenset[Drawer]:
     return frozenset(one for each in found for one in each)
 
 
-# Seconds without a push or pop after which the pause counts as working, where each is seen at once.
+# Seconds without a push or pop that prove a pause, if each of them is seen at once.
 IDLE_S: Final = 1.0
-# The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
-# ten seconds when it idles (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL of its source).
+
+# The same if only PostgreSQL's counters are available. A busy session reports once a second, an idle one after ten
+# seconds (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL in PostgreSQL's source).
 LATE_S: Final = 12.0
-# Seconds that a push under way when the pause begins may take, for instance into a full ring.
+
+# Seconds allowed for a push that was running when the pause began, for instance into a full ring.
 AT_MOST_S: Final = 5.0
 AT_MOST_LATE_S: Final = 2 * LATE_S
 EVERY_S: Final = 0.1
@@ -136,11 +140,15 @@ EVERY_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of watching. ``came``: pushes or pops in ``seconds``; ``idle_s``: seconds without any at the end.
+    """The result of watching a pause.
 
-    ``needed_s``: how long there must be none to prove anything. ``late``: counters that may lag were all there was to
-    read. ``who``: sessions that had begun a push and not ended their transaction, at the end (``works``) or while
-    pushes came. ``readable`` false: nothing could be read.
+    - ``came``: pushes or pops in ``seconds``.
+    - ``idle_s``: seconds without any at the end.
+    - ``needed_s``: seconds without any that prove the pause.
+    - ``late``: only counters that may lag were available.
+    - ``who``: sessions that have begun a push and not ended their transaction, at the end (``is_proven``) or while
+      pushes came.
+    - ``readable``: false if nothing could be read.
     """
 
     came: int
@@ -153,11 +161,11 @@ class Verification:
 
     @property
     def works(self) -> bool:
-        """The pause works."""
+        """Whether the pause is proven to work."""
         return self.readable and self.idle_s >= self.needed_s
 
     def text(self, side: Side) -> str:
-        """One line for the operator."""
+        """Return the result in one line for the operator."""
         what = "push" if side is Side.PUSHERS else "pop"
         many = "pushes" if side is Side.PUSHERS else "pops"
         by = f", from {', '.join(self.who)}" if self.who else ""
@@ -192,7 +200,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class Drawer:
-    """A session with an open transaction; ``session`` 0: a prepared transaction."""
+    """A session with an open transaction. ``session`` 0 means a prepared transaction."""
 
     session: int
     application: str
@@ -200,17 +208,17 @@ class Drawer:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """Name of the session for people."""
         name = self.application or self.login
         return f"session {self.session} ({name})" if self.session else "a prepared transaction"
 
 
 class ArrivalCounter:
-    """Reads how many pushes or pops have come since it began.
+    """Count the pushes or pops since it was created.
 
-    By the numbers that they draw, where they do; pops of a state that says since when, by the rows that are in
-    progress since; else by the server's counters, of which what was rolled back is taken away as far as the rows that
-    are there tell.
+    If they draw numbers from a sequence, the sequence gives the count. If the state has a start time, pops are
+    counted by the rows in progress since then. Otherwise the server's counters are used; rolled-back rows are
+    subtracted as far as the number of live rows shows them.
     """
 
     def __init__(self, sql: Sql, layout: Layout, side: Side) -> None:
@@ -228,11 +236,11 @@ class ArrivalCounter:
 
     @property
     def needed_s(self) -> float:
-        """Seconds without any that prove that the pause works."""
+        """Seconds without pushes or pops that prove the pause."""
         return LATE_S if self.late else IDLE_S
 
     def read(self) -> int | None:
-        """The number so far; it never falls. ``None`` where it cannot be read."""
+        """Return the number so far, or ``None`` if it cannot be read. It never decreases."""
         found = self._came()
         if found is not None:
             self._most = max(self._most, found)
@@ -254,7 +262,7 @@ class ArrivalCounter:
         return None if now is None or first is None else self._committed(now, first)
 
     def _committed(self, now: _Rows, first: _Rows) -> int | None:
-        """``None``: the server has forgotten what it had counted, and what came meanwhile is not known."""
+        """Return the committed pushes or pops, or ``None`` if the server has reset its counters in the meantime."""
         inserted, updated, deleted, live = (
             (getattr(now, name) or 0) - (getattr(first, name) or 0)
             for name in ("inserted", "updated", "deleted", "live")
@@ -278,7 +286,7 @@ class ArrivalCounter:
         return None if None in moved else sum(each for each in moved if each is not None)
 
     def who(self) -> tuple[str, ...]:
-        """Sessions with an open transaction that has drawn a number."""
+        """Return the sessions with an open transaction that has drawn a number."""
         if not self._sql.exists("action/pause/drawers"):
             return ()
         found = {
@@ -290,14 +298,14 @@ class ArrivalCounter:
 
 
 def watch(meter: ArrivalCounter, stopped: Stopped) -> Verification:
-    """Watch until nothing has come for as long as it takes, or surely still comes, or ``stopped()``."""
+    """Watch until the pause is proven, or disproven, or the time is up, or ``stopped()`` is true."""
     begun = time.monotonic()
     most_s = AT_MOST_LATE_S if meter.late else AT_MOST_S
     last = meter.read()
     since, who = begun, frozenset(meter.who())
     while last is not None:
         now = time.monotonic()
-        surely = meter.late and since - begun >= LATE_S  # what came so late was not done before the pause
+        surely = meter.late and since - begun >= LATE_S  # an arrival this late did not begin before the pause
         if now - since >= meter.needed_s or now - begun >= most_s or surely or stopped():
             works = now - since >= meter.needed_s
             seen = meter.who() if works else tuple(sorted(who))

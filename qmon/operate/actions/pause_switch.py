@@ -1,4 +1,4 @@
-"""The switch that push and pop of an installed queue check for a pause, or the gate of any other table."""
+"""The switch that the push and pop routines of an installed queue check, or the gate of any other table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.model.samples.polled import PauseSample
 from qmon.operate.install.install import registered
 from qmon.operate.sql import Sql
 
-# The name of a gate's trigger (PostgreSQL), or what it begins with.
+# Name (PostgreSQL) or prefix of the name of a gate's trigger.
 GATE: Final = "qmon_gate"
 PauseMethod = Literal["switch", "gate"]
 _REFUSED: Final = (
@@ -37,7 +37,10 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class HeldPause:
-    """The state of a switch. ``*_ms``: milliseconds since the epoch on the server's clock; ``may_set``: our right."""
+    """The state of a switch.
+
+    ``*_ms``: milliseconds since the epoch on the server's clock. ``may_set``: our role may set the switch.
+    """
 
     may_set: bool
     until_ms: int | None
@@ -45,7 +48,7 @@ class HeldPause:
 
     @property
     def in_force(self) -> bool:
-        """Somebody is paused now."""
+        """Whether the side is paused now."""
         return self.until_ms is not None and self.until_ms > self.now_ms
 
 
@@ -72,7 +75,7 @@ class _Set:
 
 
 def find(sql: Sql, layout: Layout, side: Side) -> Means | None:
-    """The switch of an installed queue, else the gate of its table; ``None`` where it has neither."""
+    """Return the switch of an installed queue, else the gate of its table; ``None`` if it has neither."""
     switch = layout.switch or _registered(sql, layout)
     if switch is not None:
         return Means("switch", switch.pushers if side is Side.PUSHERS else switch.poppers, side)
@@ -80,13 +83,13 @@ def find(sql: Sql, layout: Layout, side: Side) -> Means | None:
 
 
 def _registered(sql: Sql, layout: Layout) -> Switch | None:
-    """The switch of a queue that qmon has installed, but whose layout comes from the configuration."""
+    """Return the switch of a queue that qmon installed, but whose layout comes from the configuration."""
     found = registered(sql.connection, sql.engine).values()
     return next((each.switch for each in found if each.table == layout.table), None)
 
 
 def gate_of(sql: Sql, layout: Layout) -> Means | None:
-    """The gate of a table, if it has one."""
+    """Return the gate of a table, or ``None``."""
     names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
     for found in sql.fetch(_Gate, "action/pause/gate", names, {"trigger": gate_trigger(layout)}):
         return Means("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
@@ -94,18 +97,20 @@ def gate_of(sql: Sql, layout: Layout) -> Means | None:
 
 
 def gate_trigger(layout: Layout) -> str:
-    """The name of a gate's trigger on PostgreSQL: that of one queue of several has the queue in it."""
+    """Return the name of a gate's trigger on PostgreSQL. The gate of one queue of several has a hash of the queue's
+    name.
+    """
     value = None if layout.part is None else layout.part.value
     return GATE if value is None else f"{GATE}_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
 def gate_name(table: TableName) -> TableName:
-    """The name of a gate's trigger on SQL Server; it is in the schema of its table."""
+    """Return the name of a gate's trigger on SQL Server. It is in the schema of its table."""
     return TableName(table.schema, f"{GATE}_{table.name}")
 
 
 def held(sql: Sql, means: Means) -> HeldPause:
-    """The state of a switch. Raises ``BadInput`` where it is not there."""
+    """Read the state of a switch. Raises ``BadInput`` if the switch does not exist."""
     found = sql.fetch(HeldPause, f"action/pause/{_file(sql.engine, means, 'state')}", *_given(means))
     if not found:
         raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
@@ -113,7 +118,7 @@ def held(sql: Sql, means: Means) -> HeldPause:
 
 
 def set_until(sql: Sql, means: Means, until_ms: int) -> None:
-    """Set a switch to a time, in milliseconds since the epoch. Raises ``BadInput`` where it is not there."""
+    """Set a switch to a time, in milliseconds since the epoch. Raises ``BadInput`` if the switch does not exist."""
     names, values = _given(means)
     name = f"action/pause/{_file(sql.engine, means, 'set')}"
     if not sql.fetch(_Set, name, names, {**values, "until_ms": until_ms}):
@@ -121,12 +126,12 @@ def set_until(sql: Sql, means: Means, until_ms: int) -> None:
 
 
 def setting(sql: Sql, means: Means) -> str:
-    """The statement that ``set_until`` runs, as the server sees it."""
+    """Return the text of the statement that ``set_until`` runs."""
     return sql.statement(f"action/pause/{_file(sql.engine, means, 'set')}", _given(means)[0]).text
 
 
 def pauses(sql: Sql) -> tuple[Pause, ...]:
-    """The pauses in force, as recorded; none where this database records none, or none that our role may see."""
+    """Return the recorded active pauses; empty if this database records none, or none that our role may see."""
     if not pause_access(sql).readable:
         return ()
     try:
@@ -136,12 +141,14 @@ def pauses(sql: Sql) -> tuple[Pause, ...]:
 
 
 def pause_access(sql: Sql) -> PauseAccess:
-    """Whether pauses can be read or written; only reads."""
+    """Read whether pauses can be read or written. Changes nothing."""
     return sql.fetch(PauseAccess, "control/pauses_access", {})[0]
 
 
 def ensure(sql: Sql) -> None:
-    """Make the table of pauses, and what gates ask, where they are missing; raises ``BadInput`` where we may not."""
+    """Create the table of pauses and the functions of gates if they are missing. Raises ``BadInput``
+    if not permitted.
+    """
     if pause_access(sql).writable:
         return
     if (refused := why_not_recorded(sql)) is not None:
@@ -156,13 +163,13 @@ def ensure(sql: Sql) -> None:
 
 
 def why_not_recorded(sql: Sql) -> str | None:
-    """The reason why no pause can be recorded; ``None`` where it can, or the tables can be made. Only reads."""
+    """Return why a pause cannot be recorded, or ``None`` if it can or the tables can be created. Only reads."""
     found = pause_access(sql)
     return None if found.writable or (found.can_create and not found.recorded) else _REFUSED
 
 
 def _file(engine: Engine, means: Means, name: str) -> str:
-    """A gate of SQL Server keeps its end elsewhere than an installed queue; PostgreSQL has a sequence for both."""
+    """Return the name of the statement file: on SQL Server a gate stores its end elsewhere than an installed queue."""
     return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
 
 

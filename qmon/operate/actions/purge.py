@@ -1,4 +1,4 @@
-"""Purge: messages are moved into the trash in the same transaction that takes them out of the queue."""
+"""Purge: moves messages into the trash in the same transaction that deletes them from the queue."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ _DAY_S: Final = 86400.0
 
 
 def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+    """Select and freeze the messages to purge. Raises ``BadInput`` for a choice that makes no sense,
+    and server errors.
+    """
     deny = partial(refused, context, Kind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
     if (why := allowed.why_not(layout, Kind.PURGE)) is not None:
         return deny(why)
@@ -59,7 +61,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         why = why_not(context, sql, PURGE, *queue_tables(layout))
         query = MessageQuery(sql, layout, strategy.table, choice, wanted)
         chosen = query.choose()
-        # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
+        # Start at the far end: consumers at the near end then meet neither our locks nor the dead rows of the purge.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
         count = rows.count
         plan = Plan(
@@ -90,9 +92,9 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 
 @dataclass(frozen=True, slots=True)
 class _Strategy:
-    """Moves messages of one layout: the second half of split ones first, then the table's rows.
+    """Moves messages of one layout into the trash: for split messages first the second half, then the table's row.
 
-    ``unwatched``: the server does not tell what triggers write.
+    ``unwatched``: the server does not report rows written by triggers.
     """
 
     layout: Layout
@@ -109,7 +111,7 @@ class _Strategy:
 
     @property
     def shown(self) -> dict[str, Name]:
-        """Names for showing the statements: the trash has no number before there is one."""
+        """Names for showing the statements before the trash table has a number."""
         layout = self.layout
         return {
             **column_names(layout, self.table, layout.enqueued_at),
@@ -120,7 +122,7 @@ class _Strategy:
         }
 
     def begin(self, sql: Sql, operation: Running) -> Move:
-        """Make the trash where it is missing; returns what purges one batch."""
+        """Create the trash table if it is missing. Return the function that purges one batch."""
         layout, data, engine, key = self.layout, self.data, sql.engine.name, self.table.key
         self._check(sql, ())
         names = self.shown | {"trash": undo_tables.ensure(sql, "trash", self.table, self.table.kept).parts}
@@ -151,7 +153,7 @@ class _Strategy:
         """Raise ``RowRefused`` unless the rows are in the trash and, by their key, no longer in the table."""
         if done != wanted:
             raise RowRefused("the table's triggers or policies keep it from being deleted")
-        # SQL Server counts rows as deleted even if a trigger stands in for the statement or puts them back.
+        # SQL Server counts rows as deleted even if a trigger replaces the statement or puts them back.
         look = self.table.named("trigger") and sql.exists("still_there")
         if look and sql.count("still_there", names, {**values, "done": done}):
             raise RowRefused("the table's triggers put it back at once")
@@ -162,11 +164,11 @@ class _Strategy:
             self.data_place.check(sql)
 
     def named(self, sql: Sql, mark: Mark) -> str:
-        """The name of a message, for people."""
+        """Return the readable name of a message."""
         return called(sql, self.shown, marks_for(sql.engine.name, [mark], self.table.key))
 
     def foreseen(self) -> tuple[str, ...]:
-        """Messages that may be left alone, and effects that others will notice."""
+        """Describe messages that may be left alone, and effects that others will notice."""
         out = []
         for structure in filter(None, (self.table, self.data)):
             if others := structure.named("referred"):
@@ -219,12 +221,12 @@ def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _S
 
 
 def _wanted(layout: Layout, choice: Choice) -> Criteria:
-    """The states that are meant: the chosen one, of ids all but in progress, else dead. Raises ``BadInput``."""
+    """Return the criteria: the chosen state, all states but in progress for ids, else dead. Raises ``BadInput``."""
     if choice.aged:
         needs_pushed(layout)
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:
-        asked = (choice.state,)  # type: ignore[assignment]  # ``check`` has seen it
+        asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it
     states = tuple(state for state in asked if value_of(layout, state) is not None)
     if not states and "ready" not in asked:
         raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")

@@ -1,4 +1,4 @@
-"""Redrive: dead messages are tried once more, with new attempts and at a rate, until too many have failed again."""
+"""Redrive: retries dead messages with new attempts and a rate limit, and stops if too many fail again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ _UNWATCHED: Final = "which of them fail again is not seen: nothing makes a messa
 
 
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
-    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+    """Select and freeze the messages to redrive. Raises ``BadInput`` for a choice that makes no sense, and server
+    errors.
+    """
     deny = partial(refused, context, Kind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
     if (why := allowed.why_not(layout, Kind.REDRIVE)) is not None or layout.state is None:
         return deny(why or "this table has no state column")
@@ -94,7 +96,10 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
 
 @dataclass(frozen=True, slots=True)
 class RedriveWork:
-    """Makes the frozen messages ready, and watches what becomes of them. ``look``: ``None`` where nobody can tell."""
+    """Make the frozen messages ready and watch their outcomes.
+
+    ``read_outcomes``: ``None`` if outcomes cannot be read.
+    """
 
     rows: RowSet
     begin: Callable[[Sql, Running, FailureWatch], Move]
@@ -103,7 +108,7 @@ class RedriveWork:
     look: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
 
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
-        """Until all are ready, ``stopped()``, or too many have failed again."""
+        """Run until all are ready, ``stopped()`` is true, or too many have failed again."""
         sql.set_up("settle")
         look: Look | None = None if self.look is None else partial(self.look, sql)
         watch = FailureWatch(self.limits.failures, look)
@@ -116,7 +121,7 @@ class RedriveWork:
 
 
 def dead_alone(choice: Choice) -> Choice:
-    """The choice among dead messages. Raises ``BadInput`` where it is about others."""
+    """Return the choice limited to dead messages. Raises ``BadInput`` if it asks for others."""
     if choice.state not in (None, "dead"):
         raise BadInput(f"a redrive is of dead messages, not of those that are {choice.state}: qmon requeue")
     if choice.owner is not None:
@@ -125,7 +130,7 @@ def dead_alone(choice: Choice) -> Choice:
 
 
 def check_limits(limits: RedriveLimits) -> None:
-    """Raise ``BadInput`` for a rate or a number of failures that is none."""
+    """Raise ``BadInput`` for an invalid rate or number of failures."""
     if limits.rate is not None and not 0 < limits.rate <= 1e6:
         raise BadInput(f"a rate of {limits.rate:g} messages per second is none")
     if limits.failures is not None and limits.failures < 1:
@@ -133,7 +138,7 @@ def check_limits(limits: RedriveLimits) -> None:
 
 
 def limit_words(limits: RedriveLimits) -> str:
-    """For a plan: how fast it goes, and when it ends before all is done."""
+    """Describe for a plan how fast it runs, and when it stops early."""
     pace = (
         "as fast as batches that rest in between go"
         if limits.rate is None
@@ -145,7 +150,7 @@ def limit_words(limits: RedriveLimits) -> str:
 
 
 def seconds(estimated: float | None, count: int, limits: RedriveLimits) -> float | None:
-    """How long so many messages take at this rate; ``estimated``: as fast as they go."""
+    """Return the seconds for this many messages at this rate. ``estimated``: seconds without a limit."""
     if limits.rate is None:
         return estimated
     return max(estimated or 0.0, count / limits.rate)
@@ -154,7 +159,7 @@ def seconds(estimated: float | None, count: int, limits: RedriveLimits) -> float
 def _look(
     sql: Sql, ids: Sequence[str], *, layout: Layout, called: Sequence[str], names: dict[str, Name], fresh: bool
 ) -> Sequence[Outcome]:
-    """``fresh``: attempts began at 0, so that they tell failures, too."""
+    """Read the outcomes of messages. ``fresh``: attempts were reset to 0, so they also show failures."""
     values: dict[str, Value] = {state: value_of(layout, state) for state in ("ready", "in_progress", "dead", "done")}
     given: dict[str, Value] = {"ids": ids_for(sql.engine.name, called, ids), "fresh": fresh}
     return sql.fetch(Outcome, "outcomes", names, values | given)

@@ -1,4 +1,4 @@
-"""Requeue: messages whose popper is dead, or stuck without a popper to ask for, are ready again."""
+"""Requeue: makes messages ready again whose consumer is dead, or that are stuck."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _MAYBE_AT_WORK: Final = {
 
 
 def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Read and freeze; where a pop deletes, plan to end sessions.
+    """Select and freeze the messages to requeue. If a pop deletes, plan to end sessions instead.
 
-    Raises ``BadInput`` for a choice that makes no sense, and what the server says.
+    Raises ``BadInput`` for a choice that makes no sense, and server errors.
     """
     deny = partial(refused, context, Kind.REQUEUE, layout.queue, f"Requeue messages of {layout.queue}")
     if (why := allowed.why_not(layout, Kind.REQUEUE)) is not None:
@@ -103,7 +103,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
 
 
 class RequeueStrategy:
-    """Requeues messages of one layout. ``also``: what is written of columns of which the layout says nothing."""
+    """Requeue messages of one layout. ``extra_writes``: writes for columns that the layout does not mention."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class RequeueStrategy:
         changed = (*self.ready.columns, *(self.dead.columns if self.dead is not None else ()))
         called_by = structure.called_by(layout)
         lasting = (key for key in structure.keys if not set(key) & set(changed))
-        # Identifies a message afterwards: a key that does not change, or those of its columns that do not.
+        # Columns that identify a message afterwards: a key that does not change, or the unchanged columns of its key.
         self.known = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
         kept = (*self.known, *called_by, *changed, layout.attempts)
         self.kept = tuple(dict.fromkeys(each for each in kept if each is not None))
@@ -136,16 +136,16 @@ class RequeueStrategy:
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
-        """Those that may be made."""
+        """The transitions that may occur."""
         return (self.ready,) if self.dead is None else (self.ready, self.dead)
 
     def statements(self, sql: Sql) -> tuple[str, ...]:
-        """The statements of a batch, as the server sees them."""
+        """Return the texts of the statements of a batch."""
         made = {each.statement: self.names | each.names for each in reversed(self.transitions)}
         return tuple(sql.statement(name, names).text for name, names in {"lock": self.names, **made}.items())
 
     def in_the_way(self, sql: Sql) -> str | None:
-        """Why it cannot be done; ``None``: it can."""
+        """Return why the requeue is impossible, or ``None``."""
         if isinstance(self._most, str) and not self.structure.type_of(self._most):
             return f"max_attempts: the column {self._most} does not exist"
         (source,) = self._wanted.states
@@ -153,7 +153,7 @@ class RequeueStrategy:
         return next((why for why in found if why is not None), None)
 
     def shown(self) -> dict[str, object]:
-        """The columns that an undo finds as the requeue left them; not those that the requeue writes a value into."""
+        """Return the columns that an undo finds as the requeue left them, without those that it writes a value into."""
         given = {each.column for made in self.transitions for each in made.writes if each.what != "null"}
         names = column_names(self._layout, self.structure, None) | {"since": self._layout.started_at}
         slots = ("called", "state", "since", "owner", "attempts", "payload")
@@ -167,9 +167,9 @@ class RequeueStrategy:
         return ", ".join(self.known)
 
     def alike(self, sql: Sql, rows: RowSet) -> int | None:
-        """How many of the rows an undo cannot tell apart from others; of many rows an upper limit.
+        """Return how many of the rows an undo cannot tell from others; for many rows an upper limit.
 
-        ``None``: any of them, since SQL Server identifies rows by a key that does not change, and there is none.
+        ``None`` means all of them: SQL Server finds rows by a key that does not change, and there is none.
         """
         if self.structure.known_by(self.known):
             return 0
@@ -183,9 +183,9 @@ class RequeueStrategy:
         return min(found, rows.count)
 
     def begin(self, sql: Sql, operation: Running, watch: FailureWatch | None = None) -> Move:
-        """Make the table for what is changed, where it can be had; returns what requeues one batch.
+        """Create the table that keeps the old values, if permitted. Return the function that requeues one batch.
 
-        ``watch``: is told the ids.
+        ``watch``: receives the ids of the messages.
         """
         names, key, engine = dict(self.names), self.structure.key, sql.engine.name
         self._place.check(sql)
@@ -193,7 +193,8 @@ class RequeueStrategy:
         if keeping:
             names["kept"] = undo_tables.ensure(sql, "kept", self.structure, self.kept, self.known[-1]).parts
 
-        place = cache(partial(self.ready.place, sql, self._layout))  # one for all batches, which so keep their order
+        # one for all batches, so the messages keep their order
+        place = cache(partial(self.ready.place, sql, self._layout))
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             own, held = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
@@ -229,11 +230,11 @@ class RequeueStrategy:
         return sql.fetch(Written, made.statement, names | made.names, values | written | limit)
 
     def named(self, sql: Sql, mark: Mark) -> str:
-        """The name of a message, for people."""
+        """Return the readable name of a message."""
         return called(sql, self.names, marks_for(sql.engine.name, [mark], self.structure.key))
 
     def consequences(self) -> tuple[str, ...]:
-        """The effects that consumers will notice."""
+        """Describe the effects that consumers will notice."""
         lines = [place_words(self._layout, self.ready)]
         if isinstance(self._most, str):
             lines.append(f"those with as many attempts as their {self._most} become dead letters")
@@ -243,7 +244,7 @@ class RequeueStrategy:
         return (*lines, *(each for each in written if each is not None), *self._foreseen())
 
     def _foreseen(self) -> tuple[str, ...]:
-        """Messages that may be left alone, and why."""
+        """Describe which messages may be left alone, and why."""
         out = []
         if unique := self.structure.named("unique"):
             out.append(f"a message whose place in a unique index is taken is left alone: {', '.join(unique)}")
@@ -255,7 +256,7 @@ class RequeueStrategy:
         return tuple(out)
 
     def risks(self, chosen: Selection) -> tuple[str, ...]:
-        """The risks."""
+        """Describe the risks of the requeue."""
         if self._wanted.states != ("in_progress",):
             return ("they were popped before: whoever had them gets them delivered twice", *self._worn())
         if not (risky := chosen.owner_states - {OwnerState.DEAD}):
@@ -280,7 +281,7 @@ def _impossible(layout: Layout, choice: Choice) -> str | None:
         return "messages of this queue are never in progress; to have processed ones again, give the state: done"
     if layout.tells(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
         return None
-    # Without a time of the pop, only a dead owner or the operator's own eyes say that a message is stuck.
+    # Without the time of the pop, only a dead owner or the operator can tell that a message is stuck.
     if layout.started_at is not None and (choice.aged or layout.owner is None):
         return f"{zoneless(layout.started_at)}, so that no age is known; or give ids"
     if choice.aged:
@@ -301,7 +302,7 @@ def _wanted(layout: Layout, choice: Choice) -> Criteria:
 
 
 def unfit(context: OperatorContext, structure: Structure) -> str | None:
-    """The reason why a row cannot be written reliably; ``None`` where it can."""
+    """Return why a row cannot be written reliably, or ``None`` if it can."""
     if context.engine.name == "sqlserver" and (why := unkeyed(structure)):
         return why
     if rules := structure.named("rule update"):
@@ -310,7 +311,7 @@ def unfit(context: OperatorContext, structure: Structure) -> str | None:
 
 
 def undo_of(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
-    """Whether what it changes can be taken back, and what of it cannot."""
+    """Return whether the changes can be undone, and which cannot."""
     if not strategy.known:
         return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept) & set(undo_tables.OWN):

@@ -1,5 +1,7 @@
-"""Requeue where a pop deletes its row: what is in progress is held by an open transaction, and ending its session
-rolls the pop back."""
+"""Requeue for queues whose pop deletes the row.
+
+An open transaction holds each message in progress. Ending its session rolls the pop back.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,21 @@ from qmon.operate.plan.rights import why_not
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
-# Rows at each end of the queue that are looked at for the mark of who holds them.
+# Number of rows at each end of the queue that are searched for a transaction's mark.
 LOOKED_AT: Final = 1_000
 _SEEN: Final = 5_000
-# Rows, and locks, that are compared on SQL Server, at most.
+
+# Maximum number of rows and locks that are compared on SQL Server.
 _LOCKS: Final = 50_000
 _SHOWN: Final = 5
-# Transaction ids wrap around.
+
+# Number of transaction ids before they wrap around.
 _XIDS: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """An open transaction that holds a lock to write to the table; see ``action/sessions/holders``."""
+    """An open transaction that holds a write lock on the table; see ``action/sessions/holders``."""
 
     session: int
     started_us: int | None
@@ -68,7 +72,7 @@ class HeldRow:
 
 @dataclass(frozen=True, slots=True)
 class HeldLock:
-    """A lock by which a session holds a row for itself. ``tree``: the index or heap; ``place``: the lock's name."""
+    """An exclusive row lock of a session. ``tree``: the index or heap. ``place``: the name of the lock."""
 
     session: int
     tree: int
@@ -77,7 +81,7 @@ class HeldLock:
 
 @dataclass(frozen=True, slots=True)
 class SeenLock:
-    """The name of the lock of a row that is there."""
+    """The lock name of a visible row."""
 
     place: str
 
@@ -89,7 +93,7 @@ class _Hidden:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A holder, with the rows it is proven to hold: the first of them, and how many."""
+    """A holder, with the first rows that it is proven to hold, and their number."""
 
     holder: Holder
     rows: tuple[HeldRow, ...]
@@ -97,18 +101,18 @@ class _Found:
 
     @property
     def state(self) -> OwnerState:
-        """A statement under way is a sign of life; from an idle transaction nobody can tell."""
+        """Alive while a statement is running; unknown for an idle transaction."""
         return OwnerState.ALIVE if self.holder.state == "active" else OwnerState.UNKNOWN
 
 
 def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Plan to end the sessions whose transactions hold messages of this queue for longer than its timeout.
+    """Plan to end the sessions whose transactions hold messages of this queue longer than its timeout.
 
-    A session is proven to hold messages where rows bear its mark (PostgreSQL: of the first and last 1,000 in the order
-    of pops; SQL Server: where it has locked rows that are not there to be seen). One that holds only the table's lock
-    is left out unless ``choice.owner_states`` has ``UNKNOWN``, one whose statement is running unless it has ``ALIVE``.
-    ``choice.ids`` and ``choice.owner`` (an application name or a session's number) narrow it down.
-    Raises ``BadInput`` for a queue whose pops do not delete, or a choice that makes no sense here.
+    A session is proven to hold messages if rows carry its mark. On PostgreSQL, the first and last 1,000 rows in pop
+    order are checked; on SQL Server, the session must hold locks on rows that are not visible. A session that only
+    holds the table lock is left out unless ``choice.owner_states`` has ``UNKNOWN``; a session with a running
+    statement unless it has ``ALIVE``. ``choice.ids`` and ``choice.owner`` (an application name or a session number)
+    narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or if the choice makes no sense here.
     """
     if not layout.deletes_on_pop:
         raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
@@ -146,7 +150,7 @@ def _refuse_hidden(sql: Sql) -> None:
 
 
 def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:
-    """Each with the rows that are proven to be its own."""
+    """Return each holder with the rows that are proven to be its own."""
     if not holders:
         return []
     if context.engine.name == "sqlserver":
@@ -170,11 +174,11 @@ def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequ
 
 
 def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
-    """Rows that sessions have taken, as far as that is proven: SQL Server shows locks alone, and what was pushed
-    without a commit is locked like what was popped; but a pushed row is there to be seen.
+    """Return the number of rows that each session has popped, as far as that is proven.
 
-    Only the newest rows are looked at. Where the order of pushes is not that of a column, these may be anywhere: then
-    something is proven only where all rows were seen.
+    SQL Server only shows locks, and an uncommitted push locks its row just like a pop. But a pushed row is visible.
+    Only the newest rows are read. If pushes are not ordered by a column, new rows may be anywhere; then the result
+    is proven only if all rows were read.
     """
     table: dict[str, Name] = {"table": layout.table.parts}
     held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _LOCKS})
@@ -186,7 +190,7 @@ def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
     trees: dict[int, dict[int, set[str]]] = {}
     for each in held:
         trees.setdefault(each.session, {}).setdefault(each.tree, set()).add(each.place)
-    # Which index was read is the server's choice: in the others no lock is known by a row, be it taken or pushed.
+    # The server chose the index it read. In the other indexes the lock of a row is unknown, for pops and pushes alike.
     return {
         session: min(len(places - seen) for places in of_trees.values())
         for session, of_trees in trees.items()
@@ -195,8 +199,11 @@ def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
 
 
 def _whose(xid: str, holders: Sequence[Holder]) -> Holder | None:
-    """The transaction that an id belongs to. One of a savepoint that was released is listed nowhere: it is proven where
-    a single transaction here began before it."""
+    """Return the transaction that an id belongs to.
+
+    The id of a released savepoint is not listed anywhere. It is proven only if a single transaction here began
+    before it.
+    """
     own = [each for each in holders if xid in each.xids.split(",")]
     if own:
         return own[0]
@@ -237,7 +244,7 @@ def _chosen(found: Iterable[_Found], choice: Choice) -> tuple[list[_Found], tupl
 def _to_end(
     context: OperatorContext, sql: Sql, chosen: Iterable[_Found]
 ) -> tuple[tuple[SessionToEnd, ...], str | None]:
-    """Those that may be ended as they stand now; why one may not."""
+    """Return the sessions that may be ended as they are now, and why one may not be ended."""
     out: list[SessionToEnd] = []
     denied = None
     for each in chosen:

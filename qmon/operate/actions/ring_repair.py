@@ -1,8 +1,8 @@
-"""Repair a ring: give up the holes and requeue the orphans that were seen, each by the design's own routine.
+"""Repairs a ring: gives up holes and requeues orphans, each with the design's own routine.
 
-A hole is a number that a pusher has drawn and will never push, an orphan a message whose number a popper has drawn and
-will never pop. The plan reads what looks like one; the routine proves it, number by number, and leaves alone what it
-cannot prove yet.
+A hole is a number that a producer has drawn and will never push. An orphan is a message whose number a consumer has
+drawn and will never pop. The plan reads candidates. The routine proves each of them, and skips those that cannot be
+proven yet.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
 
 _WAIT_MS: Final = 1_000
-# How long the server may wait for a proof of one number: less after each that could not be had, the full time after one
-# that could.
+
+# How long the server may wait for the proof of one number. The time is halved after each failure, and reset after a
+# success.
 _WAIT_LEAST_MS: Final = 20
 _REPORT_EVERY_S: Final = 0.2
 _REPAIR: Final = "action/repair/repair"
@@ -53,7 +54,7 @@ class _Repaired:
 
 
 class RingNumberRepair:
-    """One repair under way."""
+    """One repair in progress."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class RingNumberRepair:
         self._unproven: list[RingFault] = []
 
     def run(self) -> None:
-        """Repair each number that was planned, orphans first, until done or stopped."""
+        """Repair each planned number, orphans first, until done or stopped."""
         for each in self._faults:
             if self._stopped():
                 self._work.cancel()
@@ -94,10 +95,10 @@ class RingNumberRepair:
             self._report()
 
     def make_room(self, since_plan_s: float) -> None:
-        """Let the design help the orphans that no slot was free for: poppers come by again.
+        """Let the design help orphans for which no slot was free: consumers come to their number again.
 
-        Where it is a transaction still open that keeps the proof from being had, they are skipped instead.
-        ``since_plan_s``: seconds since the plan was made; what has moved since is none of ours.
+        Orphans whose proof is prevented by an open transaction are skipped instead. ``since_plan_s``: seconds since
+        the plan; slots that have moved since then are not touched.
         """
         stuck = [each for each in self._unproven if each.was == "orphan" and not self._drawing(each)]
         here = self._sql.exists(_REPAIR)
@@ -105,7 +106,7 @@ class RingNumberRepair:
             values: dict[str, Value] = {"min_age_s": since_plan_s, "limit": len(stuck)}
             with self._work.batch() as tally:
                 answer = self._sql.fetch(_Repaired, _REPAIR, self._reader.names, values)
-                # One row per orphan that was requeued; where the sequence went back, that helps all behind it too.
+                # One row for each requeued orphan. If the sequence went back, all orphans behind it are helped as well.
                 back = [each.number for each in answer if each.was == "orphan" and each.became == each.number]
                 moved = {(each.was, each.number) for each in answer}
                 helped = [each for each in self._unproven if (each.was, each.number) in moved]
@@ -121,7 +122,7 @@ class RingNumberRepair:
         self._report(last=True)
 
     def report_rest(self) -> None:
-        """Report what is left."""
+        """Add a note about the remaining candidates."""
         left = self._reader.read()
         if left.faults:
             holes = sum(each.was == "hole" for each in left.faults)
@@ -138,7 +139,7 @@ class RingNumberRepair:
         return answer[0].became is not None
 
     def _still(self, fault: RingFault) -> bool:
-        """Whether the slot is as it was when it was planned."""
+        """Return whether the slot has not changed since the plan."""
         rows = self._sql.fetch(_Slot, "action/repair/slot", self._reader.names, {"number": fault.number})
         if not rows:
             return False
@@ -175,14 +176,18 @@ class RingNumberRepair:
 
 
 _SHOWN: int = 5
-# Seconds that one number takes at least, for the estimate: a transaction of its own.
+
+# Estimated seconds for one number, which needs its own transaction.
 _S_A_NUMBER = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class RingRepair:
-    """Repairs what was seen of one ring. ``skipped``: not provable yet, or no room; ``changed``: no hole and no orphan
-    any more. ``planned_at``: when the plan was made, in seconds of this machine's monotonic clock."""
+    """Repair the planned numbers of one ring.
+
+    ``skipped`` counts numbers that cannot be proven yet, or without room. ``changed`` counts numbers that are no
+    longer a hole or orphan. ``planned_at``: time of the plan on this machine's monotonic clock, in seconds.
+    """
 
     layout: Layout
     faults: tuple[RingFault, ...]
@@ -194,7 +199,7 @@ class RingRepair:
         return Record(str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]})
 
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
-        """Repair number by number, until ``stopped()``."""
+        """Repair number by number, until ``stopped()`` is true."""
         repair = RingNumberRepair(sql, self.layout, operation, self.faults, on_progress, stopped)
         repair.run()
         if not stopped():
@@ -203,9 +208,9 @@ class RingRepair:
 
 
 def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
-    """Look for holes and orphans and plan to repair those that were seen, at most ``MAX_REPAIRS`` of them.
+    """Search for holes and orphans and plan to repair them, at most ``MAX_REPAIRS``.
 
-    Reads every slot of the ring once, in steps. Raises what a server says.
+    Reads every slot of the ring once, in steps. Raises server errors.
     """
     if (why := allowed.why_not(layout, Kind.REPAIR) or _not_installed(layout)) is not None or layout.ring is None:
         return refused(context, Kind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring")

@@ -1,4 +1,4 @@
-"""Reads a ring slot by slot, in bounded steps, for what looks like a hole or an orphan."""
+"""Reads a ring slot by slot, in bounded steps, to find candidates for holes and orphans."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from qmon.operate.install import object_names
 from qmon.operate.plan.preview import sized, typed
 from qmon.operate.sql import Sql
 
-# Numbers that one repair takes at most.
+# Maximum number of repairs of one plan.
 MAX_REPAIRS: Final = 10_000
-# Seconds within which a slot that has moved is left out: a pusher or popper may be at it.
+
+# Slots that moved within this time in seconds are left out: a producer or consumer may be using them.
 MIN_AGE_S: Final = 1.0
-# Slots that one statement reads.
+
+# Number of slots per statement.
 _STEP: Final = 100_000
-# Seconds after which reading ends, between two statements.
+
+# Reading ends after this many seconds, between two statements.
 _READ_FOR_S: Final = 20.0
 
 Was = Literal["hole", "orphan"]
@@ -28,7 +31,9 @@ Was = Literal["hole", "orphan"]
 
 @dataclass(frozen=True, slots=True)
 class RingFault:
-    """A number that looks like a hole or an orphan. ``subscriber``: whose orphan it is, where there are several."""
+    """A number that looks like a hole or an orphan. ``subscriber``: the subscriber of an orphan, if
+    there are several.
+    """
 
     was: Was
     number: int
@@ -48,7 +53,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class SlotReading:
-    """The faults found, orphans first, each by number. ``over``: how many were found beyond ``MAX_REPAIRS``."""
+    """The faults found, sorted by number, orphans first. ``over``: number of faults beyond ``MAX_REPAIRS``."""
 
     faults: tuple[RingFault, ...]
     over: int
@@ -69,7 +74,7 @@ class _Found:
 
 
 class RingReader:
-    """Reads one ring on one connection."""
+    """Read one ring on one connection."""
 
     def __init__(self, sql: Sql, layout: Layout) -> None:
         if layout.ring is None:
@@ -78,14 +83,14 @@ class RingReader:
         self.layout = layout
         self.ring: Ring = layout.ring
         self.names = _names(layout, layout.ring)
-        if layout.data_table is None:  # else the payloads are elsewhere
+        if layout.data_table is None:
             self.names |= {
                 "payload": typed(sql, layout.table, layout.payload),
                 "sized": sized(sql, layout.table, layout.payload),
             }
 
     def read(self) -> SlotReading:
-        """Every slot once. Raises ``QueryFailed`` where we may not see a sequence."""
+        """Read every slot once. Raises ``QueryFailed`` if our role may not read a sequence."""
         until = time.monotonic() + _READ_FOR_S
         found: list[RingFault] = []
         slot = 0
@@ -98,17 +103,17 @@ class RingReader:
         return SlotReading(kept, over, max(0, self.ring.size - slot), tuple(self.drawing()))
 
     def drawing(self) -> list[Drawing]:
-        """Open transactions that have drawn a number of either side."""
+        """Return the open transactions that have drawn a number of either side."""
         sequences = {self.ring.push_sequence: None, **dict.fromkeys(self._pop_sequences())}
         out = [each for sequence in sequences for each in self.drawing_from(sequence)]
         return list({each.session: each for each in out}.values())
 
     def drawing_from(self, sequence: TableName) -> list[Drawing]:
-        """Open transactions that have drawn a number from one sequence."""
+        """Return the open transactions that have drawn a number from one sequence."""
         return self.sql.fetch(Drawing, "action/repair/drawing", {"sequence": sequence.parts})
 
     def pop_sequence(self, subscriber: int | None) -> TableName:
-        """Whose numbers the poppers (of a subscriber) draw."""
+        """Return the sequence from which consumers (of a subscriber) draw numbers."""
         return self.ring.pop_sequence if subscriber is None else self.ring.subscribers[subscriber - 1]
 
     def _pop_sequences(self) -> tuple[TableName, ...]:

@@ -1,4 +1,4 @@
-"""Sessions of others on the server: reads one, ends it, and checks that it has gone."""
+"""Sessions of other programs: reads a session, ends it, and checks that it is gone."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from qmon.operate.run.operation import Record, Running
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
 
-# Seconds that a signalled session is waited for; one that is being rolled back is waited for until the end.
+# Seconds to wait for a signalled session. A rollback is waited for until it ends.
 GONE_WITHIN_S: Final = 10.0
-# Seconds a client has to roll back after its statement was cancelled; one with a savepoint may go on instead.
+
+# Seconds a client has to roll back after its statement was cancelled. A client with a savepoint may continue instead.
 _CLEANING_UP_S: Final = 0.5
 _ASK_EVERY_S: Final = 0.05
 _ROLLING_EVERY_S: Final = 1.0
 _ROLLING: Final = "rolling back"
-# Sessions that are named in the notes; the others are counted.
+
+# Number of sessions named in the notes. The others are only counted.
 _NAMED: Final = 5
-# Takes the percent of a rollback that is done.
+
+# Called with the finished percentage of a rollback.
 Rolling = Callable[[float], None]
 
 
 class EndMethod(StrEnum):
-    """The way in which a session is ended."""
+    """How a session is ended."""
 
-    # Its statement is cancelled, which rolls its transaction back; the session lives on.
+    # Cancel its statement, which rolls back its transaction. The session stays connected.
     CANCEL = "cancel"
     TERMINATE = "terminate"
     # The only way on SQL Server.
@@ -40,7 +43,9 @@ class EndMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """The rights of our role on other sessions; ``own``: this session; ``grant``: the right that would help."""
+    """The rights of our role on other sessions. ``own``: our session's number. ``grant``: the statement that would
+    help.
+    """
 
     role: str
     own: int
@@ -50,7 +55,10 @@ class Rights:
 
 @dataclass(frozen=True, slots=True)
 class SessionSample:
-    """One session, as ``action/sessions/session`` says. ``*_us``: microseconds since the epoch; ``*_s``: seconds."""
+    """One session as read by ``action/sessions/session``.
+
+    ``*_us``: microseconds since the epoch. ``*_s``: seconds.
+    """
 
     session: int
     started_us: int | None
@@ -74,8 +82,9 @@ class SessionSample:
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A session that waits for another one. ``directly``: not for somebody who waits for it; ``blocks``: how many wait
-    for it.
+    """A session that waits for another one.
+
+    ``directly``: it does not wait behind another waiter. ``blocks``: number of sessions that wait for it.
     """
 
     waiter: int
@@ -87,7 +96,7 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSample:
-    """A transaction that holds its locks without a session; ``finish`` ends it."""
+    """A prepared transaction, which holds locks without a session. ``finish``: the statement that ends it."""
 
     gid: str
     owner: str
@@ -98,7 +107,7 @@ class PreparedSample:
 
 @dataclass(frozen=True, slots=True)
 class SessionToEnd:
-    """Exactly one session in exactly one transaction, and how it is to be ended."""
+    """One session in one particular transaction, and how to end it."""
 
     session: int
     started_us: int
@@ -112,42 +121,42 @@ class _Signalled:
 
 
 def rights(sql: Sql) -> Rights:
-    """The rights of our role here."""
+    """Read the rights of our role on other sessions."""
     return sql.fetch(Rights, "action/sessions/rights", {})[0]
 
 
 def read(sql: Sql, session: int) -> SessionSample | None:
-    """The session as it is now, passwords in its statement covered; ``None`` where there is none that we may see."""
+    """Read the session as it is now, with passwords in its statement hidden; ``None`` if it is gone or not visible."""
     found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
     return None if found is None else replace(found, statement=hide_passwords(found.statement))
 
 
 def waiters(sql: Sql, session: int) -> list[Waiter]:
-    """Sessions that wait for it, directly or behind others."""
+    """Read the sessions that wait for this one, directly or behind others."""
     return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
 
 
 def prepared(sql: Sql) -> list[PreparedSample]:
-    """The oldest prepared transactions."""
+    """Read the prepared transactions, oldest first."""
     return sql.fetch(PreparedSample, "action/sessions/prepared", {})
 
 
 def way_for(engine: str, state: str) -> EndMethod:
-    """Cancel what runs, terminate what idles; SQL Server has one way for both."""
+    """Return how to end a session: cancel a running statement, terminate an idle session; always KILL on SQL Server."""
     if engine == "sqlserver":
         return EndMethod.KILL
     return EndMethod.CANCEL if state == "active" else EndMethod.TERMINATE
 
 
 def statement(sql: Sql, planned: SessionToEnd) -> str:
-    """The SQL that ends it."""
+    """Return the text of the statement that ends the session."""
     return sql.statement(f"action/sessions/{planned.way}", _numbers(planned)).text
 
 
 def end(sql: Sql, planned: SessionToEnd) -> bool:
-    """Signal it; false where it is another session, or in another transaction or state, by now.
+    """Signal the session. Return false if it is another session, transaction or state by now.
 
-    Raises ``PermissionMissing`` and what else the server says.
+    Raises ``PermissionMissing`` and other server errors.
     """
     values = {
         "session": planned.session,
@@ -159,9 +168,9 @@ def end(sql: Sql, planned: SessionToEnd) -> bool:
 
 
 def wait_until_gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> SessionSample | None:
-    """Wait until its transaction is over and its locks are free; ``None`` then, else the session as it still is.
+    """Wait until the transaction has ended and its locks are free. Return ``None``, or the session if it still exists.
 
-    ``rolling``: called with the percentage while the server rolls it back, which may take as long as its work did.
+    ``on_rollback``: called with the percentage during a rollback, which may take as long as the transaction's work did.
     """
     deadline = time.monotonic() + GONE_WITHIN_S
     cancelled = False
@@ -186,7 +195,7 @@ def _over(now: SessionSample, planned: SessionToEnd) -> bool:
 
 
 def _numbers(planned: SessionToEnd) -> dict[str, int]:
-    """For KILL, whose text holds the numbers."""
+    """Return the numbers for KILL, whose text contains them."""
     return {
         "session": planned.session,
         "started_us": planned.started_us,
@@ -196,10 +205,10 @@ def _numbers(planned: SessionToEnd) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class EndSessions:
-    """Ends these sessions.
+    """End these sessions.
 
-    ``done``: ended, and seen to be: the server has been asked, and the transaction is over. ``skipped``: the server was
-    asked, and the session is still there. ``changed``: no longer the session, transaction or state that was planned.
+    ``done``: signalled, and the transaction is over. ``skipped``: signalled, and the session still exists.
+    ``changed``: no longer the planned session, transaction or state.
     """
 
     sessions: tuple[SessionToEnd, ...]
@@ -213,7 +222,7 @@ class EndSessions:
         )
 
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
-        """End one after the other, until ``stopped()``."""
+        """End the sessions one after the other, until ``stopped()`` is true."""
         total = len(self.sessions)
         for number, each in enumerate(self.sessions, 1):
             if stopped():
@@ -226,7 +235,7 @@ class EndSessions:
 
 
 def _end(sql: Sql, operation: Running, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> None:
-    # Outside a transaction: KILL refuses to run in one, and a signal cannot be rolled back anyway.
+    # Not in a transaction: KILL refuses to run in one, and a signal cannot be rolled back.
     counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _NAMED
     try:
         with operation.at_once(f"session {planned.session} was ended"):
@@ -234,7 +243,7 @@ def _end(sql: Sql, operation: Running, planned: SessionToEnd, stopped: Stopped, 
     except QueryFailed:
         if read(sql, planned.session) is not None:
             raise
-        signalled = False  # it went while it was being ended
+        signalled = False  # it ended by itself in the meantime
     if not signalled:
         with operation.batch() as tally:
             tally.changed = 1

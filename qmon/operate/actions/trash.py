@@ -1,4 +1,4 @@
-"""Emptying the trash: the one action that takes something away for good."""
+"""Emptying the trash: the only action that deletes data for good."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Old:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows of one operation in one store. ``leading``: in the table of the queue, not in the second half."""
+    """The rows of one operation in one store. ``leading``: rows of the queue's table, not of the second table."""
 
     store: Store
     operation: str
@@ -41,9 +41,9 @@ class _Part:
 
 
 def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedAction:
-    """Count what of the trash is older than ``older_than_s`` seconds, of one queue or all. Raises ``BadInput``.
+    """Plan to delete trash older than ``older_than_s`` seconds, of one queue or all. Raises ``BadInput``.
 
-    Of all queues, the plan's queue is the target's name: that is what is typed on a production target.
+    For all queues, the plan's queue is the target's name: that is what the operator types on a production target.
     """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
         raise BadInput(f"{older_than_s} is not an age")
@@ -74,7 +74,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
 
 @dataclass(frozen=True, slots=True)
 class _EmptyTrash:
-    """Deletes what is older than ``before``, seconds since the epoch, of these parts."""
+    """Delete rows of these parts purged before ``before``, in seconds since the epoch."""
 
     before: float
     parts: list[_Part]

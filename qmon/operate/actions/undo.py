@@ -1,4 +1,4 @@
-"""Undo: what a purge moved is put back, and what a requeue changed is taken back where nobody has popped it again."""
+"""Undo: restores purged messages, and takes back a requeue unless the messages were popped again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from qmon.operate.run.verification import TriggerWatch, Written, check_written, 
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table import Structure, read_structure
 
-# What rows were before these kinds of operations; a requeue may have changed rows of several states.
+# State of the rows before these kinds of operations. A requeue may have changed rows of several states.
 _BEFORE: Final[Mapping[str, str]] = {Kind.PURGE: "in the queue", Kind.REDRIVE: "dead"}
 
 
@@ -49,7 +49,10 @@ class _Half:
 
 
 def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> PreparedAction:
-    """Read and freeze; ``choice`` may name ids and a limit. Raises ``BadInput`` where there is no such operation."""
+    """Select and freeze the rows to undo. ``choice`` may contain ids and a limit.
+
+    Raises ``BadInput`` if there is no such operation.
+    """
     if choice.state is not None or choice.aged or choice.texts or choice.owner is not None:
         raise BadInput("an undo takes back all, or the messages whose ids are given")
     with context.sql("undo plan") as sql:
@@ -89,9 +92,10 @@ def _impossible(done: Recorded) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Strategy:
-    """Undoes one operation: from a store into a table; of split messages also the second half.
+    """Undoes one operation: moves rows from a store into a table, for split messages also the second half.
 
-    ``known`` and ``clocked``: of a requeue, what makes a message known, and columns that the server's clock gave.
+    For a requeue, ``known`` are the columns that identify a message, and ``clocked`` the columns set from the
+    server's clock.
     """
 
     done: Recorded
@@ -109,14 +113,14 @@ class _Strategy:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The key by which a row of the table is found, as far as the store has it; of a requeue, as recorded."""
+        """The key that finds a row of the table, as far as the store contains it; for a requeue as recorded."""
         if not self.purged:
             return self.known
         return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
 
     @property
     def called(self) -> tuple[str, ...]:
-        """The columns that name a message."""
+        """The columns that make up a message's id."""
         return tuple(each for each in self.columns.get("called") or () if each in self.store.columns)
 
     @property
@@ -140,13 +144,15 @@ class _Strategy:
 
     @property
     def shown(self) -> dict[str, Name]:
-        """The names for showing rows of the store: it need not have every column that a plan shows."""
+        """The names for showing rows of the store, which may lack columns that a plan shows."""
         slots = ("state", "since", "owner", "attempts", "payload")
         there = self.store.columns
         return self.names | {slot: column if (column := self.columns.get(slot)) in there else None for slot in slots}
 
     def _certain(self, back: tuple[str, ...]) -> tuple[str, ...]:
-        """Columns that must come back as they were: those that qmon knows a message by, or all where it knows none."""
+        """Return the columns that must come back unchanged: those that identify a message, or all if
+        qmon knows none.
+        """
         if not self.key or self.columns.get("payload") is None:
             return back
         known = {*self.key, *self.called, self.columns.get("state"), self.columns.get("payload")}
@@ -158,14 +164,14 @@ class _Strategy:
         return ("put_back", "take_out" if self.key else "take_out_bulk") if self.purged else ("lock_kept", "take_back")
 
     def unkept(self, sql: Sql) -> str | None:
-        """The reason why a column cannot be compared with what is kept of it; ``None`` if all can."""
+        """Return why a column cannot be compared with its saved value, or ``None`` if all can."""
         why = unkept(sql, self.table.table, self.store.columns)
         return why if why is not None or self.data_strategy is None else self.data_strategy.unkept(sql)
 
     def choose(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
-        """Count and freeze what can be undone; the rest with its reasons."""
+        """Count and freeze the rows that can be undone. Also return the rest with the reasons."""
         called = self.called
-        # Statements of SQL Server need some columns for the ids even if none are given.
+        # Statements of SQL Server need some columns for the ids even without ids.
         named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
         values: dict[str, Value] = {
             "operation": self.done.id,
@@ -181,7 +187,7 @@ class _Strategy:
         return frozen_of(sql, found), tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def begin(self, sql: Sql, operation: Running) -> Move:
-        """Returns what undoes one batch."""
+        """Return the function that undoes one batch."""
         names, engine = self.names, sql.engine.name
         given_back = tuple(each for each in self.store.columns if each in self.table.written and each not in self.key)
 
@@ -215,7 +221,7 @@ class _Strategy:
         return put_back if self.purged else take_back
 
     def _halves(self, sql: Sql, own: Sequence[Mark]) -> list[Mark]:
-        """The rows of the second table's trash that belong to these."""
+        """Return the rows of the second table's trash that belong to these."""
         if self.data_strategy is None or not self.called:
             return []
         names: dict[str, Name] = {
@@ -228,9 +234,9 @@ class _Strategy:
         return [(each.key, "") for each in sql.fetch(_Half, "other_halves", names, values)]
 
     def _put_back(self, sql: Sql, names: Names, own: Sequence[Mark]) -> int:
-        """Put exactly these rows back and take them out of the trash; returns how many a trigger altered a little.
+        """Put exactly these rows back and delete them from the trash. Return how many were altered by triggers.
 
-        Raises ``RowRefused`` where not every one of them came back, or came back as another.
+        Raises ``RowRefused`` if a row did not come back, or came back with other important values.
         """
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         watch = TriggerWatch(sql, "insert", self.table)
@@ -251,14 +257,14 @@ class _Strategy:
         return back.altered
 
     def named(self, sql: Sql, mark: Mark) -> str:
-        """The name of a message, for people."""
+        """Return the readable name of a message."""
         found = sql.fetch(
             First, "first_kept", self.shown | {"payload": None, "sized": None}, rows_for(sql.engine.name, [mark])
         )
         return next((row.id for row in found if row.id), "one without an id")
 
     def lost(self) -> tuple[str, ...]:
-        """Values that do not come back: of columns that the table no longer has."""
+        """Describe values that do not come back because the table no longer has their columns."""
         columns = self.table.kept
         return tuple(f"the table has no column {each} any more" for each in self.store.columns if each not in columns)
 
@@ -285,7 +291,7 @@ def _strategy_for(sql: Sql, done: Recorded) -> _Strategy | None:
 
 
 def _holding(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
-    """The store of the table that holds rows of the operation: the table's columns may have changed since."""
+    """Return the store that contains rows of the operation. The table's columns may have changed since."""
     for store in reversed(undo_tables.stores(sql, kind, table)):
         if sql.count("held", {"store": store.parts}, {"operation": operation}):
             return store

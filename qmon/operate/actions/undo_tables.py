@@ -1,6 +1,6 @@
-"""The tables that keep what an undo needs: ``trash_N`` for purged rows, ``kept_N`` for what requeues change.
+"""Tables that keep what an undo needs: ``trash_N`` for purged rows, ``kept_N`` for values changed by requeues.
 
-One for each queue table and structure: when the table's columns change, the next operation gets a new one.
+There is one for each queue table and structure. When the table's columns change, the next operation gets a new one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 
 StoreKind = Literal["trash", "kept"]
-# Columns that a store has besides those of the table.
+
+# Columns of a store in addition to those of the table.
 OWN: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at", "qmon_row")
 
 
@@ -33,12 +34,12 @@ class Store:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Its name, in parts to quote."""
+        """Its schema and name."""
         return (self.schema, f"{self.kind}_{self.store}")
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it keeps."""
+        """The columns that it keeps."""
         return tuple(name for name, _ in json.loads(self.structure))
 
 
@@ -48,7 +49,7 @@ class _Added:
 
 
 def lost(*structures: Structure) -> tuple[str, ...]:
-    """Values that an undo of a purge would not bring back as they were."""
+    """Describe values that an undo of a purge would not restore unchanged."""
     out = ["row versions: each message is a new row to the server"]
     for structure in structures:
         if generated := structure.generated:
@@ -61,21 +62,21 @@ def lost(*structures: Structure) -> tuple[str, ...]:
 
 
 def stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
-    """Those there are, for one table or all. Raises ``QueryFailed`` where qmon has no schema."""
+    """Return the stores, of one table or all. Raises ``QueryFailed`` if qmon has no schema here."""
     about = None if table is None else table_to_text(table)
     return sql.fetch(Store, "stores", {}, {"kind": kind, "about": about})
 
 
 def find(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...]) -> Store | None:
-    """The store for these columns of a table as it is now, if there is one."""
+    """Return the store for these columns of a table in its present form, or ``None``."""
     wanted = structure.fingerprint(columns)
     return next((each for each in stores(sql, kind, structure.table) if each.structure == wanted), None)
 
 
 def ensure(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...], id: str = "qmon_row") -> Store:
-    """The store for these columns, made where it is missing. Raises ``PermissionMissing`` or ``QueryFailed``.
+    """Return the store for these columns, created if missing. Raises ``PermissionMissing`` or ``QueryFailed``.
 
-    ``id``: the column by which the rows of an operation are found: their own number, or the id of split messages.
+    ``id``: the column that finds the rows of an operation: their own number, or the id of split messages.
     """
     if (found := find(sql, kind, structure, columns)) is not None:
         return found

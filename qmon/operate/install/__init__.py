@@ -1,1 +1,1 @@
-"""Installing queue designs, qmon's own schema and its roles."""
+"""Install queue designs, qmon's own schema and its roles."""

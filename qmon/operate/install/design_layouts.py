@@ -1,4 +1,4 @@
-"""The layout of each installed design, as it goes into the registry."""
+"""The layout of each installed design, as stored in the registry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qmon.model.layout.layout import (
 )
 from qmon.operate.install.object_names import subscriber_sequences, table_name
 
-# The routines that others call; what a design has besides is its own business.
+# Routines that other programs call. Other routines of a design are internal.
 _VERBS: Final = frozenset(
     {
         "push",
@@ -53,15 +53,15 @@ def layout_of(
     owner_held_while_working: bool,
     max_attempts: int | None = None,
 ) -> Layout:
-    """The layout of a freshly installed queue.
+    """Return the layout of a newly installed queue.
 
-    ``objects``: what the design's files create, as they call it. ``size``: slots of a ring. ``subscribers``: how many
-    pop sequences a ring has where each subscriber has its own, else 0.
+    ``objects``: the objects that the design's files create, by slot name. ``size``: slots of a ring.
+    ``subscribers``: number of pop sequences of a ring with one per subscriber, else 0.
     """
     made = set(objects)
 
     def named(*slots: str) -> TableName | None:
-        """The first of these objects that the design has."""
+        """Return the name of the first of these objects that the design has."""
         return next((table_name(schema, queue, slot) for slot in slots if slot in made), None)
 
     shape = SHAPES[design]
@@ -71,7 +71,7 @@ def layout_of(
         queue=queue,
         design=design,
         table=table_name(schema, queue),
-        # An identity of SQL Server has no sequence of its own.
+        # An identity column of SQL Server has no sequence.
         sequence=named("seq", "id_seq") if shape.id is not None and shape.ring is None else None,
         data_table=data,
         data_id=None if data is None else shape.id,
@@ -102,7 +102,8 @@ def _ring(**more: Any) -> Layout:
 
 
 _LINE: Final = _shape("id", "payload")
-# Al Zabir's queues: one wide table, or small rows with the payloads in a second one.
+
+# Al Zabir's queues: one wide table, or small rows with the payloads in a second table.
 _BATCH: Final = _shape(
     "queue_id",
     "text_data",
@@ -117,7 +118,7 @@ _BATCH: Final = _shape(
     ),
 )
 
-# The columns of each design that can be installed; `layout_of` adds its objects.
+# The columns of each design that can be installed. `layout_for` adds its objects.
 SHAPES: Final[dict[str, Layout]] = {
     "naive": _shape("message_id", "message", "time"),
     "heap": _shape(None, "payload"),

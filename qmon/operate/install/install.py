@@ -1,4 +1,4 @@
-"""Installs queue designs and takes them away: all or nothing, and never over something that is there."""
+"""Installs and uninstalls queue designs. Each runs completely or not at all, and never replaces existing objects."""
 
 from __future__ import annotations
 
@@ -20,26 +20,30 @@ from qmon.operate.sql import Sql
 DEFAULT_RING_SIZE: Final = 10_000
 MAX_RING_SIZE: Final = 10_000_000
 MAX_SUBSCRIBERS: Final = 16
-# The design of a ring that several subscribers read.
+
+# The design of a ring with several subscribers.
 SUBSCRIBED: Final = "ring_subscribers"
 
-# The files that make qmon's own schema and registry, in order.
+# The files that create qmon's schema and registry, in order.
 CONTROL: Final = ("control/01_schema", "control/02_queues")
-# The file that writes a queue into the registry.
+
+# The file that adds a queue to the registry.
 REGISTER: Final = "control/register"
 
-# SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server).
+# SQLSTATEs: a table, object or function of that name exists (PostgreSQL); any object (SQL Server).
 _TAKEN: Final = frozenset({"42P07", "42710", "42723", "42S01"})
+
 # SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors.
 _TAKEN_NUMBERS: Final = frozenset({219, 1913, 2714})
 _DEPENDED_ON: Final = "2BP01"
+
 # SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type.
 _DEPENDED_ON_NUMBERS: Final = frozenset({3726, 3729, 3732})
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """Something in the database: its kind (``table``, ``index``, ``sequence``, ``function`` …) and its name."""
+    """A database object: its kind (``table``, ``index``, ``sequence``, ``function`` …) and its name."""
 
     kind: str
     name: TableName
@@ -50,7 +54,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class PreparedInstall:
-    """A queue that may be installed: the design's files in order, what they create as they call it, and its layout."""
+    """A checked installation: the design's files in order, the slot names of their objects, and the layout."""
 
     files: tuple[Query, ...]
     objects: tuple[str, ...]
@@ -58,13 +62,13 @@ class PreparedInstall:
     numbers: dict[str, int]
 
     def names(self, file: Query) -> dict[str, queries.Name]:
-        """The names for one of the files."""
+        """Return the names for one of the files."""
         return object_names.names(file, self.layout.table.schema, self.layout.table.name, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """The result of ``install``: the objects, and how they act as a queue."""
+    """The result of ``install_queue``: the layout and the created objects."""
 
     layout: Layout
     created: tuple[Object, ...]
@@ -72,14 +76,14 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Uninstalled:
-    """The result of ``uninstall``."""
+    """The result of ``uninstall_queue``: the layout and the removed objects."""
 
     layout: Layout
     removed: tuple[Object, ...]
 
 
 class InstallOptions(TypedDict, total=False):
-    """Options of a new queue; see ``install``."""
+    """Options of a new queue; see ``install_queue``."""
 
     ring_size: int
     subscribers: int | None
@@ -89,7 +93,7 @@ class InstallOptions(TypedDict, total=False):
 
 
 def available(engine: Engine) -> tuple[str, ...]:
-    """The designs that can be installed on this engine, by name."""
+    """Return the names of the designs that can be installed on this engine."""
     return tuple(design for design in queries.designs(engine.name) if design in SHAPES)
 
 
@@ -106,9 +110,9 @@ def prepare(
     owner_held_while_working: bool = False,
     max_attempts: int | None = None,
 ) -> PreparedInstall:
-    """Check what ``install`` is asked for, as far as it can be known without a server of this version.
+    """Check the options of an installation as far as possible without a server. ``version``: of the intended server.
 
-    Raises ``BadInput`` where the design or a name is not possible.
+    Raises ``BadInput`` if the design or a name is not possible.
     """
     if design == "ring" and subscribers is not None and subscribers > 1:
         design = SUBSCRIBED
@@ -147,21 +151,25 @@ def install(
     queue: str,
     **options: Unpack[InstallOptions],
 ) -> Installed:
-    """Install a queue of a design and write it into the registry, in one transaction.
+    """Install a queue of a design and add it to the registry, in one transaction.
 
-    ``ring_size`` is in slots. ``subscribers``: how many read each message of a ring; a ``ring`` for more than one is a
-    ``ring_subscribers``, which has 2 by default. ``timeout_s``: seconds in progress after which a message is stuck.
-    ``owner_held_while_working``: poppers keep their session while they work, so that a vanished one proves them dead.
-    ``max_attempts``: pops after which a message that failed is dead, where the design counts them.
-    Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
-    queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
+    - ``ring_size``: slots of a ring.
+    - ``subscribers``: how many programs read each message of a ring. A ``ring`` for more than one becomes a
+      ``ring_subscribers``, which has 2 by default.
+    - ``timeout_s``: seconds in progress after which a message is stuck.
+    - ``owner_held_while_working``: consumers keep their session while they work, so a vanished session proves them
+      dead.
+    - ``max_attempts``: pops after which a failed message is dead, if the design counts them.
+
+    Raises ``BadInput``, with nothing changed, if the design or a name is not possible, or if one of the objects or a
+    queue of that name exists. Raises ``PermissionMissing`` or ``QueryFailed`` if the server refuses.
     """
     ready = prepare(engine, connection.version, design, schema=schema, queue=queue, **options)
     objects, sql = ready.objects, Sql(connection, engine)
     try:
         with connection.transaction():
             check_trusted(connection, engine)
-            for name in CONTROL:  # also keeps two installs apart until they commit
+            for name in CONTROL:  # also serializes concurrent installs until they commit
                 sql.execute(name, {})
             check_trusted(connection, engine)
             _refuse_taken(_objects(sql, schema, queue, objects), schema, queue)
@@ -177,10 +185,10 @@ def install(
 
 
 def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled:
-    """Take an installed queue away, with its messages, and strike it from the registry, in one transaction.
+    """Remove an installed queue with its messages and its registry entry, in one transaction.
 
-    Raises ``BadInput``, with nothing changed, where the registry does not know the queue or something else (a view, a
-    foreign key) depends on one of its objects.
+    Raises ``BadInput``, with nothing changed, if the queue is not in the registry, or if a view, foreign key or
+    other object depends on one of its objects.
     """
     layout = registered(connection, engine).get(queue)
     if layout is None:
@@ -213,11 +221,10 @@ def install_trial(
     queue: str,
     ring_size: int = DEFAULT_RING_SIZE,
 ) -> Layout:
-    """Create what a design consists of in a schema that is there, in one transaction, and return its layout.
+    """Create the objects of a design in an existing schema, in one transaction, and return its layout.
 
-    Nothing is registered: whoever drops the schema has taken the queue away. ``ring_size`` is in slots; a ring has one
-    subscriber.
-    Raises ``BadInput`` for a design or a name that is not possible, and what the server raises.
+    Nothing is registered: dropping the schema removes the queue. ``ring_size`` is in slots; a ring has one
+    subscriber. Raises ``BadInput`` for a design or a name that is not possible, and server errors.
     """
     readers = 1 if design == SUBSCRIBED else None
     ready = prepare(
@@ -230,9 +237,9 @@ def install_trial(
 
 
 def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
-    """The layouts of all queues that qmon has installed here, by queue; empty where there is no registry.
+    """Return the layouts of all queues that qmon installed here, by queue; empty if there is no registry.
 
-    Raises ``BadInput`` if qmon's own schema there is not to be trusted.
+    Raises ``BadInput`` if qmon's own schema cannot be trusted.
     """
     check_trusted(connection, engine)
     sql = Sql(connection, engine)
@@ -241,18 +248,18 @@ def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
     rows = connection.fetch(Bound(sql.statement("control/registry", {})))
     queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
     found = {str(row[queue]): layout_from_json(str(row[layout])) for row in rows.rows}
-    # jsonb does not keep the order of keys.
+    # jsonb does not keep the order of keys
     return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
 
 
 def numbers(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
-    """The whole numbers that the files of a design may ask for."""
+    """Return the whole numbers for the placeholders in a design's files."""
     most = max_attempts or DEFAULT_MAX_ATTEMPTS
     return {object_names.SIZE: ring_size, object_names.SUBSCRIBERS: subscribers, object_names.MAX_ATTEMPTS: most}
 
 
 def _readers(design: str, subscribers: int | None) -> int:
-    """How many pop positions a design gets besides its own one: 0 for one that a single subscriber reads."""
+    """Return the number of subscriber sequences of a design; 0 if it has a single reader."""
     if design != SUBSCRIBED:
         if subscribers not in (None, 1):
             raise BadInput(f"only a ring has several subscribers; {design} has one")
@@ -283,7 +290,7 @@ def _objects(sql: Sql, schema: str, queue: str, slots: Iterable[str]) -> tuple[O
 
 
 def _taken(sql: Sql, schema: str, names: list[str]) -> tuple[Object, ...]:
-    """Which of these names are taken in the schema; the schema itself is among them where it exists."""
+    """Return which of these names exist in the schema. The schema itself is included if it exists."""
     values = {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}
     rows = sql.connection.fetch(Bound(sql.statement("action/objects", {}), values))
     return tuple(Object(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)

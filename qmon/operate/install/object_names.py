@@ -1,4 +1,4 @@
-"""The names of a queue's objects: its table is called like the queue, everything else like the queue and what it is."""
+"""Names of a queue's objects. The table has the queue's name; other objects add a suffix for their kind."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ TABLE: Final = "table"
 SIZE: Final = "size"
 SUBSCRIBERS: Final = "subscribers"
 MAX_ATTEMPTS: Final = "max_attempts"
-# Placeholders for whole numbers in a design's files: a ring's slots and subscribers, pops before a message is dead.
+
+# Placeholders for whole numbers in a design's files: slots and subscribers of a ring, pops before a message is dead.
 NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
-# The quotes of function bodies in the designs; a name that holds them would end the body.
+
+# The quotes around function bodies in the designs. A name that contains them would end the body.
 BODY_TAG: Final = "$qmon_body$"
 
 _LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
 
 
 def object_name(queue: str, slot: str) -> str:
-    """The name, without schema, of what a design's file calls ``{slot}``."""
+    """Return the name, without schema, of the object with this placeholder ``{slot}`` in a design's file."""
     return queue if slot == TABLE else f"{queue}_{slot}"
 
 
 def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
-    """The names for a file of a design.
+    """Return the names for a file of a design.
 
-    Indexes and keys live in the schema of their table and are created without one. ``numbers``: those of ``NUMBERS``
-    that the file may use.
+    Indexes and keys are in the schema of their table and are created without one. ``numbers``: values for the
+    placeholders in ``NUMBER_SLOTS``.
     """
     out: dict[str, Name] = {}
     for slot in query.names:
@@ -45,13 +47,13 @@ def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> 
 
 
 def slots(queries: Iterable[Query]) -> tuple[str, ...]:
-    """The objects that these files create, as they call them."""
+    """Return the placeholders of the objects that these files create, the table first."""
     found = {slot for query in queries for slot in query.names} - NUMBERS
     return tuple(sorted(found, key=lambda slot: (slot != TABLE, slot)))
 
 
 def check(engine: EngineName, design: str, schema: str, queue: str, objects: Iterable[str]) -> None:
-    """Raise ``BadInput`` where the names that would be made cannot be names on this engine."""
+    """Raise ``BadInput`` if the resulting names are not possible on this engine."""
     if not queue or not schema:
         raise BadInput("a queue needs a name and a schema; neither may be empty")
     for word in (queue, schema):
@@ -71,10 +73,10 @@ def _length(engine: EngineName, name: str) -> int:
 
 
 def table_name(schema: str, queue: str, slot: str = TABLE) -> TableName:
-    """The object that a design's file calls ``{slot}``, as a layout names it."""
+    """Return the qualified name of the object with this placeholder."""
     return TableName(schema, object_name(queue, slot))
 
 
 def subscriber_sequences(subscribers: int) -> tuple[str, ...]:
-    """The pop sequences of a ring for several subscribers; its first file creates them."""
+    """Return the pop sequences of a ring for several subscribers. Its first file creates them."""
     return tuple(f"pop_seq_{number}" for number in range(1, subscribers + 1))

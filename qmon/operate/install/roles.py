@@ -1,4 +1,4 @@
-"""qmon's own schema and the two roles of those who watch and those who act: planned, shown, or carried out."""
+"""Plans, prints and creates qmon's own schema and its two roles, monitor and operator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Role = Literal["monitor", "operator"]
 
 @dataclass(frozen=True, slots=True)
 class SetupStep:
-    """One statement of a setup. ``purpose``: what it is for; ``text``: exactly what is run; ``about``: the object."""
+    """One statement of a setup. ``purpose``: what it is for. ``text``: the exact SQL. ``about``: the object."""
 
     purpose: str
     text: str
@@ -29,7 +29,7 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """The result of one step; ``problem`` is empty where it worked."""
+    """The result of one step. ``problem`` is empty if it succeeded."""
 
     step: SetupStep
     problem: str = ""
@@ -75,11 +75,11 @@ def plan(
     object_ids: Iterable[int] = (),
     layouts: Iterable[Layout] = (),
 ) -> tuple[SetupStep, ...]:
-    """The missing steps for this role, in order.
+    """Return the missing steps for this role, in order. Only reads.
 
-    ``role``: ``operator`` includes ``monitor``. ``object_ids``: the tables and sequences of the queues to be watched or
-    acted on; ``layouts``: the queues themselves, for what acting uses besides. Only reads. Raises what
-    ``Connection.fetch`` raises, and ``BadInput`` if qmon's own schema there is not to be trusted.
+    ``role``: ``operator`` includes ``monitor``. ``object_ids``: tables and sequences of the queues. ``layouts``: the
+    queues, for other objects that actions use. Raises what ``Connection.fetch`` raises, and ``BadInput`` if qmon's
+    own schema cannot be trusted.
     """
     check_trusted(connection, engine)
     work = _Plan(connection, engine)
@@ -92,7 +92,7 @@ def plan(
 
 
 def table_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
-    """The ids of tables of libraries, and of the sequences that number their rows."""
+    """Return the ids of library tables, and of the sequences that number their rows."""
     query = queries.load(engine.name, "catalog/setup_table", connection.version)
     statements = (queries.render(query, {"table": table.parts}, engine) for table in sorted(tables, key=str))
     return [row.object_id for each in statements for row in records(_Id, connection.fetch(Bound(each)))]
@@ -101,7 +101,7 @@ def table_ids(connection: Connection, engine: Engine, tables: Iterable[TableName
 def grants(
     connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
 ) -> tuple[SetupStep, ...]:
-    """The grants that qmon's existing roles lack on these tables, sequences and queues."""
+    """Return the grants that qmon's existing roles lack on these tables, sequences and queues."""
     work = _Plan(connection, engine)
     present = work.present()
     objects = work.objects(object_ids)
@@ -110,9 +110,9 @@ def grants(
 
 
 def script(engine: Engine, steps: Sequence[SetupStep]) -> str:
-    """The steps as SQL that people read and run, after the header: each below its purpose, on SQL Server a batch.
+    """Return the steps as a readable SQL script, each below its purpose. On SQL Server each step is a batch.
 
-    Raises ``BadInput`` for a name that holds a line ``GO``, on SQL Server: it would end a batch.
+    Raises ``BadInput`` on SQL Server for a name that contains a line ``GO``, because it would end a batch.
     """
     if engine.name != "sqlserver":
         return "\n".join((HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
@@ -122,7 +122,7 @@ def script(engine: Engine, steps: Sequence[SetupStep]) -> str:
 
 
 def carry_out(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:
-    """Run each step by itself: one that the server refuses leaves the others alone, and is among the outcomes."""
+    """Run each step by itself. A step that the server refuses does not stop the others; its result has the problem."""
     return tuple(_run(connection, step) for step in steps)
 
 
@@ -136,7 +136,7 @@ def _run(connection: Connection, step: SetupStep) -> SetupResult:
 
 @dataclass(frozen=True, slots=True)
 class _Right:
-    """Whether the acting role may use one object; ``present``: it is there."""
+    """Whether the operator role may use one object. ``present``: the object exists."""
 
     present: bool
     allowed: bool
@@ -148,7 +148,7 @@ class _Id:
 
 
 class _Plan:
-    """Renders the statements of one engine."""
+    """Render the statements of a setup for one engine."""
 
     def __init__(self, connection: Connection, engine: Engine) -> None:
         self.connection = connection
@@ -211,7 +211,7 @@ class _Plan:
                 yield self._on("operator", each)
 
     def acting(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
-        """Grants on what acting uses of installed queues besides tables: switches, archives, and routines."""
+        """Yield grants on objects that actions use in addition to tables: switches, archives and routines."""
         for layout in layouts:
             for kind, name in _used(layout):
                 statement = self._render("catalog/setup_right", object=name.parts)
@@ -232,7 +232,7 @@ class _Plan:
 
 
 def _used(layout: Layout) -> Iterator[tuple[str, TableName]]:
-    """Objects of a queue that acting uses besides tables and sequences, each with the kind of right that it needs."""
+    """Yield the objects that actions use in addition to tables and sequences, each with the kind of right it needs."""
     if layout.switch is not None:
         for switch in dict.fromkeys((layout.switch.pushers, layout.switch.poppers)):
             yield "switch", switch

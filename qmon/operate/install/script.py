@@ -1,4 +1,4 @@
-"""Prints ``install`` as a script that a DBA can read and run: the same files, with the real names."""
+"""Prints an installation as a script for a DBA to read and run: the same files with the real names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from qmon.model.layout.io import layout_to_json
 from qmon.operate.install.install import CONTROL, REGISTER, PreparedInstall
 
 WIDTH: Final = 118
-# The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF: filtered indexes cannot
-# be made then, and procedures made then fail at every call that touches a table with one.
+
+# The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF. Filtered indexes cannot
+# be created then, and procedures created then fail at every call that uses a table with one.
 HEADERS: Final[dict[EngineName, str]] = {
     "postgres": "SET client_encoding = 'UTF8';\n",
     "sqlserver": "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\n",
@@ -27,7 +28,7 @@ _SERVERS: Final[dict[EngineName, str]] = {"postgres": "PostgreSQL", "sqlserver":
 
 
 def newest(engine: EngineName) -> int:
-    """The latest major version for which a design or the registry has a file of its own; 0 where none has."""
+    """Return the latest major version for which a design or the registry has a separate file, or 0."""
     return max(
         file.since
         for file in queries.all_files()
@@ -36,11 +37,11 @@ def newest(engine: EngineName) -> int:
 
 
 def script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> str:
-    """The SQL that installs and registers a queue on a server of this version or a later one, all or nothing.
+    """Return the SQL that installs and registers a queue on a server of this version or later.
 
-    For PostgreSQL in one transaction. For SQL Server in batches that each end with ``GO``; where one fails, those after
-    it do nothing. Raises ``BadInput`` for a name that holds a line break, on SQL Server: a line ``GO`` inside it would
-    end a batch.
+    For PostgreSQL, it runs in one transaction. For SQL Server, it consists of batches that end with ``GO``; if one
+    fails, the later ones do nothing. Raises ``BadInput`` on SQL Server for a name with a line break, because a line
+    ``GO`` inside it would end a batch.
     """
     if engine.name == "sqlserver" and any(
         len(word.splitlines()) > 1 for word in (ready.layout.table.schema, ready.layout.table.name)
@@ -83,13 +84,13 @@ def _title(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
 
 
 def _entry(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
-    """One file: its header as comments, its text rendered."""
+    """Return one file: its header as comments, and its rendered text."""
     text = queries.render(query, names, engine).text.partition("\n")[2]
     return _head(engine, query, names) + text
 
 
 def _head(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
-    """The header of a file, with the real names where the file has its own for them."""
+    """Return the header of a file with the real names in place of the placeholders."""
     out = [f"-- {'-' * (WIDTH - 4 - len(query.name))} {query.name}"]
     for line in _header(query):
         if found := _SLOT.fullmatch(line):
@@ -113,7 +114,7 @@ def _header(query: Query) -> Iterator[str]:
 
 
 def _with_values(engine: Engine, query: Query, values: dict[str, str]) -> str:
-    """The text of a query without names, with literals for its values: to be read, or run by somebody else's hand."""
+    """Return the text of a query with literals for its values. Only for a script that a person reads and runs."""
     path, _, line = query.path.rpartition(":")
     pieces = scanned(query.text, engine.name, path, int(line))
     return "".join(
@@ -127,5 +128,5 @@ def _comment(text: str) -> list[str]:
 
 
 def _printable(text: str) -> str:
-    """The text on one line, whatever a name holds: a line break would end the comment."""
+    """Return the text with unprintable characters escaped, because a line break in a name would end the comment."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -1,1 +1,1 @@
-"""Acting on queues of libraries, by what their own functions write."""
+"""Actions on queues of libraries. They write what the library's own functions write."""

@@ -1,4 +1,4 @@
-"""Requeue and purge on a library's queue, as the library itself does it."""
+"""Requeue, redrive and purge for a library's queue, in the way the library itself does it."""
 
 from __future__ import annotations
 
@@ -31,25 +31,26 @@ from qmon.operate.sql import Sql, Values
 from qmon.operate.table import Structure, read_structure
 
 _DAY_S: Final = 86400.0
-# Ids that are written into the audit, at most.
+
+# Maximum number of ids in the audit.
 _IDS: Final = 100
 
 
 def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Messages in progress, or dead ones, are to be ready again. Raises ``BadInput`` where that makes no sense."""
+    """Plan to make messages in progress, or dead ones, ready again. Raises ``BadInput`` for an impossible choice."""
     return _prepare(context, layout, choice, Kind.REQUEUE, "retry" if choice.state == "dead" else "requeue")
 
 
 def prepare_library_redrive(
     context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits
 ) -> PreparedAction:
-    """Dead messages are to be retried at a rate. Raises ``BadInput`` where that makes no sense."""
+    """Plan to retry dead messages at a limited rate. Raises ``BadInput`` for an impossible choice."""
     check_limits(limits)
     return _prepare(context, layout, dead_alone(choice), Kind.REDRIVE, "retry", limits)
 
 
 def prepare_library_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
-    """Messages that are not in progress are to be discarded. Raises ``BadInput`` where that makes no sense."""
+    """Plan to discard messages that are not in progress. Raises ``BadInput`` for an impossible choice."""
     return _prepare(context, layout, choice, Kind.PURGE, "discard")
 
 
@@ -61,7 +62,7 @@ def _prepare(
     verb: Verb,
     limits: RedriveLimits | None = None,
 ) -> PreparedAction:
-    """Read and freeze. Raises what the server says, too."""
+    """Select and freeze the messages. Also raises server errors."""
     deny = partial(refused, context, kind, layout.queue, f"{str(kind).capitalize()} messages of {layout.queue}")
     queue = library_queue(layout)
     if (why := allowed.why_not(layout, kind)) is not None or queue is None:
@@ -137,7 +138,7 @@ class Trash:
     structure: Structure
 
     def begin(self, sql: Sql, operation: Running) -> Callable[[Values], None]:
-        """Make it where it is missing; returns what keeps the rows of one batch."""
+        """Create the trash table if it is missing. Return the function that keeps the rows of one batch."""
         group, columns = self.queue.group, self.structure.kept
         store = undo_tables.ensure(sql, "trash", self.structure, columns)
         rows = self.queue.names.rows(group.states)
@@ -150,7 +151,7 @@ class Trash:
         return keep
 
     def frozen(self) -> dict[str, object]:
-        """What the undo finds and shows the rows by."""
+        """Return the columns by which the undo finds and shows the rows."""
         group, there = self.queue.group, self.structure.kept
         shown = {"attempts": group.attempts, "payload": group.payload}
         columns: dict[str, object] = {
@@ -162,7 +163,7 @@ class Trash:
 
 
 def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> Trash | str:
-    """The trash, or why there can be none: other tables change with the messages, which no undo would set right."""
+    """Return the trash, or why there can be none: an undo cannot restore other tables that change with the messages."""
     structure = read_structure(sql, queue.group.table)
     written = (str(table) for table in queue.writes(sql, statement))
     if others := {*written, *structure.named("cascade")} - {str(structure.table)}:

@@ -1,4 +1,4 @@
-"""Pausing the workers of a library's queue by the library's own pause, and letting them go on."""
+"""Pauses and resumes the workers of a library's queue with the library's own pause."""
 
 from __future__ import annotations
 
@@ -29,23 +29,26 @@ class _Paused:
 
 
 def prepare_library_pause(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
-    """Stop the poppers until they are resumed: such a pause has no end of its own."""
+    """Plan to pause the consumers until they are resumed. This pause does not end by itself."""
     return _prepare(context, layout, side, Kind.PAUSE)
 
 
 def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
-    """Let the poppers go on, whoever has paused them."""
+    """Plan to resume the consumers, no matter who paused them."""
     return _prepare(context, layout, side, Kind.RESUME)
 
 
 def library_paused(sql: Sql, layout: Layout) -> bool:
-    """Whether the library's own pause stops the poppers of this queue."""
+    """Return whether the library's own pause stops the consumers of this queue."""
     queue = library_queue(layout)
     return queue is not None and bool(_paused(sql, queue))
 
 
 def _paused(sql: Sql, queue: LibraryQueue) -> bool | None:
-    """``None`` where the library has no such pause, or cannot pause a queue that no worker has taken from yet."""
+    """Read whether the library pauses the queue; ``None`` if it cannot pause it.
+
+    Some libraries cannot pause at all, or not before a worker has taken a message from the queue.
+    """
     if (statement := queue.statement("paused")) is None:
         return None
     found = sql.fetch(_Paused, statement, queue.names_for(sql, statement), {"queue": queue.value})
@@ -90,7 +93,7 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """Pauses or resumes, in one transaction."""
+    """Pause or resume in one transaction."""
 
     queue: LibraryQueue
     statement: str

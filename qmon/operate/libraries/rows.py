@@ -1,4 +1,4 @@
-"""The messages of a library's queue that an action is about: chosen, frozen, locked, and acted on by its statement."""
+"""The messages of a library's queue for an action: choose, freeze, lock, and run the library's statement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table import read_structure
 
-# Messages that one plan looks at, the oldest; more are done by planning again.
+# Maximum messages of one plan, oldest first. Plan again for the rest.
 MOST: Final = 100_000
 
 
@@ -57,7 +57,7 @@ class _Done:
 
 
 class ChosenMessages:
-    """The messages that are meant, and what is done to them."""
+    """The chosen messages and what is done to them."""
 
     def __init__(self, queue: LibraryQueue, choice: Choice, verb: Verb) -> None:
         self._queue, self._choice, self._verb = queue, choice, verb
@@ -65,24 +65,26 @@ class ChosenMessages:
         self._states = queue.states(*_kinds(choice, verb))
         self._proves = queue.group.gone is not None and self._held
         self._holds: tuple[Condition, ...] = ()
-        # Only what has taken too long, unless its worker is known to be gone.
+        # Only messages that have taken too long, unless their worker is known to be gone.
         self._by_age = self._held and not choice.ids and not choice.aged
 
     @property
     def statement(self) -> str:
         """The name of the library's statement."""
         found = self._queue.statement(self._verb)
-        assert found is not None  # noqa: S101 - see ``impossible``
+        assert found is not None  # noqa: S101 - see ``why_impossible``
         return found
 
     def needed(self, sql: Sql) -> dict[TableName, str]:
-        """The privileges on each table that this needs."""
+        """Return the privileges needed on each table."""
         needs, table = self._queue.needs(sql, self.statement), self._queue.group.table
         own = PURGE if self._verb == "discard" else REQUEUE
         return needs | {table: ",".join(sorted({*own.split(","), *needs.get(table, own).split(",")}))}
 
     def impossible(self) -> str | None:
-        """The reason why this cannot be done here. Raises ``BadInput`` for what makes no sense."""
+        """Return why the action is impossible here, or ``None``. Raises ``BadInput`` for a choice that
+        makes no sense.
+        """
         choice, layout = self._choice, self._queue.layout
         kinds = _kinds(choice, self._verb)
         possible = DISCARDED if self._verb == "discard" else ("in_progress", "dead")
@@ -110,10 +112,10 @@ class ChosenMessages:
         if not late:
             return of_rows | {"still": names.where(*self._still())}
         gone = names.where((group.gone if self._proves else None) or NEVER)
-        return of_rows | {"gone": gone, "holds": names.where(*self._holds), "error": names.column(group.error)}
+        return of_rows | {"gone": gone, "holds": names.where(*self._holds)}
 
     def _look_into(self, sql: Sql) -> None:
-        """Find out which columns hold bytes, of those that must contain a text."""
+        """Read which of the columns that must contain a text hold bytes."""
         group, found = self._queue.group, []
         for column, text in ((group.error, self._choice.error), (group.payload, self._choice.payload)):
             if column is not None and text is not None:
@@ -123,7 +125,7 @@ class ChosenMessages:
         self._holds = tuple(found)
 
     def _still(self) -> tuple[Condition, ...]:
-        """What must be true when it is done besides the version that the plan saw."""
+        """Return the conditions that must still be true when the action runs, in addition to the row version."""
         group = self._queue.group
         gone = group.gone if self._proves else None
         if gone is not None and self._only_dead:
@@ -135,7 +137,7 @@ class ChosenMessages:
         return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids], ensure_ascii=False)}
 
     def _read(self, sql: Sql, ids: Sequence[str] | None, state: State | None = None) -> list[ChosenRow]:
-        """Those in one state, with their payloads; in any that is meant, without."""
+        """Read the messages in one state with their payloads, or those in any chosen state without payloads."""
         names = self._names(late=True, states=() if state is None else (state,))
         values = self._values(ids or ())
         values |= {"proves": self._proves, "payloads": state is not None, "limit": MOST}
@@ -145,7 +147,7 @@ class ChosenMessages:
             return sql.fetch(ChosenRow, "library/choose", names, values)
 
     def choose(self, sql: Sql) -> tuple[list[ChosenRow], tuple[LeftOut, ...]]:
-        """Those that are meant, and why others of the same state are not."""
+        """Return the chosen messages, and why others in the same state are left out."""
         choice = self._choice
         self._look_into(sql)
         found = self._read(sql, choice.ids or None)
@@ -166,7 +168,7 @@ class ChosenMessages:
         return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def _why_left(self, row: ChosenRow) -> str | None:
-        """Why a message is left out; empty where it was not asked for at all, ``None`` where it is meant."""
+        """Return why a message is left out: ``None`` if it is chosen, empty if it was not asked for."""
         choice = self._choice
         if choice.owner is not None and row.owner != choice.owner:
             return ""
@@ -188,7 +190,7 @@ class ChosenMessages:
         return self._choice.owner_states == {OwnerState.DEAD}
 
     def first(self, context: OperatorContext, sql: Sql, chosen: Sequence[ChosenRow]) -> tuple[PlanRow, ...]:
-        """The first of them, as a plan shows them."""
+        """Return the first messages as a plan shows them."""
         if not chosen:
             return ()
         payload = self._queue.group.payload
@@ -215,13 +217,14 @@ class ChosenMessages:
         return tuple(sorted(rows, key=lambda row: ids.index(row.id)))
 
     def lock(self, sql: Sql) -> str:
-        """The statement that locks them, as the server sees it."""
+        """Return the text of the statement that locks them."""
         return sql.statement("library/lock", self._names(late=False)).text
 
     def move(self, sql: Sql, keep: Callable[[Values], None] | None = None, watch: FailureWatch | None = None) -> Move:
-        """What does it to one batch, and ``keep`` before: then ``RowRefused`` is raised where it is not done to all.
+        """Return the function that processes one batch.
 
-        ``watch``: is told the ids.
+        ``keep``: called before with the values of the rows; then ``RowRefused`` is raised if not all rows were
+        processed. ``watch``: receives the ids.
         """
         names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement)
@@ -251,13 +254,13 @@ class ChosenMessages:
         return move
 
     def outcomes(self, sql: Sql, ids: Sequence[str]) -> list[Outcome]:
-        """Which of these messages are dead again; of the others nothing is known."""
+        """Return which of these messages are dead again. The others count as waiting."""
         of_any_error = ChosenMessages(self._queue, Choice(state="dead"), self._verb)
         dead = {row.id for row in of_any_error._read(sql, ids)}
         return [Outcome(id, "failed" if id in dead else "waiting") for id in ids]
 
     def words(self) -> str:
-        """Which they are, for people."""
+        """Describe the chosen messages for people."""
         choice, group = self._choice, self._queue.group
         parts = [" or ".join(state.name.replace("_", " ") for state in self._states)]
         if choice.ids:
@@ -279,14 +282,16 @@ class ChosenMessages:
         return ", ".join(parts)
 
     def counted(self, chosen: Sequence[ChosenRow]) -> str:
-        """The number of messages and their state for a title; of several states, those that they may be in."""
+        """Return the number of messages and their state for a title. For several states, all possible
+        ones are listed.
+        """
         kinds = list(dict.fromkeys(state.kind for state in self._states))
         if len(kinds) == 1:
             return counted_states({kinds[0]: len(chosen)})
         return counted_states({" or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1]))): len(chosen)})
 
     def risks(self, chosen: Sequence[ChosenRow]) -> tuple[str, ...]:
-        """The risks."""
+        """Describe the risks."""
         if not self._held or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
             return ()
         who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that nothing is known of"
@@ -294,7 +299,7 @@ class ChosenMessages:
 
 
 def _kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:
-    """The kinds of states that are meant."""
+    """Return the kinds of the chosen states."""
     if choice.state is not None:
         return (choice.state,)
     if verb != "discard":
@@ -303,5 +308,5 @@ def _kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:
 
 
 def named(sql: Sql, mark: Mark) -> str:
-    """What a message is called in the audit."""
+    """Return the name of a message in the audit."""
     return mark[0]

@@ -1,1 +1,1 @@
-"""Plans: which messages an action is for, what it would do, and what forbids it."""
+"""Plan actions: which messages they affect, what they would do, and what forbids them."""

@@ -1,6 +1,7 @@
-"""Which actions a queue allows, and why not: used by each action, and by the screens for their keys.
+"""Decides which actions a queue allows, and why not. Each action uses it, and the screens use it for their keys.
 
-A plan may still refuse what is allowed here, since only the server knows the rights and the rows; see ``rights``.
+A plan may still refuse an action allowed here, because only the server knows the rights and the rows; see
+``required_rights``.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _VERBS: Final = {
 
 
 def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
-    """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned.
+    """Return in one line why this action is not allowed on this queue, or ``None`` if it can be planned.
 
-    ``side``: whom a pause is to stop.
+    ``side``: the side that a pause stops.
     """
     if layout.part is not None and kind in _VERBS:
         return _no_library(layout, layout.part, kind, side)
@@ -71,5 +72,5 @@ def _no_requeue(layout: Layout) -> str | None:
     if layout.ring is not None:
         return "the messages of a ring stay in their slots; repair fills its holes and requeues its orphans"
     if layout.deletes_on_pop:
-        return None  # the sessions that hold messages are ended
+        return None  # the plan ends the sessions that hold messages
     return "this table has no state column" if layout.state is None else None

@@ -1,4 +1,4 @@
-"""The condition that a message or its last error contains a text."""
+"""The condition that a message's payload or last error contains a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from qmon.operate.table import Structure, TableColumn
 
 
 def holding(sql: Sql, layout: Layout, structure: Structure, choice: Choice) -> Where:
-    """What the choice says of texts, true of any row where it says nothing. A payload may be in the second table."""
+    """Return the condition for the texts of the choice; true for every row if the choice contains none.
+
+    The payload may be in the second table.
+    """
     found: list[Contains] = []
     if choice.error is not None and layout.error is not None:
         found.append(Contains(ColumnRef(layout.error), choice.error, holds_bytes(structure.type_of(layout.error))))
@@ -24,11 +27,12 @@ def holding(sql: Sql, layout: Layout, structure: Structure, choice: Choice) -> W
             second, of = Lookup(layout.data_table.name, layout.data_id, layout.id), layout.data_table.schema
             column = type_of(sql, layout.data_table, layout.payload)
         found.append(Contains(ColumnRef(layout.payload, lookup=second), choice.payload, holds_bytes(column)))
-    rows = Group(layout.queue, TableName(of, layout.table.name), layout.id or "", ())  # its schema is where it looks up
+    # lookups use the schema of this table
+    rows = Group(layout.queue, TableName(of, layout.table.name), layout.id or "", ())
     return Where(Every(tuple(found)), rows, layout.table.name)
 
 
 def type_of(sql: Sql, table: TableName, column: str | None) -> str:
-    """The type of a column, as the server names it; empty where there is none."""
+    """Return the type of a column as the server names it; empty if the column does not exist."""
     found = () if column is None else sql.fetch(TableColumn, "structure", {"table": table.parts})
     return next((each.type_name for each in found if each.column_name == column), "")

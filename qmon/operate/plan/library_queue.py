@@ -1,4 +1,4 @@
-"""A library's queue as acting sees it: its group, and the statements that there are for its library."""
+"""A library's queue for actions: its group, and the statements available for its library."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
-# `requeue`: of messages in progress; `retry`: of dead ones; `discard`: of those that are not in progress.
+# `requeue`: messages in progress. `retry`: dead messages. `discard`: messages that are not in progress.
 Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
-# Kinds of states that can be discarded: what is in progress is its worker's, what is done the library's to prune.
+
+# Kinds of states that can be discarded. A worker owns messages in progress, and the library prunes done ones.
 DISCARDED: Final = ("ready", "scheduled", "dead")
-# By library that puts a failed message back by INSERT: what a row has, in which column, that is pushed.
+
+# For libraries that put a failed message back by INSERT: column and value that distinguish a push from that.
 _PUSHED: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
-# Libraries that put it back by an INSERT as that of a push.
+
+# Libraries that put a failed message back by the same INSERT as a push.
 _PUT_BACK_AS_PUSHED: Final = ("symfony-messenger",)
-# By library what its triggers write where its jobs change, with the privileges that this needs.
+
+# Tables and sequences that a library's triggers write when its jobs change, with the privileges this needs.
 _BY_TRIGGERS: Final[Mapping[str, Mapping[str, str]]] = {
     "procrastinate": {
         "procrastinate_events": "INSERT,SELECT",
@@ -41,7 +45,7 @@ _WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*
 
 @dataclass(frozen=True)
 class LibraryQueue:
-    """A queue of a library that comes with qmon. ``prefix``: what the names of its tables begin with."""
+    """A queue of a library that qmon supports. ``prefix``: prefix of the library's table names."""
 
     layout: Layout
     group: Group
@@ -54,21 +58,21 @@ class LibraryQueue:
 
     @property
     def value(self) -> str | None:
-        """What the library calls the queue; ``None`` where its table is all there is to name it."""
+        """The library's name of the queue; ``None`` if the queue is only identified by its table."""
         return self.layout.part.value if self.layout.part is not None else None
 
     @property
     def called(self) -> str:
-        """What the library calls the queue, by its column or its table."""
+        """The library's name of the queue, from its column or its table."""
         return self.value or self.group.name.partition("/")[2]
 
     @property
     def pushed(self) -> tuple[str | None, str | None]:
-        """Column and value by which a row that is pushed is told from one that is put back; ``None``: none is."""
+        """Column and value that distinguish a pushed row from one that is put back; both ``None`` if there are none."""
         return _PUSHED.get(self.group.library, (None, None))
 
     def no_gate(self) -> str | None:
-        """Why its pushers cannot be told from those of other queues; ``None`` where they can."""
+        """Return why its producers cannot be told from those of other queues, or ``None`` if they can."""
         if self.group.library in _PUT_BACK_AS_PUSHED:
             return f"{self.group.library} puts back what failed by INSERT, as if it was pushed: a pause would lose it"
         if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
@@ -76,24 +80,26 @@ class LibraryQueue:
         return None
 
     def statement(self, verb: Verb) -> str | None:
-        """The name of the statement that does this; ``None`` where the library has none."""
+        """Return the name of the statement for this verb, or ``None`` if the library has none."""
         folder = f"library/{self.group.library.replace('-', '_')}"
         names = (f"{folder}/{self.prefix}{verb}", f"{folder}/{verb}")
         return next((name for name in names if name in _statements()), None)
 
     def names_for(self, sql: Sql, statement: str) -> dict[str, Name]:
-        """The names for one of these statements: what is in the schema of the library is called as it is there."""
+        """Return the names for one of these statements. Objects in the library's schema keep the names
+        they have there.
+        """
         return {name: self._object(name).parts for name in _query(sql, statement).names}
 
     def writes(self, sql: Sql, statement: str) -> dict[TableName, str]:
-        """The tables that such a statement writes, each with the privileges that this needs."""
+        """Return the tables that a statement writes, each with the required privileges."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for what, name, upsert in _WRITES.findall(_query(sql, statement).text):
             found[name] |= {what.split()[0], "SELECT"} | ({"UPDATE"} if upsert else set())
         return {self._object(name): ",".join(sorted(needed)) for name, needed in found.items()}
 
     def needs(self, sql: Sql, statement: str) -> dict[TableName, str]:
-        """The privileges on each table and sequence that such a statement needs, separated by commas."""
+        """Return the privileges on each table and sequence that a statement needs, separated by commas."""
         found = {table: set(how.split(",")) for table, how in self.writes(sql, statement).items()}
         for name in _LOCKS.findall(_query(sql, statement).text):
             found.setdefault(self._object(name), set()).add("UPDATE")
@@ -108,13 +114,13 @@ class LibraryQueue:
         return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
 
     def states(self, *kinds: str) -> tuple[State, ...]:
-        """Its states of these kinds."""
+        """Return its states of these kinds."""
         return tuple(state for state in self.group.states if state.kind in kinds)
 
 
 @lru_cache(maxsize=1000)
 def library_queue(layout: Layout) -> LibraryQueue | None:
-    """The queue, if it is one of a library that comes with qmon."""
+    """Return the library queue of this layout, or ``None`` if it does not belong to a library that qmon supports."""
     if layout.part is None or layout.part.own:
         return None
     found = group_of_queue(built_in(), layout)

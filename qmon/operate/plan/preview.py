@@ -1,4 +1,4 @@
-"""The parts of a plan that are the same for all actions on messages: payloads, first rows, estimated time."""
+"""Parts of a plan shared by all actions on messages: payloads, first rows, estimated time."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Show = Callable[[str | None], str | None]
 
 
 def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
-    """The column, where its type tells the size of a payload without unpacking it; asks for the column's type."""
+    """Return the column if its type gives the payload size without unpacking the value. Reads the column's type."""
     return column if tells_size(type_of(sql, table, column)) else None
 
 
 def typed(sql: Sql, table: TableName, column: str | None) -> Column | None:
-    """The column with its type, without length; asks for that."""
+    """Return the column with its type, without the length. Reads the type."""
     return None if column is None else Column(column, type_of(sql, table, column).partition("(")[0])
 
 
 def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> Show:
-    """A function that makes payloads of this column fit for a screen: decoded and redacted. Asks for its type."""
+    """Return a function that decodes and redacts payloads of this column for a screen. Reads the column's type."""
     binary = holds_bytes(type_of(sql, table, column))
 
     def show(payload: str | None) -> str | None:
@@ -45,7 +45,7 @@ def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | No
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """A row as ``first`` reads it."""
+    """A row of the query ``first``."""
 
     key: str
     id: str | None
@@ -58,7 +58,7 @@ class First:
 
 @dataclass(frozen=True, slots=True)
 class FirstMessage(First):
-    """The same of a message that is in its queue."""
+    """The same for a message that is still in its queue."""
 
     error: str | None
 
@@ -75,7 +75,7 @@ class _Rate:
 
 
 def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection) -> tuple[PlanRow, ...]:
-    """The first rows as a plan shows them, in the order of the plan."""
+    """Read the first rows of a plan, in the order of the plan."""
     sql, layout, structure = query.sql, query.layout, query.structure
     marks = chosen.rows.first(MAX_FIRST)
     if not marks:
@@ -83,7 +83,7 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
     names = column_names(layout, structure, query.wanted.since)
     if layout.data_table is None and layout.payload is not None:
         names |= {"payload": structure.typed(layout.payload), "sized": sized(sql, layout.table, layout.payload)}
-    names["error"] = layout.error
+    names["error"] = None if layout.error is None else structure.typed(layout.error)
     given = marks_for(sql.engine.name, marks, structure.key)
     found = {row.key: row for row in sql.fetch(FirstMessage, "first", names, given)}
     seen = [found[key] for key, _ in marks if key in found]
@@ -111,12 +111,12 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
 
 
 def called(sql: Sql, names: Names, values: Values) -> str:
-    """The name of a message; where it is no longer there, or has no id, only that."""
+    """Return the name of a message, or a note that it has no id or no longer exists."""
     return next(iter(ids_of(sql, names, values)), "one without an id")
 
 
 def ids_of(sql: Sql, names: Names, values: Values) -> list[str]:
-    """What messages are called, without reading more of them."""
+    """Read the ids of messages without their other columns."""
     unread: Names = {**names, "payload": None, "sized": None, "error": None}
     return [row.id for row in sql.fetch(FirstMessage, "first", unread, values) if row.id]
 
@@ -135,7 +135,7 @@ def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str |
 
 
 def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
-    """Estimated seconds for ``count`` messages, by earlier operations of the kind here; ``None``: not known."""
+    """Estimate the seconds for ``count`` messages from earlier operations of this kind; ``None`` if unknown."""
     try:
         if not audit_access(sql).recorded:
             return None

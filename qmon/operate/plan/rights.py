@@ -1,4 +1,4 @@
-"""Rights that our role lacks for an action: checked when it is planned, so that the plan says so."""
+"""Checks the rights that an action needs when it is planned, so that the plan can name missing ones."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from qmon.operate.context import OperatorContext
 from qmon.operate.run.operation import audit_access
 from qmon.operate.sql import Sql
 
+# Privileges that each action needs on the tables of the queue.
 REQUEUE: Final = "UPDATE"
 PURGE: Final = "DELETE,UPDATE"
-# Privileges on the tables of the queue that each action needs.
 PUT_BACK: Final = "INSERT,SELECT"
+
 # PostgreSQL: the place of a row, which every action reads.
 _PLACE: Final = "ctid"
 _SETUP: Final = "its owner can: qmon setup <target> --role operator"
@@ -34,9 +35,10 @@ class _UnkeptColumn:
 
 
 def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
-    """The reason why nothing can be applied: qmon is read-only here, or our role lacks a right. ``None`` where it can.
+    """Return why nothing can be applied, or ``None`` if it can. Only reads.
 
-    ``needed``: privileges on each of the tables, or sequences, separated by commas. Only reads.
+    The reason is that qmon is read-only here, or that our role lacks a right. ``needed``: privileges on each of the
+    tables or sequences, separated by commas.
     """
     if context.read_only is not None:
         return context.read_only
@@ -46,9 +48,9 @@ def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: Table
 
 
 def lacking(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
-    """The rights that our role lacks, as the statements that would give them; ``None`` where it has all of them.
+    """Return the rights that our role lacks, with the GRANT statements for them; ``None`` if it has all.
 
-    ``needed``: the privileges on each table, or sequence, separated by commas.
+    ``needed``: the privileges on each table or sequence, separated by commas.
     """
     helps = [
         each.helps
@@ -59,10 +61,10 @@ def lacking(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
 
 
 def unkept(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
-    """The reason why values of these columns cannot be kept as they are; ``None`` if all can.
+    """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
 
-    Our role may not read them, or the server shows it other values (masks); on SQL Server also types that cannot be
-    compared and values that clients encrypt. ``masked_only``: only masks matter. Only reads the catalog.
+    Our role may not read them, or the server shows it masked values. On SQL Server, types that cannot be compared
+    and values encrypted by clients also count. ``masked_only``: only masks count.
     """
     found = [
         each
@@ -77,7 +79,7 @@ def unkept(sql: Sql, table: TableName, columns: Collection[str], *, masked_only:
 
 
 def unwritten(sql: Sql) -> str | None:
-    """The reason why our role may neither record operations here nor see them; ``None`` where it may."""
+    """Return why our role may neither record operations here nor read them, or ``None`` if it may."""
     found = audit_access(sql)
     if not found.recorded or found.writable:
         return None
@@ -85,5 +87,5 @@ def unwritten(sql: Sql) -> str | None:
 
 
 def queue_tables(layout: Layout) -> tuple[TableName, ...]:
-    """The tables that hold a queue's messages."""
+    """Return the tables that hold a queue's messages."""
     return (layout.table,) if layout.data_table is None else (layout.table, layout.data_table)

@@ -1,4 +1,4 @@
-"""Turns the operator's choice of messages into rows that are counted and frozen."""
+"""Turns the operator's choice of messages into counted and frozen rows."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, cut
 
-# Messages that one plan freezes; more are done by planning again.
+# Maximum messages of one plan. Plan again for the rest.
 MOST: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
-# What to do if a queue has no dead messages, the only ones that a purge without a choice takes.
+
+# Advice for a queue without dead messages. A purge without a choice only takes dead messages.
 CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What an action looks for, besides the operator's choice.
+    """The criteria of an action, in addition to the operator's choice.
 
-    ``states``: these, one after the other; none where the layout has no state column. ``since``: the column that the
-    age is counted from. ``older_than_s``: seconds, of all. ``stuck_s``: seconds, of those whose owner is not dead.
+    - ``states``: searched one after the other; empty if the layout has no state column.
+    - ``since``: the column from which the age is counted.
+    - ``older_than_s``: minimum age in seconds of all messages.
+    - ``stuck_s``: minimum age in seconds of messages whose owner is not dead.
     """
 
     states: tuple[State, ...]
@@ -48,7 +51,7 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rows, frozen, and everything that the plan says about them."""
+    """The frozen rows, and everything that the plan shows about them."""
 
     rows: RowSet
     left_out: tuple[LeftOut, ...]
@@ -56,18 +59,18 @@ class Selection:
     proof: Proof
     owner_states: frozenset[OwnerState]
     predicate: str
-    # How many messages in each state.
+    # Number of messages in each state.
     counts: Mapping[str, int]
 
     @property
     def words(self) -> str:
-        """The number of messages in each state: ``262 ready and 38 dead messages``."""
+        """The number of messages in each state as text: ``262 ready and 38 dead messages``."""
         return counted_states(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A row of ``choose`` and its like: how many are frozen, or left out and why."""
+    """A row of ``choose`` and similar queries: how many rows are frozen, or left out and why."""
 
     what: str
     count: int
@@ -76,11 +79,9 @@ class Matches:
 
 
 def counted_states(counts: Mapping[str, int]) -> str:
-    """Return messages by their state, for a title: ``1 dead message``, ``3 messages in progress``.
+    """Return the numbers of messages by state as text: ``1 dead message``, ``3 messages in progress``.
 
-    States without messages are left out.
-
-    ``counts``: the number of messages in each state; at least one state.
+    States without messages are left out. ``counts``: the number of messages in each state; at least one state.
     """
     found = {state: count for state, count in counts.items() if count} or dict(list(counts.items())[:1])
     if set(found) == {"in_progress"}:
@@ -91,7 +92,7 @@ def counted_states(counts: Mapping[str, int]) -> str:
 
 
 def check(layout: Layout, choice: Choice) -> None:
-    """Raise ``BadInput`` for a choice that makes no sense on this layout."""
+    """Raise ``BadInput`` if the choice makes no sense for this layout."""
     if choice.state is not None and choice.state not in STATES:
         raise BadInput(f"{choice.state!r} is no state: choose {', '.join(STATES)}")
     if choice.state is not None and layout.state is None and choice.state != "ready":
@@ -105,7 +106,7 @@ def check(layout: Layout, choice: Choice) -> None:
 
 
 def check_numbers(choice: Choice) -> None:
-    """Raise ``BadInput`` for ages and a limit that are none."""
+    """Raise ``BadInput`` for ages or a limit that are not valid numbers."""
     ages = (choice.older_than_s, choice.newer_than_s)
     for value, what in (*((age, "an age") for age in ages), (choice.limit, "a limit")):
         if value is not None and not (value >= 0 and math.isfinite(value)):
@@ -117,7 +118,7 @@ def check_numbers(choice: Choice) -> None:
 
 
 def check_texts(choice: Choice, queue: str, error: str | None, payload: str | None) -> None:
-    """Raise ``BadInput`` where there is no such column to look into for a text."""
+    """Raise ``BadInput`` if a text is empty, or if the queue has no column to search for it."""
     for given, column, name, what in (
         (choice.error, error, "error", "why a message failed"),
         (choice.payload, payload, "payload", "the message itself"),
@@ -129,7 +130,7 @@ def check_texts(choice: Choice, queue: str, error: str | None, payload: str | No
 
 
 def needs_pushed(layout: Layout) -> None:
-    """Raise ``BadInput`` where it is not known when a message was pushed."""
+    """Raise ``BadInput`` if the push time of messages is unknown."""
     if layout.enqueued_at is None:
         raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
     if not layout.tells(layout.enqueued_at):
@@ -137,18 +138,18 @@ def needs_pushed(layout: Layout) -> None:
 
 
 def zoneless(column: str) -> str:
-    """Advice for a column of times whose time zone is not known."""
+    """Return advice for a time column without a known time zone."""
     return f'{column} has no time zone: say in the configuration times = "utc", "local" or such as "Europe/Berlin"'
 
 
 def value_of(layout: Layout, state: str) -> StateValue | None:
-    """The value of the state column for one of ``STATES``."""
+    """Return the value of the state column for one of ``STATES``."""
     found: StateValue | None = getattr(layout.state, state, None)
     return found
 
 
 def column_names(layout: Layout, structure: Structure, since: str | None) -> dict[str, Name]:
-    """The names for the statements that read messages."""
+    """Return the names for the statements that read messages."""
     owner = layout.owner
     return {
         "table": layout.table.parts,
@@ -168,15 +169,15 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
 
 
 def shown_columns(layout: Layout, structure: Structure, since: str | None) -> dict[str, object]:
-    """The columns that an undo will find and show again, as an operation's frozen values keep them."""
+    """Return the columns that an undo finds and shows, in the form stored with an operation."""
     names = column_names(layout, structure, since) | {"since": since}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
 
 
 def named_columns(called: Sequence[str], id: str | None, ids: Sequence[str]) -> tuple[str, ...]:
-    """The columns that these ids are made of: those that a message is called by, or ``id`` alone.
+    """Return the columns that these ids are made of: ``called``, or only ``id``.
 
-    Raises ``BadInput`` for ids that have as many parts as neither.
+    Raises ``BadInput`` if the number of parts matches neither.
     """
     if not called and id is None:
         raise BadInput("these messages have no ids: they can be acted on in bulk only")
@@ -188,17 +189,17 @@ def named_columns(called: Sequence[str], id: str | None, ids: Sequence[str]) -> 
 
 
 def named_names(named: Sequence[str]) -> dict[str, Name]:
-    """The names for ``:ids`` in the statements that choose."""
+    """Return the names for ``:ids`` in the statements that choose rows."""
     return {"named": named or None, "first": named[0] if named else None, "last": named[-1] if named else None}
 
 
 def read_facts(sql: Sql) -> OwnerFacts:
-    """The server's clock, and what it lets us say of owners."""
+    """Read the server's clock, and what the server allows us to know about owners."""
     return sql.fetch(OwnerFacts, "facts", {})[0]
 
 
 def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
-    """The chosen ones, kept."""
+    """Freeze the chosen rows."""
     engine = sql.engine.name
     return frozen(
         mark for row in found if row.keys is not None for mark in read_marks(engine, row.keys, row.versions or "")
@@ -207,7 +208,7 @@ def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
 
 @contextlib.contextmanager
 def as_ids(layout: Layout) -> Iterator[None]:
-    """Turn the server's failure to convert a value into ``BadInput``: only ids come from the operator."""
+    """Convert the server's conversion errors to ``BadInput``: only ids come from the operator."""
     try:
         yield
     except PermissionMissing:
@@ -220,7 +221,7 @@ def as_ids(layout: Layout) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class MessageQuery:
-    """A query for messages of a queue: by the operator's choice, and the criteria of the action."""
+    """A query for messages of a queue, by the operator's choice and the criteria of the action."""
 
     sql: Sql
     layout: Layout
@@ -229,9 +230,9 @@ class MessageQuery:
     wanted: Criteria
 
     def choose(self) -> Selection:
-        """Count and freeze; only reads, and locks nothing.
+        """Count and freeze the rows. Only reads, and takes no locks.
 
-        Raises ``BadInput`` for ids that cannot be ids here, or where there are several messages to one of them.
+        Raises ``BadInput`` for impossible ids, or for an id that matches several messages.
         """
         self.sql.set_up("modest")
         if self.choice.ids:
@@ -239,7 +240,7 @@ class MessageQuery:
         return self._chosen()
 
     def narrowed(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
-        """The owner states of a few chosen messages, by where they lie."""
+        """Return the owner states of a few chosen messages by key."""
         if len(chosen.owner_states) == 1:
             (only,) = chosen.owner_states
             return {key: only for key, _ in chosen.rows.first(len(ids))}
@@ -250,11 +251,11 @@ class MessageQuery:
         return out
 
     def _named(self) -> tuple[str, ...]:
-        """The columns that the chosen ids are made of."""
+        """Return the columns of the chosen ids."""
         return named_columns(self.structure.called_by(self.layout), self.layout.id, self.choice.ids)
 
     def _each_one(self) -> None:
-        """Raise ``BadInput`` where one of the ids names several messages."""
+        """Raise ``BadInput`` if an id matches several messages."""
         sql, structure, named = self.sql, self.structure, self._named()
         if structure.known_by(named):
             return
@@ -269,13 +270,13 @@ class MessageQuery:
             )
 
     def _refuse_cut(self, columns: Sequence[str], texts: Iterable[str]) -> None:
-        """Raise ``BadInput`` where the server may have cut one of these keys or ids: it would name another row."""
+        """Raise ``BadInput`` if the server may have truncated a key or id: it would name another row."""
         if self.sql.engine.name == "sqlserver" and (why := cut(self.structure, columns, texts)):
             raise BadInput(why)
 
     def _chosen(self) -> Selection:
         sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.wanted
-        # Statements of SQL Server need some columns for the ids even if none are given.
+        # Statements of SQL Server need some columns for the ids even without ids.
         named = self._named() if choice.ids else self.structure.key
         self._refuse_cut(named, choice.ids)
         names = column_names(layout, self.structure, wanted.since) | named_names(named)
@@ -325,7 +326,7 @@ class MessageQuery:
 
 
 def _before(facts: OwnerFacts, seconds: float | None) -> str | None:
-    """The moment ``seconds`` ago by the server's clock, as text that it reads back as the same moment."""
+    """Return the moment ``seconds`` ago by the server's clock, as text that the server converts back unchanged."""
     return None if seconds is None else _at(facts.epoch - seconds)
 
 
@@ -344,7 +345,7 @@ def _why(what: str, known: Proof, wanted: Criteria) -> str:
 
 
 def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, states: frozenset[OwnerState]) -> str:
-    """The predicate for people, with the frozen values."""
+    """Describe the predicate for people, with the frozen values."""
     parts = [" or ".join(state.replace("_", " ") for state in wanted.states) or "ready"]
     if choice.ids:
         shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
@@ -366,6 +367,6 @@ def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, st
 
 
 def text_words(choice: Choice) -> list[str]:
-    """For people: what the texts of the messages that are meant contain."""
+    """Describe which texts the chosen messages contain."""
     texts = (("error", choice.error), ("payload", choice.payload))
     return [f"{name} contains {text!r}" for name, text in texts if text is not None]

@@ -1,4 +1,4 @@
-"""The columns that a requeue writes: the new state of a message, and what goes with it."""
+"""The columns that a requeue writes: the new state of a message and the columns that depend on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.model.layout.zones import UTC_ZONE
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 
-# Words in the name of a time at which a message came to its end.
+# Words in the name of a column that stores when a message ended.
 _ENDED: Final = re.compile(
     r"(?<![a-z])(finish|finaliz|finalis|complet|process|discard|fail|cancel|dead|died|expire|end|clos|succeed|abort)(ed)?"
     r"(?![a-z])"
@@ -24,13 +24,14 @@ _ENDED: Final = re.compile(
 _WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TIMES: Final = re.compile(r"timestamp|date|time")
 _NUMBERS: Final = re.compile(r"(small|big|tiny)?int(eger)?|numeric|decimal|double precision|real|float|money")
-# Milliseconds that two values of these types of SQL Server differ by at least.
+
+# SQL Server: smallest difference between two values of these types, in milliseconds.
 _STEPS_MS: Final = {"datetime": 4, "smalldatetime": 60_000}
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A column that a CHECK constraint looks at together with the state."""
+    """A column that appears together with the state in a CHECK constraint."""
 
     name: str
     column_name: str
@@ -43,7 +44,10 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """The new columns of a message that becomes ready or dead. ``writes``: without the state, and without ``keep``."""
+    """The new column values of a message that becomes ready or dead.
+
+    ``writes``: without the state, and without ``keep``. ``assigned``: all columns for which something is configured.
+    """
 
     state: Literal["ready", "dead"]
     column: str
@@ -54,22 +58,22 @@ class Transition:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are written, the state first."""
+        """The written columns, the state first."""
         return (self.column, *(each.column for each in self.writes))
 
     @property
     def front(self) -> str | None:
-        """The column by which it goes to the front, if one says so."""
+        """The column that moves the message to the front, or ``None``."""
         return next((each.column for each in self.writes if each.what == "front"), None)
 
     @property
     def clocked(self) -> tuple[str, ...]:
-        """The columns that the server's clock gives: a trigger may well write another time."""
+        """The columns set from the server's clock. A trigger may write another time into them."""
         return tuple(each.column for each in self.writes if each.what == "now")
 
     @property
     def statement(self) -> str:
-        """The statement that does it."""
+        """The name of the statement that writes the columns."""
         return "requeue" if self.front is None else "requeue_front"
 
     @property
@@ -80,7 +84,7 @@ class Transition:
         return {"written": written, "certain": certain, "front": self.front}
 
     def values(self, engine: EngineName, place: str | None = None) -> dict[str, Value]:
-        """The values for that statement. ``place``: the value of the front."""
+        """Return the values for that statement. ``place``: the value of the front column."""
         given: dict[str, StateValue | None] = {self.column: self.value}
         clock: dict[str, str] = {}
         for each in self.writes:
@@ -96,7 +100,7 @@ class Transition:
         return {"written": "".join(ElementTree.tostring(ElementTree.Element("w", row), "unicode") for row in rows)}
 
     def place(self, sql: Sql, layout: Layout) -> str | None:
-        """The place before the first ready message that nobody has popped; ``None`` where there is none."""
+        """Read the place before the first ready message that was never popped; ``None`` if there is none."""
         if self.front is None:
             return None
         kind = self.structure.type_of(self.front)
@@ -111,7 +115,7 @@ class Transition:
         return found[0].place if found else None
 
     def text(self) -> str | None:
-        """For a plan: the columns written besides the state."""
+        """Describe the written columns besides the state, for a plan."""
         parts = [f"{each.column} {_word(each)}" for each in self.writes]
         return f"those that become {self.state} get: {', '.join(parts)}" if parts else None
 
@@ -123,9 +127,9 @@ def transition(
     target: Literal["ready", "dead"],
     also: Sequence[Write] = (),
 ) -> Transition:
-    """The writes of the layout for this state; the owner becomes NULL where the table allows that.
+    """Return the configured writes for this state. The owner becomes NULL if the table allows that.
 
-    ``also``: of columns of which the layout says nothing.
+    ``extra_writes``: writes for columns that the layout does not mention.
     """
     assigned = {each.column: each for each in layout.writes if each.state == target}
     assigned = {each.column: each for each in also} | assigned
@@ -139,11 +143,11 @@ def transition(
 
 
 def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str | None:
-    """The reason why a message cannot go from the state ``source`` to this one: a column is unknown or unwritable.
+    """Return why a message cannot change from the state ``source`` to this one, or ``None``.
 
-    A column is in the way where nothing says what it gets and a CHECK constraint looks at it together with the state,
-    or where it is a time that may be NULL and whose name says that a message ended (``finished_at``, ``discarded_on``)
-    while the message comes to its end or back from it.
+    A column blocks the change if its new value is unknown and a CHECK constraint combines it with the state. A
+    nullable time column also blocks it if its name says that a message ended (``finished_at``, ``discarded_on``) and
+    the message ends or becomes ready after its end. Columns that cannot be written block it, too.
     """
     if (wrong := _unwritable(made) or _other_clock(layout, made)) is not None:
         return wrong
@@ -166,7 +170,7 @@ def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str |
 
 
 def is_end_time(column: str, type_name: str) -> bool:
-    """Whether a column looks like the time at which a message came to its end, by its name and type."""
+    """Return whether a column looks like the time at which a message ended, by its name and type."""
     return _is_time(type_name) and _ENDED.search(_WORDS.sub("_", column).lower()) is not None
 
 
@@ -197,7 +201,7 @@ def _unwritable(made: Transition) -> str | None:
 
 
 def _other_clock(layout: Layout, made: Transition) -> str | None:
-    """The reason why the time now, which is written in UTC, would be wrong in a column."""
+    """Return why writing the current time in UTC would be wrong for a column."""
     for each in made.writes:
         zone = dict(layout.zones).get(each.column, UTC_ZONE)
         kind = made.structure.type_of(each.column)
@@ -209,7 +213,7 @@ def _other_clock(layout: Layout, made: Transition) -> str | None:
 
 
 def place_words(layout: Layout, ready: Transition) -> str:
-    """For a plan: the place in the queue of messages that become ready."""
+    """Describe for a plan which place in the queue the ready messages get."""
     if not layout.order:
         return (
             "they keep their old place; whether poppers take them next is not known, since nothing says what these go"

@@ -1,1 +1,1 @@
-"""Running a plan: in small paced transactions, audited, stoppable, verified."""
+"""Run a plan in small, paced transactions that are audited, verified and can be stopped."""

@@ -1,4 +1,4 @@
-"""Works through the frozen rows of a plan in small paced transactions that can be stopped at any moment."""
+"""Processes the frozen rows of a plan in small paced transactions that can be stopped at any moment."""
 
 from __future__ import annotations
 
@@ -22,46 +22,53 @@ from qmon.operate.run.operation import Running, Tally
 from qmon.operate.run.pacing import FIRST, BatchPace, largest_at
 from qmon.operate.sql import Names, Sql, Values
 
-# One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked.
+# Processes one batch inside its transaction, counts it in the tally, and returns rows locked by others.
 Move = Callable[[Sequence[Mark], Tally], list[Mark]]
-# The name of a row, for people.
+
+# Returns the readable name of a row.
 Named = Callable[[Mark], str]
 
-# SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain.
+# SQLSTATEs of a deadlock and of a serialization failure. These are retried, as are lock timeouts.
 _TRY_AGAIN: Final = frozenset({"40001", "40P01"})
-# Prefixes of the SQLSTATEs by which a constraint, a check option, a policy, a trigger or the size of a page refuses a
-# row.
+
+# Prefixes of the SQLSTATEs with which a constraint, check option, policy, trigger or the page size refuses a row.
 _REFUSALS: Final = re.compile("22|23|27|44|54000|P0")
 _OWN_ERRORS: Final = 50_000
-# SQL Server: RAISERROR and THROW have numbers from 50,000; the others are those of a row that is too large for a page,
-# of a batch that a trigger ended, and of a row that a security policy blocks.
+
+# SQL Server: RAISERROR and THROW have numbers from 50,000. The others: a row too large for a page, a batch ended by a
+# trigger, and a row blocked by a security policy.
 _NO_STATE_SAYS: Final = frozenset({511, 3609, 3616, 33504})
-# The statements that lock the rows themselves, and so wait for nothing but the table.
+
+# Statements that lock the rows themselves. They only wait for the table lock.
 _LOCKING: Final = re.compile(r"/lock(_|$)")
 _TRIES: Final = 5
 _TRIES_LOCKED: Final = 3
-# Rows refused, with none done, after which the rest is not tried: each costs the server an error in its log.
+
+# Stop after this many refused rows if none succeeded: each refusal adds an error to the server's log.
 _HOPELESS: Final = 1000
-# The mark of a batch that chooses its rows itself.
+
+# The mark of a batch that selects its own rows.
 _ANY: Final = ("", "")
 _CHECK_EVERY_S: Final = 0.05
-# Seconds that a batch may go on after the operator asked to stop; then the server is asked to cancel it.
+
+# After a stop request, a batch may go on for this many seconds. Then the server is asked to cancel it.
 _PATIENCE_S: Final = 0.3
 
 
 class RowRefused(QmonError):
-    """A trigger, rule or policy changed the effect of a statement. The batch is rolled back."""
+    """Raised when a trigger, rule or policy changed the effect of a statement. The batch is rolled back."""
 
 
 class AllRefused(QmonError):
-    """Row after row is refused, and none was done: the rest is not tried."""
+    """Raised when many rows were refused and none succeeded. The remaining rows are not tried."""
 
 
 def _refusal(problem: QmonError) -> str | None:
-    """The reason why a row is left alone after this problem; ``None`` where it is not about a row."""
+    """Return why a row is left alone after this error, or ``None`` if the error does not concern a row."""
     if isinstance(problem, RowRefused):
         return str(problem)
-    if isinstance(problem, LockTimeout) and not _LOCKING.search(problem.query):  # its own lock is passed over
+    # rows locked by others are skipped, not refused
+    if isinstance(problem, LockTimeout) and not _LOCKING.search(problem.query):
         return "somebody else holds what it needs, such as a row of another table that refers to it"
     if not isinstance(problem, QueryFailed):
         return None
@@ -73,9 +80,10 @@ def _refusal(problem: QmonError) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class BatchWork:
-    """Moves the frozen rows of a plan: what requeue, purge and undo have in common.
+    """Move the frozen rows of a plan. Requeue, purge and undo share this.
 
-    ``begin`` makes what is missing and returns what moves one batch; ``named``: what a row is called.
+    ``begin`` creates what the operation needs and returns the function that moves one batch. ``name_row`` returns the
+    readable name of a row.
     """
 
     rows: RowSet
@@ -83,7 +91,7 @@ class BatchWork:
     named: Callable[[Sql, Mark], str]
 
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
-        """Move them all, until ``stopped()``."""
+        """Move all rows, until ``stopped()`` is true."""
         sql.set_up("settle")
         move = self.begin(sql, operation)
         batches = Batches(operation, sql.connection, self.rows.count, on_progress, stopped)
@@ -99,9 +107,10 @@ class _Locked:
 def lock(
     sql: Sql, name: str, names: Names, values: Values, marks: Sequence[Mark], tally: Tally
 ) -> tuple[list[Mark], list[Mark]]:
-    """Lock what is still as the plan saw it: rows that are ours now, and rows that others hold. Counts the changed.
+    """Lock the rows that have not changed since the plan.
 
-    Raises ``RowRefused`` where row level security lets us see a row that it keeps us from locking.
+    Return the rows that are now locked for us, and the rows locked by others. Rows that changed are counted in the
+    tally. Raises ``RowRefused`` if row-level security shows a row that our role may not lock.
     """
     found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
     if None in found.values():
@@ -111,9 +120,9 @@ def lock(
 
 
 class Batches:
-    """One operation's way through its rows.
+    """Process the rows of one operation in batches.
 
-    ``rate``: rows a second at most. ``watch``: told what each batch has done, and says whether to go on.
+    ``rate``: maximum rows per second. ``watch``: receives the result of each batch and decides whether to go on.
     """
 
     def __init__(
@@ -136,9 +145,9 @@ class Batches:
         self._named: Named = itemgetter(0)
 
     def work(self, rows: RowSet, move: Move, named: Named = itemgetter(0)) -> None:
-        """Move all rows; those that others have locked are tried once more at the end.
+        """Move all rows. Rows locked by others are tried once more at the end.
 
-        Where the server refuses a batch, its halves are tried, until the row that is refused stands alone. Raises
+        If the server refuses a batch, its halves are tried, until only the refused row is left. Raises
         ``AllRefused``.
         """
         self._named = named
@@ -148,7 +157,7 @@ class Batches:
             self._through(iter(locked), move, [], again=True)
 
     def repeat(self, count: int, some: Callable[[Tally, int], int]) -> None:
-        """Repeat ``some``, which does a batch of rows, until ``count`` are done or it does nothing more."""
+        """Call ``do_batch``, which processes a batch of rows, until ``count`` rows are done or a call does nothing."""
         done = last = 0
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
@@ -255,7 +264,7 @@ class Batches:
 
 
 class _Watch:
-    """While a batch runs: has the server cancel it where the operator has asked to stop and it does not end soon."""
+    """While a batch runs: cancel it on the server if the operator asked to stop and it does not end soon."""
 
     def __init__(self, connection: Connection, stopped: Stopped) -> None:
         self._connection, self._stopped = connection, stopped

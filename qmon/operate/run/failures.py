@@ -1,4 +1,4 @@
-"""Watches the messages of a redrive: those that fail again are counted, and too many of them end it."""
+"""Watches the messages of a redrive. Too many messages that fail again end the redrive."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from typing import Final
 
 from qmon.model.text import counted
 
-# Messages that one look reads, by their key.
+# Maximum number of messages per read of outcomes, by key.
 LOOKED_AT: Final = 1_000
-# Of messages that are neither done nor failed so many are watched, those made ready last.
+
+# Maximum number of unfinished messages to watch. The ones made ready last are kept.
 WATCHED: Final = 10_000
 LOOK_EVERY_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a message: ``failed`` again, ``done``, or ``waiting``, to be popped or completed."""
+    """The outcome of a message: ``failed`` again, ``done``, or ``waiting`` to be popped or completed."""
 
     id: str
     what: str
 
 
-# What became of the messages with these ids; those that are gone are left out.
+# Reads the outcomes of the messages with these ids. Deleted messages are left out.
 Look = Callable[[Sequence[str]], Iterable[Outcome]]
 
 
 class FailureWatch:
-    """One redrive's messages. ``most``: so many failures end it; ``None``: none do. Not for several threads.
+    """Watch the messages of one redrive. Not thread-safe.
 
-    Of each message the first outcome counts. One that is gone, or done, has not failed.
+    ``max_failures``: this many failures end the redrive; ``None``: no limit. Only the first outcome of each message
+    counts. A deleted message counts as done.
     """
 
     def __init__(self, most: int | None, look: Look | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,16 +45,16 @@ class FailureWatch:
         self.failed = self.over = 0
 
     def batch(self, ids: Callable[[], Iterable[str]]) -> None:
-        """The batch under way makes these ready; only asked for where they are watched."""
+        """Remember the messages of the current batch. ``ids`` is only called if outcomes can be read."""
         self._batch = () if self._look is None else tuple(ids())
 
     def committed(self) -> None:
-        """The batch is committed."""
+        """Start watching the messages of the batch, because it was committed."""
         self._waiting.extend(self._batch)
         self._batch = ()
 
     def why_stop(self) -> str | None:
-        """Why nothing more is to be made ready; looks once in a while."""
+        """Return why the redrive must stop, or ``None``. Reads outcomes at most every ``CHECK_EVERY_S`` seconds."""
         if self._clock() - self._looked_at >= LOOK_EVERY_S:
             self.look()
         if self._most is None or self.failed < self._most:
@@ -60,7 +62,7 @@ class FailureWatch:
         return f"stopped: {counted(self.failed, 'message')} failed again"
 
     def look(self) -> None:
-        """Read what became of some of the messages, those first that were not looked at for longest."""
+        """Read the outcomes of some messages, those checked longest ago first."""
         if self._look is not None and self._waiting:
             some = [self._waiting.popleft() for _ in range(min(LOOKED_AT, len(self._waiting)))]
             found = {each.id: each.what for each in self._look(some)}
@@ -71,14 +73,14 @@ class FailureWatch:
         self._looked_at = self._clock()
 
     def words(self) -> str:
-        """How many have failed so far, of how many that may."""
+        """Return how many messages failed again, and the limit."""
         if self._look is None:
             return "which of them fail again is not known"
         most = "" if self._most is None else f"; stops at {self._most:,}"
         return f"failed again: {self.failed:,}{most}"
 
     def summary(self, done: int) -> str:
-        """What has become of those that were made ready, once there are no more to make."""
+        """Return the outcomes of all ``done`` messages that were made ready. Call this after the last batch."""
         if self._look is None:
             return self.words()
         self.look()

@@ -1,4 +1,4 @@
-"""One operation from its beginning to its end: allowed, written down before and after, and counted batch by batch."""
+"""Runs one operation: checks the permission, records begin and end, and counts batch by batch."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from qmon.operate.sql import Sql
 from qmon.redact import without_values
 
 _LOG: Final = logging.getLogger(__name__)
-# How often, in seconds, the local audit gets the progress of an operation; one that cannot be written stops it.
+
+# How often the local audit gets the progress of an operation, in seconds. If it cannot be written, the operation stops.
 PROGRESS_EVERY_S: Final = 1.0
-# Fields of the audit that the log has, too: none that may hold values of rows.
+
+# Audit fields that also go to the log. None of them may contain values of rows.
 _LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
 _REASONS: Final = 5
-# Messages that are named for each reason of a refusal; reasons are at most `_REASONS`.
+
+# Number of messages named per reason of a refusal. The number of reasons is limited by `_MAX_REASONS`.
 _NAMED: Final = 5
 _LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
 _CONTROL: Final = tuple(
@@ -39,7 +42,10 @@ _CONTROL: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class AuditAccess:
-    """Whether operations can be recorded in a database: the tables are there, we may write them, or make them."""
+    """Whether operations can be recorded in a database.
+
+    ``recorded``: the tables exist. ``writable``: our role may write them. ``can_create``: our role may create them.
+    """
 
     recorded: bool
     writable: bool
@@ -47,7 +53,7 @@ class AuditAccess:
 
     @property
     def possible(self) -> bool:
-        """They can be written down. ``writable`` false with ``recorded`` true is a missing right."""
+        """Whether operations can be recorded. If ``recorded`` is true and ``writable`` is false, a right is missing."""
         return self.writable or (not self.recorded and self.can_create)
 
 
@@ -55,9 +61,11 @@ class AuditAccess:
 class Record:
     """The part of an operation's record that is not in its plan.
 
-    ``about``: the table, slot or session it is done to. ``frozen``: the values that the plan froze, none of them a
-    secret or a payload. ``undo_of``: the operation that it undoes. ``undoable``: an undo finds what it needs.
-    ``tables``: those whose rows it changes, and whose triggers may need their schema.
+    - ``about``: the table, slot or session that it changes.
+    - ``frozen``: the values that the plan froze, without secrets and payloads.
+    - ``undo_of``: the operation that it undoes.
+    - ``undoable``: an undo can find what it needs.
+    - ``tables``: the tables whose rows it changes. Their triggers may need the schema of these tables.
     """
 
     about: str = ""
@@ -78,14 +86,14 @@ class Tally:
 
 
 def audit_access(sql: Sql) -> AuditAccess:
-    """Whether operations can be recorded here; only reads."""
+    """Read whether operations can be recorded here."""
     return sql.fetch(AuditAccess, "control/operations_access", {})[0]
 
 
 def ensure_control(sql: Sql) -> bool:
-    """Make qmon's tables of operations where they are missing. False: this database will not have them from us.
+    """Create qmon's operation tables if they are missing. Return false if our role may not create them.
 
-    Raises ``AuditFailed`` where they are there, but not for us to write.
+    Raises ``AuditFailed`` if the tables exist and our role may not write them.
     """
     found = audit_access(sql)
     if found.writable:
@@ -102,7 +110,7 @@ def ensure_control(sql: Sql) -> bool:
             for name in _CONTROL:
                 if sql.exists(name):
                     sql.execute(name, {})
-                if name == _CONTROL[0]:  # another role may have made the schema since we looked
+                if name == _CONTROL[0]:  # another role may have created the schema in the meantime
                     check_trusted(sql.connection, sql.engine)
     except PermissionMissing:
         return False
@@ -110,7 +118,7 @@ def ensure_control(sql: Sql) -> bool:
 
 
 def new_id() -> str:
-    """An id that sorts by time, can be read aloud, and is not given twice: ``261121-071402-k7qd`` (UTC)."""
+    """Return a new id that sorts by time and is easy to read aloud, such as ``261121-071402-k7qd`` (UTC)."""
     return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_LETTERS) for _ in range(4))
 
 
@@ -129,10 +137,10 @@ def check(context: OperatorContext, plan: Plan, permission: Permission) -> None:
 def running(
     context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record | None = None
 ) -> Iterator[Running]:
-    """Everything an action does is done inside: it is checked, written down before, and after however it ends.
+    """Check an operation, record its begin, run the body, and record its end in every case.
 
-    Raises what ``check`` raises, ``AuditFailed`` before anything is changed, and whatever is raised inside, after
-    having written that down; the operation is then interrupted, or failed where it had done nothing. When the
+    Raises what ``check_permission`` raises, ``AuditFailed`` before anything is changed, and any error of the body
+    after recording it. The operation then counts as interrupted, or as failed if it had done nothing. If the
     connection is lost while a step takes effect, nothing is raised: the result has the state unknown.
     """
     check(context, plan, permission)
@@ -150,14 +158,14 @@ def running(
 
 
 class Running:
-    """An operation under way. For one thread, the one of its connection."""
+    """An operation in progress. Use it only from the thread of its connection."""
 
     def __init__(self, context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record) -> None:
         self.id = new_id()
         self.total = Tally()
-        # A row of it is in the database; where that has no room for it, the local audit is all there is.
+        # True if the database has a row for this operation. Otherwise the local audit is the only record.
         self.recorded = False
-        # The reason that the operator has given.
+        # The reason that the operator gave.
         self.reason = permission.reason
         self._context, self._sql, self._plan = context, sql, plan
         self._record = record
@@ -166,13 +174,13 @@ class Running:
         self._refusals: dict[str, tuple[str, list[str]]] = {}
         self._altered = 0
         self._batches = 0
-        # The step whose outcome is unknown; empty while there is none.
+        # The step whose outcome is unknown; empty if there is none.
         self.unsure = ""
         self._state = OperationState.DONE
         self._reported_at = 0.0
 
     def begin(self) -> None:
-        """Write that it begins, first here, then in the database."""
+        """Record the begin, first in the local audit, then in the database."""
         plan, record = self._plan, self._record
         given: dict[str, Value] = {
             "kind": str(plan.kind),
@@ -197,7 +205,9 @@ class Running:
 
     @contextlib.contextmanager
     def batch(self) -> Iterator[Tally]:
-        """One transaction, and what it did: counted in the operation's row within it, and here once it is committed."""
+        """Run one transaction and count it: in the operation's row inside the transaction, and here
+        after the commit.
+        """
         if time.monotonic() - self._reported_at >= PROGRESS_EVERY_S:
             self._write("progress", self._counts())
             self._reported_at = time.monotonic()
@@ -223,9 +233,9 @@ class Running:
 
     @contextlib.contextmanager
     def at_once(self, step: str) -> Iterator[None]:
-        """Run a statement outside a batch that takes effect at once. ``step``: words for it, such as "X was ended".
+        """Run a statement that takes effect at once, outside of a batch. ``step`` describes it, such as "X was ended".
 
-        Raises ``OutcomeUnknown`` when the connection is lost during the statement.
+        Raises ``OutcomeUnknown`` if the connection is lost during the statement.
         """
         try:
             yield
@@ -234,12 +244,14 @@ class Running:
             raise OutcomeUnknown(str(problem)) from problem
 
     def note(self, text: str) -> None:
-        """Something the operator should know; ends up in the result."""
+        """Add a note for the operator to the result."""
         self._notes.append(text)
 
     def refuse(self, why: str, name: str) -> None:
-        """A row was left alone, since the server would not have it."""
-        kind = re.sub(r"\d+", "…", why)  # texts of triggers may differ in the row's numbers alone
+        """Record that a row was left alone because the server refused to change it. ``name``: the readable name of the
+        row.
+        """
+        kind = re.sub(r"\d+", "…", why)  # trigger messages may differ only in the row's numbers
         if kind not in self._refusals and len(self._refusals) >= _REASONS:
             kind = why = "for other reasons"
         reason, names = self._refusals.get(kind, (why, []))
@@ -247,15 +259,15 @@ class Running:
         self._refusals[kind] = (reason if reason == why else kind, names)
 
     def alter(self, count: int) -> None:
-        """Rows came out otherwise than they were written, in what does not matter to the queue."""
+        """Count rows that came back with other values than written, in columns that do not matter to the queue."""
         self._altered += count
 
     def cancel(self) -> None:
-        """It ends before all was done, since the operator wanted it to."""
+        """Record that the operator stopped the operation."""
         self._state = OperationState.CANCELLED
 
     def end(self) -> None:
-        """Write how it ended, first in the database, then here."""
+        """Record the end, first in the database, then in the local audit."""
         self._conclude()
         try:
             self._close(self._state)
@@ -266,7 +278,7 @@ class Running:
         self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def broken(self, problem: BaseException) -> None:
-        """Write as much as can be written of how it broke; never raises."""
+        """Record the failure as far as possible. Never raises."""
         some = self.total.done > 0
         state = OperationState.INTERRUPTED if some or not isinstance(problem, QmonError) else OperationState.FAILED
         self._conclude()
@@ -276,7 +288,7 @@ class Running:
         self._last_words(state, problem)
 
     def unknown(self, problem: OutcomeUnknown) -> None:
-        """Write that the outcome of the last step is unknown. Raises ``AuditFailed``."""
+        """Record that the outcome of the last step is unknown. Raises ``AuditFailed``."""
         self._state = OperationState.UNKNOWN
         self._conclude()
         later = (
@@ -289,7 +301,7 @@ class Running:
         self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def result(self) -> OperationResult:
-        """The result."""
+        """Return the result so far."""
         plan, total = self._plan, self.total
         return OperationResult(
             operation=self.id,
@@ -304,7 +316,7 @@ class Running:
         )
 
     def _conclude(self) -> None:
-        """Say what was refused and why, and what came out otherwise."""
+        """Add notes about refused rows, with the reasons, and about altered rows."""
         for why, names in self._refusals.values():
             which = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
             self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
@@ -341,6 +353,6 @@ class Running:
 
 
 def _described(problem: BaseException) -> str:
-    """An error for the notes and the audit. Python's own errors may quote values; qmon's do not."""
+    """Describe an error for notes and audit. Python's own errors may quote values, so those are removed."""
     text = str(problem) if isinstance(problem, QmonError) else without_values(str(problem))
     return f"{type(problem).__name__}: {text}"[:500]

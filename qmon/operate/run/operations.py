@@ -1,4 +1,4 @@
-"""The history of a database: what operators did to its queues, and what of it can be undone."""
+"""Reads the operation history of a database, and what can be undone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Recorded:
 
     @property
     def undo_state(self) -> str:
-        """See ``Operation``."""
+        """Whether the operation can be undone; see ``Operation``."""
         if not self.undoable or self.done == 0:
             return "no"
         if self.undone >= self.done:
@@ -49,7 +49,7 @@ class Recorded:
         return "partly undone" if self.undone else "possible"
 
     def operation(self) -> Operation:
-        """As the screens show it."""
+        """Convert the row to the record that the screens show."""
         details = {"about": self.about, "login": self.login, "predicate": self.predicate}
         for number, note in enumerate(json.loads(self.notes), 1):
             details[f"note {number}"] = str(note)
@@ -74,7 +74,10 @@ class Recorded:
 
 
 def recorded(sql: Sql, *, limit: int, id: str | None = None) -> list[Recorded]:
-    """The latest operations, the last one first; none where this database keeps none. Raises ``PermissionMissing``."""
+    """Read the latest operations, newest first; empty if this database does not record any.
+
+    Raises ``PermissionMissing``.
+    """
     if not audit_access(sql).recorded:
         return []
     return sql.fetch(Recorded, "control/operations", {}, {"id": id, "limit": limit})

@@ -1,50 +1,56 @@
-"""How large the next batch is and how long to rest before it, so that pushers and poppers do not feel it."""
+"""Chooses the size of the next batch and the rest before it, so that producers and consumers are not slowed down."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
-# Seconds a batch of an action should take: nobody waits longer for a row that it has locked.
+# Target duration of a batch, in seconds. No consumer waits longer for a row that the batch has locked.
 TARGET_S: Final = 0.02
 FIRST: Final = 20
-# Rows of a batch, at most. A popper must skip those that a batch has written and not committed, and its commit waits
-# while the log of the batch is written; see `make bench ARGS=acting`.
+
+# Maximum rows of a batch. A consumer must skip the rows that a batch has written and not committed, and its commit
+# waits while the log of the batch is written; see `make bench ARGS=acting`.
 LARGEST: Final = 100
-# Rest after a batch, as a multiple of the time it took: two thirds of the time belong to the consumers.
+
+# Rest after a batch, as a multiple of its duration: two thirds of the time belong to the consumers.
 REST: Final = 2.0
 LONGEST_REST_S: Final = 2.0
 
-# Where there is a rate: so many batches a second at least, so that few messages come at once.
+# With a rate limit, run at least this many batches per second, so that few messages arrive at once.
 _BATCHES_A_S: Final = 5
 
 ARCHIVE_TARGET_S: Final = 0.1
-# Archiving works a quarter of the time at most.
+
+# Archiving is active for a quarter of the time at most.
 ARCHIVE_REST: Final = 3.0
-# How many times longer the rest of archiving gets, at most, as rows take longer than the quickest so far.
+
+# Maximum factor by which archiving rests longer when rows take longer than the quickest so far.
 MOST_SLOWED: Final = 5.0
-# How long archiving waits, in seconds, where a batch found fewer messages than it could take.
+
+# Seconds that archiving waits after a batch that found fewer messages than it could take.
 IDLE_S: Final = 1.0
 ARCHIVE_BACK_OFF_S: Final = 0.25
 
 BACK_OFF_S: Final = 0.08
 LAST_BACK_OFF_S: Final = 30.0
-# How the quickest row fades with each batch, so that a server that has changed for good is not held to it.
+
+# Growth of the quickest time per row with each batch, so that pacing adapts to a permanently slower server.
 _FORGETS: Final = 1.001
 
 
 def largest_at(rate: float | None) -> int:
-    """Rows of a batch at the most; ``rate``: rows a second, where there is one to keep to."""
+    """Return the maximum rows of a batch. ``rate``: maximum rows per second, if limited."""
     return LARGEST if rate is None else min(LARGEST, max(1, int(rate / _BATCHES_A_S)))
 
 
 class BatchPace:
-    """Follows what batches take. Not for several threads.
+    """Adapt batch size and rest to the duration of batches. Not thread-safe.
 
-    A batch that is slow, since the server is busy or others hold locks, is followed by a longer rest and a smaller
-    batch; one that had to be given up doubles the rest each time. Both come back when batches are quick again. Where
-    fewer rows hardly made it quicker, the time is not of the rows but of the way to the server, or of waiting for a
-    processor: then it takes twice as many rows as before instead.
+    A slow batch, because the server is busy or others hold locks, is followed by a longer rest and a smaller batch.
+    Each batch that had to be given up doubles the rest. Both recover when batches are quick again. If a smaller
+    batch was hardly quicker, the time is spent on the network or waiting for a processor, not on rows. Then the next
+    batch gets twice as many rows as the larger one.
     """
 
     def __init__(
@@ -59,9 +65,10 @@ class BatchPace:
         most_slowed: float = 1.0,
         back_off_s: float = BACK_OFF_S,
     ) -> None:
-        """``rest``: of the time that a batch took. ``most_slowed``: how much longer it is at most where rows are slow.
+        """``rest_factor``: factor on the duration of a batch.
 
-        ``back_off_s``: the rest after a batch that was given up, which doubles from then on.
+        ``max_slowdown``: maximum extra factor when rows are slow.
+        ``back_off_s``: rest after the first batch that was given up, in seconds; it doubles with each further one.
         """
         self.size = first
         self._largest, self._target_s = largest, target_s
@@ -73,9 +80,9 @@ class BatchPace:
         self._before = (0, 0.0)
 
     def after(self, rows: int, seconds: float) -> float:
-        """Take in what a batch of rows took, in seconds; returns the seconds to rest.
+        """Record a batch of ``rows`` rows that took ``seconds``. Return the seconds to rest.
 
-        A full batch at most doubles the size of the next one; another one does not raise it.
+        A full batch at most doubles the size of the next one; a batch that was not full does not increase it.
         """
         self._back_off_s = 0.0
         slowed = 1.0
@@ -92,12 +99,12 @@ class BatchPace:
         return max(self._shortest_rest_s, min(seconds * self._rest * slowed, self._longest_rest_s))
 
     def _in_vain(self, rows: int, seconds: float) -> bool:
-        """Whether the batch had fewer rows than the one before, and that saved less than half of what it should."""
+        """Return whether the batch was smaller than the last full one and saved less than half of the expected time."""
         rows_before, seconds_before = self._before
         return rows < rows_before and seconds > seconds_before * (1 + rows / rows_before) / 2
 
     def given_up(self) -> float:
-        """A batch had to be given up, for a deadlock, a lock or time; returns the seconds to rest."""
+        """Record a batch given up because of a deadlock, lock or timeout. Return the seconds to rest."""
         self.size = max(1, self.size // 2)
         self._before = (0, 0.0)
         first = max(self._first_back_off_s, self._shortest_rest_s)
@@ -106,7 +113,7 @@ class BatchPace:
 
 
 def archive_pace(batch: int, pause_s: float) -> BatchPace:
-    """The pace of archiving. ``batch``: messages at most. ``pause_s``: seconds of rest at least."""
+    """Return the pace of archiving. ``batch``: maximum messages per batch. ``pause_s``: minimum rest in seconds."""
     return BatchPace(
         batch,
         batch,

@@ -1,4 +1,4 @@
-"""A plan, ready to be applied once: what all actions have in common."""
+"""A prepared plan that can be applied once; shared by all actions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from qmon.operate.context import OnProgress, OperatorContext, Permission, Stoppe
 from qmon.operate.run.operation import Record, Running, check, running
 from qmon.operate.sql import Sql
 
-# The body of an operation, between its recorded beginning and end.
+# The body of an operation, between its recorded begin and end.
 Work = Callable[[Sql, Running, OnProgress, Stopped], None]
 
 
 class PreparedAction:
-    """A plan as read from the server, to be applied once or left.
+    """A plan as read from the server, to be applied once or discarded.
 
-    ``work``: ``None`` where the plan is refused. ``record``: what is written down besides the plan. ``ensure``: makes
-    what the operation needs, before it begins. Where qmon is read-only, every plan is refused.
+    ``work``: the body of the operation, ``None`` if the plan is refused. ``record``: the part of the record that is
+    not in the plan. ``ensure``: creates what the operation needs before it begins. If qmon is read-only, every plan
+    is refused.
     """
 
     def __init__(
@@ -35,13 +36,13 @@ class PreparedAction:
         self._applied = False
 
     def apply(self, permission: Permission, on_progress: OnProgress, stopped: Stopped) -> OperationResult:
-        """Do it, in batches, until done or ``stopped()``; writes the audit before and after.
+        """Run the plan in batches until it is done or ``stopped()`` is true. Audits it before and after.
 
-        Raises ``BadInput`` with nothing changed where the permission does not suffice or the plan cannot be applied,
-        ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and what else a server says. What batches have committed
-        stays; the operation is then marked interrupted, and preparing it again finishes it. When the connection is
-        lost during a commit, the result has the state unknown and says which batch. Once the operation has begun, the
-        plan is not applied again: the server has moved on.
+        Raises ``BadInput`` with nothing changed if the permission does not suffice or the plan cannot be applied,
+        and ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and other errors of the server. Committed batches stay;
+        the operation then counts as interrupted, and preparing it again finishes it. If the connection is lost
+        during a commit, the result has the state unknown and names the batch. A plan cannot be applied twice,
+        because the database has changed since it was prepared.
         """
         if self._applied:
             raise BadInput("this plan was applied already; plan again; nothing was changed")
@@ -58,5 +59,5 @@ class PreparedAction:
 
 
 def refused(context: OperatorContext, kind: Kind, queue: str, title: str, why: str) -> PreparedAction:
-    """A plan that says why there is nothing to apply."""
+    """Return a plan that only explains why it is refused."""
     return PreparedAction(context, Plan(kind, context.target.name, queue, title, refused=why))

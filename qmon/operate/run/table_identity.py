@@ -1,4 +1,4 @@
-"""Whether a table is still the one that was planned for: neither rewritten, nor replaced, nor altered."""
+"""Detects that a table was rewritten, replaced or altered since an action was planned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.operate.sql import Sql
 
 
 class TableChanged(QmonError):
-    """The table is no longer the one that was planned for; the batch was rolled back."""
+    """Raised when the table is no longer the planned one. The batch was rolled back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,16 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class TableIdentity:
-    """A table with its partitions as a plan saw them."""
+    """A table and its partitions at the time of the plan."""
 
     table: TableName
     parts: dict[str, _Part]
 
     def check(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
-        """Raise ``TableChanged`` unless the table, and the partitions where these rows lie, are as they were.
+        """Raise ``TableChanged`` if the table, or a partition that contains these rows, has changed.
 
-        Within a batch after its last statement: from then on its locks keep everything as it is until the commit.
+        Call it in a batch after the last statement: from then on the locks of the batch prevent changes until the
+        commit.
         """
         parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
         now = {each.part: each for each in _read(sql, self.table, parts)}
@@ -53,7 +54,7 @@ class TableIdentity:
 
 
 def read_place(sql: Sql, table: TableName) -> TableIdentity:
-    """The table as it is now."""
+    """Read the identity of the table as it is now."""
     return TableIdentity(table, {each.part: each for each in _read(sql, table, None)})
 
 

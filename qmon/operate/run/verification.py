@@ -1,4 +1,4 @@
-"""Verifies rows that were just written against the values they should have, whatever triggers did to them."""
+"""Compares rows that were just written with the expected values, in case triggers changed them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INSERTS: Final = "a trigger inserts further rows into the table"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A row that a statement wrote: where it lies now (PostgreSQL), and whether it is as it was to be."""
+    """A row that a statement wrote: its new place (PostgreSQL), and whether it has the expected values."""
 
     place: str
     same: bool
@@ -28,7 +28,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """Rows of some tables that a session has written."""
+    """Numbers of rows of some tables that a session has written."""
 
     inserted: int = 0
     updated: int = 0
@@ -42,11 +42,11 @@ class RowCounts:
 
 
 class TriggerWatch:
-    """Detects rows that triggers write to the tables of a queue in a batch, in addition to the batch's own.
+    """Detect rows that triggers write to the tables of a queue in a batch, in addition to the batch's own rows.
 
-    Make it in the transaction of the batch, before the statement that writes. ``event``: ``insert``, ``update`` or
-    ``delete``, the event that this statement causes. Without triggers that fire then, and on SQL Server, which does not
-    count the rows of a session, nothing is found.
+    Create it in the transaction of the batch, before the statement that writes. ``event``: ``insert``, ``update`` or
+    ``delete``, the event that this statement causes. It finds nothing if no trigger fires on the event, and on SQL
+    Server, which does not count the rows of a session.
     """
 
     def __init__(self, sql: Sql, event: str, *tables: Structure | None) -> None:
@@ -60,7 +60,7 @@ class TriggerWatch:
 
     @staticmethod
     def possible(sql: Sql) -> bool:
-        """Whether the server counts the rows that a session writes."""
+        """Return whether the server counts the rows that a session writes."""
         return sql.exists(_ROW_COUNTS)
 
     def _read(self) -> RowCounts:
@@ -78,14 +78,14 @@ class TriggerWatch:
     def check_inserted(self, count: int, *, touched: bool) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
 
-        ``touched``: triggers have updated some of these rows, which the caller compares with what they should be.
+        ``touched``: triggers have updated some of these rows. The caller compares them with the expected values.
         """
         now = self._now()
         self._check(now, RowCounts(count, min(count, now.updated) if touched else 0), _INSERTS)
 
     def check_updated(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were updated and nothing else was written."""
-        # An update that moves a row to another partition counts as a row deleted and a row inserted.
+        # An update that moves a row to another partition counts as one deleted and one inserted row.
         now = self._now()
         self._check(now, RowCounts(now.deleted, count - now.deleted, now.deleted), _INSERTS)
 
@@ -114,9 +114,9 @@ class TriggerWatch:
 def check_written(
     sql: Sql, names: Names, rows: Sequence[Written], wanted: int, columns: Sequence[str], triggers: Sequence[str]
 ) -> None:
-    """Raise ``RowRefused`` unless ``wanted`` rows were written, stayed as written, and are still there.
+    """Raise ``RowRefused`` unless ``expected`` rows were written, stayed as written, and still exist.
 
-    ``columns``: what was written. ``triggers``: those of the table.
+    ``columns``: the written columns. ``triggers``: the triggers of the table.
     """
     if len(rows) != wanted:
         raise RowRefused("the table's triggers or policies keep it from being written")
@@ -127,9 +127,9 @@ def check_written(
 
 
 def still_at(sql: Sql, table: Name, places: Sequence[str]) -> bool:
-    """Whether no trigger has touched rows since they were written, those included that wait for the commit.
+    """Return whether no trigger, including deferred ones, has touched these rows since they were written.
 
-    On SQL Server the statements that write read the rows once more themselves: there no trigger waits.
+    Always true on SQL Server: its write statements read the rows again themselves, and it has no deferred triggers.
     """
     if not sql.exists(_STILL_AT):
         return True
@@ -139,6 +139,6 @@ def still_at(sql: Sql, table: Name, places: Sequence[str]) -> bool:
 
 
 def fire(sql: Sql) -> None:
-    """Have triggers that wait for the commit fire now, where there are such."""
+    """Fire deferred triggers now, on servers that have them."""
     if sql.exists("fire"):
         sql.execute("fire", {})

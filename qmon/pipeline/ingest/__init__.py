@@ -1,1 +1,1 @@
-"""From segments to rows: what is read, checked and laid into the lake."""
+"""From segments to rows: reads segments, checks them and writes them to the lake."""

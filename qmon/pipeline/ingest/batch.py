@@ -1,4 +1,4 @@
-"""One batch: new segments into the lake, and everything that follows from them anew, for the hours they touch."""
+"""One batch: writes new segments to the lake and recomputes everything derived from them for the affected hours."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incidents import runs
 
 _STRETCHES: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
-# So many stretches are looked for one after the other; more are joined.
+
+# Up to this many periods are matched without a join.
 _FEW: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The hours of targets that a batch touches (target, seconds since the epoch).
+    """The hours that a batch affects, as pairs of target and seconds since the epoch.
 
-    ``shared``: whether several recorders watched one of them.
+    ``shared``: true if several recorders watched one of them.
     """
 
     hours: frozenset[tuple[str, float]]
@@ -37,31 +38,31 @@ class Touched:
 
     @property
     def low(self) -> float:
-        """Where the first of them begins."""
+        """Start of the first hour, seconds since the epoch."""
         return min(hour for _, hour in self.hours)
 
     @property
     def high(self) -> float:
-        """Where the last of them ends."""
+        """End of the last hour, seconds since the epoch."""
         return max(hour for _, hour in self.hours) + rollups.HOUR_S
 
     def within(self, over: str = "") -> Within:
-        """What of a table can be of these hours; without ``over`` of their days."""
+        """Return the part of a table that may hold rows of these hours. Without ``over``: of their days."""
         targets = {target for target, _ in self.hours}
         dates = {datetime.datetime.fromtimestamp(hour, datetime.UTC).date() for _, hour in self.hours}
         return Within(dates, {bucket(target) for target in targets}, targets, over, self.low, self.high)
 
     def only(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
-        """The rows that are of these hours."""
-        near = rows.where(F.col(at).between(self.low, self.high))  # which Parquet passes over pages by
+        """Return the rows within these hours."""
+        near = rows.where(F.col(at).between(self.low, self.high))  # lets Parquet skip pages
         return _matched(near, at, rollups.HOUR_S, self.hours)
 
     def without(self, rows: DataFrame) -> DataFrame:
-        """The rows that are not."""
+        """Return the rows outside these hours."""
         return _matched(rows, "start_at", rollups.HOUR_S, self.hours, within=False)
 
     def of_days(self, rows: DataFrame, *, within: bool = True) -> DataFrame:
-        """The rows that are of the days of these hours, or are not."""
+        """Return the rows within the days of these hours, or outside them."""
         days = {(target, hour // rollups.DAY_S * rollups.DAY_S) for target, hour in self.hours}
         return _matched(rows, "start_at", rollups.DAY_S, days, within=within)
 
@@ -69,9 +70,9 @@ class Touched:
 def _matched(
     rows: DataFrame, at: str, seconds: int, wanted: Collection[tuple[str, float]], *, within: bool = True
 ) -> DataFrame:
-    """The rows whose target and stretch of so many seconds are among those, or are not."""
+    """Return the rows whose target and period of ``seconds`` are in ``wanted``, or are not."""
     begun = rows.withColumn("begun", rollups.start(F.col(at), seconds))
-    if len(wanted) <= _FEW:  # without a job of its own
+    if len(wanted) <= _FEW:  # without a Spark job of its own
         few = [F.struct(F.lit(target).alias("target"), F.lit(at_s).alias("begun")) for target, at_s in sorted(wanted)]
         found = F.array_contains(F.array(*few), F.struct("target", "begun"))
         return begun.where(found if within else ~found).drop("begun")
@@ -82,26 +83,25 @@ def _matched(
 
 @dataclass(slots=True)
 class _Changes:
-    """What a batch adds to the tables and takes out of them."""
+    """Files that a batch adds to the tables and removes from them."""
 
     added: dict[str, WrittenFiles] = field(default_factory=dict)
     removed: dict[str, Files] = field(default_factory=dict)
 
 
 def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
-    """Take segments into the lake as batch number ``batch``; the totals since the lake was made.
+    """Write segments to the lake as batch number ``batch``. Returns the totals since the lake was created.
 
-    Samples come to those that the lake has of the same hours, doubles fall out, and all that follows from them is
-    computed anew for these hours: so it does not matter when a segment arrives, nor how often. Until a table is
-    committed nothing of the batch is seen of it; a try that was cut short is done again, and what it has committed is
-    left alone.
+    Samples join those that the lake has of the same hours, duplicates are dropped, and everything derived is recomputed
+    for these hours. So it does not matter when a segment arrives or how often. Readers see nothing of the batch in a
+    table until that table is committed. An interrupted attempt is repeated; tables it has committed are left alone.
 
     Args:
-        lake: where to.
-        batch: one more than the newest that the lake holds.
-        paths: the whole path of each segment and its bytes.
+        lake: the destination.
+        batch: one more than the newest batch in the lake.
+        paths: full path and size in bytes of each segment.
 
-    Raises ``Conflict`` where somebody else writes to the lake.
+    Raises ``Conflict`` if another process writes to the lake.
     """
     done = {name for name in BATCH if (committed(lake.table(name).version()) or 0) >= batch}
     before, stamp = lake.view(batch - 1), f"{batch:09d}-{secrets.token_hex(4)}"
@@ -134,14 +134,17 @@ def take_in(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, in
 
 
 def _lines(staged: stage.Staged) -> dict[str, WrittenFiles]:
-    """The files of each kind."""
+    """Return the staged files of each kind."""
     return {kind: staged.files(kind) for kind in ("poll", "sample", "operation", "bad")}
 
 
 def _samples(
     before: LakeView, staged: stage.Staged, lines: WrittenFiles, first: str, changes: _Changes, stamp: str
 ) -> int:
-    """Samples and all that follows from them; how many samples are new. ``first``: the day from which they are kept."""
+    """Write samples and derived tables.
+
+    Returns the number of new samples. ``first``: first day for which samples are kept.
+    """
     lake, rows = before.lake, staged.read("poll").where(F.col("date") >= (first or "1970-01-01"))
     place = lines.within("sampled_at")
     known = before.read("polls", place)
@@ -168,7 +171,7 @@ def _samples(
 
 
 def _derive(before: LakeView, samples: DataFrame, touched: Touched, changes: _Changes, stamp: str) -> None:
-    """Minutes, hours, days and runs of the touched hours, from all samples of these."""
+    """Compute minutes, hours, days and runs of the affected hours from all their samples."""
     minutes = _replaced(before, "minutes", rollups.minutes(samples, shared=touched.shared), touched, changes, stamp)
     counting = rollups.counting(samples, minutes) if touched.shared else samples
     hours = _replaced(before, "hours", rollups.hours(minutes, counting), touched, changes, stamp)
@@ -186,7 +189,7 @@ def _derive(before: LakeView, samples: DataFrame, touched: Touched, changes: _Ch
 def _replaced(
     before: LakeView, name: str, fresh: DataFrame, touched: Touched, changes: _Changes, stamp: str
 ) -> DataFrame:
-    """Write what is new of the touched hours in place of what is old, with the rest of its files; the new again."""
+    """Replace the rows of the affected hours, rewriting the files that hold them. Returns the new rows."""
     table, old = before.lake.table(name), before.files(name, touched.within("start_at"))
     rows = fresh.select(*table.schema.fieldNames())
     if old.paths:
@@ -205,7 +208,7 @@ def _operations(before: LakeView, staged: stage.Staged, lines: WrittenFiles, cha
 
 
 def _too_old(staged: stage.Staged, lines: WrittenFiles, first: str) -> list[tuple[str, str]]:
-    """The segments with days of which samples are kept no more, with the reason: their hours stay as they are."""
+    """Return the segments with days older than the kept samples, with a reason. Their hours are not recomputed."""
     if not any(str(date) < first for date in lines.within().dates or ()):
         return []
     rows = staged.read("poll").where(F.col("date") < first).select("line.file").distinct().collect()
@@ -213,7 +216,7 @@ def _too_old(staged: stage.Staged, lines: WrittenFiles, first: str) -> list[tupl
 
 
 def _passed_over(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:
-    """The segments that Spark passes over, with the reason: they are empty, or have vanished since they were listed."""
+    """Return the segments that Spark skips, with a reason: they are empty, or disappeared after listing."""
     found = [(path, "the file is empty") for path, size in paths.items() if not size]
     gone = "the file was there and vanished before it was read"
     found += [(path, gone) for path, size in paths.items() if size and not storage.there(path)]

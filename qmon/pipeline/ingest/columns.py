@@ -1,5 +1,6 @@
-"""From lines to columns, on the executors: Arrow reads the JSON of many lines at once, and no value becomes an object
-of Python's on its way. What is no line of this shape becomes a row that says why.
+"""Turns lines into columns, on the executors. Arrow parses the JSON of many lines at once, without Python objects.
+
+A line that does not have the expected shape becomes a row with the reason.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from qmon.recording.format.frames import FORMAT, Damaged, plain_json
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
-# Text of lines read at a time, so that memory does not follow the size of a segment.
+
+# Bytes of lines parsed at a time, so that memory does not depend on the size of a segment.
 _BYTES: Final = 4 * 1024 * 1024
-# The year 10000: a time beyond it is none.
+
+# The year 10000. Later times are invalid.
 _LATEST: Final = 253_402_300_800.0
 _SHOWN: Final = 200
 
@@ -30,7 +33,7 @@ Places = npt.NDArray[np.int64]
 
 
 def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow``: segments (``path``, ``content``) in, rows as in ``schema.STAGED`` out."""
+    """Convert segments (``path``, ``content``) to rows of ``schema.STAGED``. For ``mapInArrow``."""
     for batch in segments:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
             name, reads, size = str(path.as_py()), [], 0
@@ -44,7 +47,7 @@ def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def rows_of(file: str, reads: list[Read]) -> Iterator[pa.RecordBatch]:
-    """The rows of some lines of one segment, each kind in a batch of its own."""
+    """Yield the rows of some lines of one segment, one batch per kind."""
     good = _good([read for read in reads if read.reason is None])
     for part, lines in good:
         of = _Lines(file, part, lines)
@@ -67,7 +70,10 @@ def rows_of(file: str, reads: list[Read]) -> Iterator[pa.RecordBatch]:
 
 
 def _good(reads: list[Read]) -> Iterator[tuple[list[Read], pa.Table]]:
-    """Lines as Arrow reads them, all at once or, around one that is none, in halves; that one is given its reason."""
+    """Parse lines with Arrow, all at once. On an error, split them in halves until only bad lines are left out.
+
+    Bad lines get a reason.
+    """
     if not reads:
         return
     try:
@@ -94,7 +100,7 @@ def _parsed(text: bytes) -> pa.Table:
 
 
 def _wrong(text: bytes) -> str:
-    """Why Arrow does not read a line: it is of a newer format, or of no shape that we know."""
+    """Return why Arrow cannot parse a line: a newer format, or an unknown shape."""
     try:
         version = plain_json(text)["v"]
         newer = version > FORMAT
@@ -112,7 +118,7 @@ def _shown(text: bytes | None) -> str | None:
 
 
 class _Lines:
-    """Lines of one segment, column by column."""
+    """The parsed lines of one segment, as columns."""
 
     def __init__(self, file: str, reads: list[Read], lines: pa.Table) -> None:
         self._file, self._reads, self._lines = file, reads, lines
@@ -121,12 +127,12 @@ class _Lines:
         self._lists = {name: _ListColumn(self._figures.field(name)) for name in FIGURES}
 
     def polls(self) -> npt.NDArray[np.bool_]:
-        """Which ones are about figures."""
+        """Return true for each line that has figures."""
         found: npt.NDArray[np.bool_] = self._figures.is_valid().to_numpy(zero_copy_only=False)
         return found
 
     def reasons(self) -> list[str | None]:
-        """Why each cannot be used; ``None``: it can."""
+        """Return why each line is unusable; ``None`` if it is usable."""
         at = pc.coalesce(self._figures.field("sampled_at"), self._operation.field("started_at"))
         timed = pc.fill_null(pc.and_(pc.greater(at, 0.0), pc.less(at, _LATEST)), False)
         named = pc.and_(self._column("r").is_valid(), self._column("n").is_valid())
@@ -148,7 +154,7 @@ class _Lines:
         return found
 
     def rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-        """Rows of the kinds ``poll``, ``sample`` and ``operation``, of the lines that are each."""
+        """Yield rows of the kinds ``poll``, ``sample`` and ``operation`` for the lines of each kind."""
         if polls.any():
             lines = np.flatnonzero(polls)
             common = self._common(lines, self._figures.field("sampled_at").take(lines))
@@ -173,7 +179,7 @@ class _Lines:
             yield _batch(self._common(lines, done.field("started_at")) | kind, len(lines))
 
     def _common(self, lines: Places, at: pa.Array) -> dict[str, Any]:
-        """What every row of a line has."""
+        """Return the columns common to all rows of a line."""
         reads = [self._reads[line] for line in lines]
         names = {name: bucket(name) for name in {read.target for read in reads}}
         return {
@@ -187,9 +193,9 @@ class _Lines:
         }
 
     def _samples(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
-        """One row a queue and line, those of a queue together, and how many there are of each line.
+        """Return one row per queue and line, sorted by queue, and the number of rows of each line.
 
-        A queue without a name is none, and one that a line names twice counts once.
+        Queues without a name are dropped. A queue that a line names twice counts once.
         """
         counts = self._lists["queue"].lengths[lines]
         names = self._lists["queue"].spread(lines, counts).dictionary_encode()
@@ -210,7 +216,7 @@ class _Lines:
 
 
 class _ListColumn:
-    """One list a line, of which a missing one is empty."""
+    """A column of lists, one per line. A missing list counts as empty."""
 
     def __init__(self, lists: pa.Array) -> None:
         self.lengths: Places = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -218,7 +224,7 @@ class _ListColumn:
         self._values = lists.flatten()
 
     def spread(self, lines: Places, counts: Places) -> pa.Array:
-        """The values of some lines one after the other, ``counts`` of each; of an empty list nulls."""
+        """Return the values of some lines in sequence, ``counts`` for each. Empty lists give nulls."""
         lengths, total = self.lengths[lines], int(counts.sum())
         if not lengths.any():
             return pa.nulls(total, self._values.type)
@@ -230,12 +236,12 @@ class _ListColumn:
 
 
 def _dates(at: pa.Array) -> pa.Array:
-    """The days in UTC."""
+    """Return the days in UTC."""
     return pc.floor(pc.divide(at, 86400.0)).cast(pa.int32()).cast(pa.date32())
 
 
 def _struct(fields: dict[str, Any], rows: int) -> pa.Array:
-    """The column ``line`` of ``schema.STAGED``."""
+    """Return the column ``line`` of ``schema.STAGED``."""
     kind = _STAGED.field("line").type
     return pa.StructArray.from_arrays(
         [_full(fields.get(field.name), rows, field.type).cast(field.type) for field in kind], fields=list(kind)
@@ -243,7 +249,7 @@ def _struct(fields: dict[str, Any], rows: int) -> pa.Array:
 
 
 def _batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
-    """Rows as in ``schema.STAGED``; a column that is not given is null, one value stands for all rows."""
+    """Return rows of ``schema.STAGED``. Missing columns are null; a single value is repeated for all rows."""
     return pa.record_batch([_full(columns.get(f.name), rows, f.type).cast(f.type) for f in _STAGED], schema=_STAGED)
 
 

@@ -1,6 +1,6 @@
-"""From the bytes of a segment to its lines, on the executors. What cannot be read becomes a row that says why.
+"""Splits the bytes of a segment into lines, on the executors. Unreadable parts become rows with the reason.
 
-Damage in one frame does not cost the next, at which reading goes on.
+Damage in one frame does not affect the next one: reading continues there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WANTED: Final = frozenset({"figures", "operation", "session"})
 
 @dataclass(slots=True)
 class Read:
-    """One line that the pipeline needs, or a stretch that cannot be read, with the reason."""
+    """One line that the pipeline needs, or an unreadable part, with the reason."""
 
     place: int
     target: str
@@ -28,10 +28,10 @@ class Read:
 
 
 def read_segment(path: str, content: bytes) -> Iterator[Read]:
-    """The lines of one segment that the pipeline needs, in their order; never raises for what is in it.
+    """Yield the lines of one segment that the pipeline needs, in order. Its contents never raise.
 
-    A line whose kind is known and not needed here is passed over unread; a line that has no kind is handed on as
-    damaged. The target's name comes from the session's line, else from the folder ``target=…``.
+    Lines of known kinds that are not needed are skipped unparsed. A line without a kind is yielded as damaged. The
+    target's name comes from the session line, otherwise from the folder ``target=…``.
     """
     target, zone, place = _from_path(path), "UTC", 0
     for text, reason in _frames(content):
@@ -56,7 +56,7 @@ def read_segment(path: str, content: bytes) -> Iterator[Read]:
 
 
 def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
-    """The text of each frame, and what is wrong behind it, or an empty string."""
+    """Yield the text of each frame, and the error that follows it, or an empty string."""
     data, at = memoryview(content), 0
     if not content:
         yield b"", "the file is empty"

@@ -1,7 +1,7 @@
-"""Every segment of a folder of recordings into the lake once, in batches, now or for ever.
+"""Takes every segment of a folder of recordings into the lake once, in batches, one time or continuously.
 
-The table ``segments`` says which batch takes which files. It is committed first: with that a batch belongs to whoever
-committed it, and one that was cut short is done again with the same files.
+The table ``segments`` lists the files of each batch and is committed first. From then on the batch belongs to that
+writer, and an interrupted batch is repeated with the same files.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from qmon.pipeline.session import first_line
 from qmon.recording.format.frames import SUFFIX
 from qmon.recording.write.retention import mark_name, mark_text
 
-# Bytes of the segments of a batch; one segment at least.
+# Bytes of segments per batch. A batch has at least one segment.
 BATCH_BYTES: Final = 1_000_000_000
 _TRIES: Final = 3
 _NO_DATE: Final = datetime.date(1970, 1, 1)
 
 
 class Intake:
-    """What is new in a folder of recordings, batch by batch.
+    """Takes new segments of a folder of recordings into the lake, batch by batch.
 
-    Raises ``BadInput`` where there is no such folder.
+    Raises ``BadInput`` if the folder does not exist.
     """
 
     def __init__(self, lake: Lake, recordings: str, batch_bytes: int = BATCH_BYTES) -> None:
@@ -54,14 +54,17 @@ class Intake:
             raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
 
     def step(self) -> tuple[int, Mapping[str, int]] | None:
-        """One batch: its number, and the totals since the lake was made; ``None``: there is nothing new."""
+        """Run one batch.
+
+        Returns its number and the totals since the lake was created, or ``None`` if nothing is new.
+        """
         there = self._folder.sizes(SUFFIX)
         claimed = committed(self._table.version()) or 0
         held = committed(self._lake.table("samples").version()) or 0
         if self._known is None:
             self._known = self._done(there)
             if there:
-                self._mark(there)  # before the first batch, so that retention waits for this lake, too
+                self._mark(there)  # before the first batch, so that retention already waits for this lake
         self._known &= there.keys()
         if claimed > held:
             batch, files = claimed, self._of(claimed)
@@ -76,9 +79,9 @@ class Intake:
         return batch, totals
 
     def _mark(self, there: Collection[str]) -> None:
-        """Say beside the recordings which of them this lake has."""
+        """Write to the folder of recordings which of its segments this lake has."""
         lake = self._lake.storage.root
-        # A copy of a lake has the id of its original, so the place is a part of the name.
+        # A copied lake has the same id as the original, so the name also depends on the path.
         name = mark_name(uuid.uuid5(uuid.UUID(str(self._table.made().metadata().id)), lake).hex)
         self._folder.replace(mark_text(lake, time.time(), (self._known or set()).intersection(there)), name)
 
@@ -86,19 +89,19 @@ class Intake:
         for left in reversed(range(_TRIES)):
             try:
                 return take_in(self._lake, batch, paths)
-            except ChangedMeanwhile:  # tidied up meanwhile: what is computed anew follows from what there is now
+            except ChangedMeanwhile:  # `tidy` rewrote files in the meantime: compute again from the current ones
                 if not left:
                     raise
         raise AssertionError
 
     def _claim(self, batch: int, files: Mapping[str, int]) -> None:
-        """Commit that these files are of this batch. Raises ``Conflict`` where somebody else has."""
+        """Commit that these files belong to this batch. Raises ``Conflict`` if another process has committed it."""
         rows = [{"file": name, "bytes": size, "batch": batch, **_place(name)} for name, size in files.items()]
         told = f"somebody else writes to the lake {self._lake.storage.root}; run one at a time"
         table = self._table.made()
         if (committed(table) or 0) >= batch:
             raise Conflict(told)
-        try:  # a second one with this number is refused, and what `tidy` commits at that moment is no obstacle
+        try:  # a second commit of this batch is refused; a concurrent commit by `tidy` is not a problem
             write_deltalake(
                 table,
                 pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)),
@@ -109,7 +112,7 @@ class Intake:
             raise Conflict(told) from problem
 
     def _done(self, there: Mapping[str, int]) -> set[str]:
-        """The files that the lake has, of the days of which there are files."""
+        """Return the files that the lake already has, limited to the days of the given files."""
         if (version := self._table.version()) is None:
             return set()
         dates = {_place(name)["date"] for name in there}
@@ -117,7 +120,7 @@ class Intake:
         return set(rows["file"].to_pylist())
 
     def _of(self, batch: int) -> dict[str, int]:
-        """The files of a batch."""
+        """Return the files of a batch with their sizes in bytes."""
         rows = self._table.made().to_pyarrow_table(filters=pc.field("batch") == batch, columns=["file", "bytes"])
         return dict(zip(rows["file"].to_pylist(), rows["bytes"].to_pylist(), strict=True))
 
@@ -129,9 +132,9 @@ def run(
     on_batch: Callable[[int, Mapping[str, int]], None] | None = None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Take in all that is new, and with ``every_s`` look for more so often (seconds) until ``stop`` is set.
+    """Take in everything new. With ``every_s`` (seconds), look for more at this interval until ``stop`` is set.
 
-    ``on_batch``: called after each batch, on another thread. Raises ``QmonError`` with one line where a batch fails.
+    ``on_batch`` is called after each batch, on another thread. Raises ``QmonError`` with one line if a batch fails.
     """
 
     def step() -> bool:
@@ -156,7 +159,7 @@ def _raise(problem: Exception) -> None:
 
 
 def _next(new: Mapping[str, int], most: int) -> dict[str, int]:
-    """As many as have these bytes together, those of a day first and of a target together."""
+    """Return the files of the next batch, at most ``most`` bytes, sorted by day and target."""
     found: dict[str, int] = {}
     total = 0
     for name in sorted(new, key=lambda each: (*_place(each).values(), each)):
@@ -168,7 +171,7 @@ def _next(new: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def _place(name: str) -> dict[str, Any]:
-    """Day, bucket and target of a segment by its path."""
+    """Return day, bucket and target of a segment from its path."""
     folders = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
     target = unquote(folders.get("target", ""), errors="surrogatepass")
     try:

@@ -1,4 +1,4 @@
-"""A batch's segments as rows, checked against their schemas; bad lines apart, with their reason."""
+"""A batch's segments as rows, checked against their schemas. Bad lines are separate, with their reason."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup.rollups import HOUR_S, start
 
 _FOLDER = "_staged"
-# What tells a line apart, whichever file it is in.
+
+# Identifies a line, whichever file it is in.
 LINE = ("target", "recorder", "sequence")
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """The rows of a batch, in files of their own for each kind, read and decoded once."""
+    """The staged rows of a batch, decoded once, in separate files for each kind."""
 
     storage: Storage
     stamp: str
 
     def folder(self, kind: str) -> str:
-        """Where the rows of one kind are below the lake."""
+        """Return the folder of one kind of rows, relative to the lake."""
         return f"{_FOLDER}/{self.stamp}/kind={kind}"
 
     def read(self, kind: str) -> DataFrame:
-        """The rows of one kind."""
+        """Return the rows of one kind."""
         place = self.folder(kind)
         if not self.storage.exists(place):
             return table_of(self.storage.session, (), STAGED)
@@ -39,16 +40,16 @@ class Staged:
         return reader.option("__globPaths__", "false").parquet(self.storage.at(place))
 
     def files(self, kind: str) -> WrittenFiles:
-        """The files of one kind."""
+        """Return the files of one kind."""
         return LakeTable(self.storage.session, self.storage.at(_FOLDER), STAGED).found(f"{self.stamp}/kind={kind}")
 
     def remove(self) -> None:
-        """Remove what is left of it, and of batches that were cut short."""
+        """Delete the staged files, including those of interrupted batches."""
         self.storage.delete(_FOLDER)
 
 
 def stage(storage: Storage, paths: Collection[str], stamp: str) -> Staged:
-    """Decode whole segments where the executors are, and write down what is in them. ``paths``: whole ones."""
+    """Decode segments on the executors and write their rows to the staging folder. ``paths``: full paths."""
     session = storage.session
     if not paths:
         return Staged(storage, stamp)
@@ -60,26 +61,26 @@ def stage(storage: Storage, paths: Collection[str], stamp: str) -> Staged:
 
 
 def samples(rows: DataFrame, polls: DataFrame) -> DataFrame:
-    """One row a queue and poll, each once, of staged rows that these polls have."""
+    """Return one row per queue and poll without duplicates, for staged rows that belong to these polls."""
     kept = rows.join(polls.select(*LINE), [*LINE], "left_semi").select(*SAMPLES.fieldNames())
     return kept.dropDuplicates([*LINE, "queue"])
 
 
 def polls(rows: DataFrame, known: DataFrame) -> DataFrame:
-    """One row a poll with queues, each line once, without those that the lake has."""
+    """Return one row per poll with queues, without duplicates and without polls that the lake has."""
     waits = F.arrays_zip(F.col("line.wait").alias("event"), F.col("line.sessions").alias("sessions"))
     found = rows.where("line.queues > 0").dropDuplicates([*LINE]).join(known.select(*LINE), [*LINE], "left_anti")
     return found.withColumns({"queues": F.col("line.queues"), "waits": waits}).select(*POLLS.fieldNames())
 
 
 def operations(rows: DataFrame) -> DataFrame:
-    """One row a line about an operation; the same operation may have several."""
+    """Return one row per line about an operation. An operation may have several lines."""
     flat = rows.select("line.operation.*", F.col("sequence").alias("written"), "target", "date", "bucket")
     return flat.select(*OPERATIONS.fieldNames())
 
 
 def last_state(operations: DataFrame) -> DataFrame:
-    """Each operation once, as it stood last."""
+    """Return each operation once, in its latest state."""
     order = F.struct(F.coalesce("ended_at", F.lit(0.0)), F.col("written"))
     whole = F.struct(*(name for name in OPERATIONS.fieldNames() if name not in ("id", "target")))
     found = operations.groupBy("target", "id").agg(F.max_by(whole, order).alias("o"))
@@ -87,22 +88,22 @@ def last_state(operations: DataFrame) -> DataFrame:
 
 
 def bad(rows: DataFrame) -> DataFrame:
-    """The lines and stretches that could not be used: file, place, text and reason; ``date``: of today."""
+    """Return the unusable lines and parts: file, place, text and reason. ``date`` is today."""
     flat = rows.select("line.file", "line.place", "line.text", "line.reason", "target", "bucket")
     return flat.withColumn("date", F.current_date()).select(*BAD.fieldNames())
 
 
 def bad_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> DataFrame:
-    """The same of whole files, each with the reason."""
+    """Return rows like ``unusable_lines`` for whole files, each with its reason."""
     nobody = {"place": 0, "target": "", "bucket": bucket("")}
     rows = [{"file": file, "reason": reason, **nobody} for file, reason in files]
     return table_of(session, rows, BAD).withColumn("date", F.current_date())
 
 
 def hours(polls: DataFrame, known: DataFrame) -> DataFrame:
-    """The hours of targets that polls touch, and how many recorders (with their zones) watched each.
+    """Return the hours that polls affect, and how many recorders (with different zones) watched each.
 
-    ``known``: polls of the lake.
+    ``known``: polls in the lake.
     """
     hour = start(F.col("sampled_at"), HOUR_S).alias("hour")
     columns = ("target", hour, "recorder", "zone")

@@ -1,1 +1,1 @@
-"""The lake: tables as Parquet folders and their manifest."""
+"""The lake: tables in the Delta format, their schemas and maintenance."""

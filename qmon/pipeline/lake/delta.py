@@ -1,8 +1,8 @@
-"""One table of the lake in the Delta format: Spark writes and reads its Parquet files, delta-rs says which ones count.
+"""One table of the lake in the Delta format. Spark reads and writes the Parquet files; delta-rs manages the log.
 
-A write leaves files that nobody sees, in a folder of its own; a commit makes them part of the table, and others not,
-in one step. Each commit carries the number of its batch as an application transaction: a batch that is tried again
-commits once, and of two that write at once the second is refused.
+A write creates files in a new folder that readers do not see. A commit adds files to the table and removes others in
+one step. Each commit carries the number of its batch as an application transaction. So a repeated batch commits once,
+and of two concurrent writers the second is refused.
 """
 
 from __future__ import annotations
@@ -35,26 +35,28 @@ from qmon.pipeline.lake.schema import PARTITIONS
 
 APP: Final = "qmon"
 SAID: Final = "qmon"
-# Columns whose least and greatest value the log has of each file, so that readers pass over files.
+
+# Columns with minimum and maximum per file in the log, so that readers can skip files.
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
-# To commit, when others commit at the same moment.
+
+# Attempts to commit while others commit at the same time.
 _TRIES: Final = 20
 _PROPERTIES: Final = {"delta.logRetentionDuration": "interval 7 days", "delta.checkpointInterval": "20"}
 
 
 class Conflict(QmonError):
-    """Somebody else has committed the same batch."""
+    """Another process has committed the same batch."""
 
 
 class ChangedMeanwhile(Conflict):
-    """What was read of a table has been written anew since by somebody else."""
+    """Another process has rewritten files that were read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """What to read of a table; ``None``: all. Files that certainly have nothing of it are passed over, rows are not.
+    """The part of a table to read; ``None`` means all. Excludes whole files, not rows.
 
-    ``low``, ``high``: of the column ``over``, both included.
+    ``low``, ``high``: bounds of the column ``over``, inclusive.
     """
 
     dates: Collection[datetime.date] | None = None
@@ -67,7 +69,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Some files of one version of a table: paths relative to it, sizes in bytes, partitions, and rows in all."""
+    """Files of one version of a table: relative paths, sizes in bytes, partitions, and total number of rows."""
 
     paths: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
@@ -77,13 +79,13 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """Files that were written and are no part of the table yet; ``rows`` in all."""
+    """Files that were written but are not part of the table yet. ``rows``: total number of rows."""
 
     adds: tuple[AddAction, ...] = ()
     rows: int = 0
 
     def within(self, over: str = "") -> Within:
-        """What of a table can be of the same partitions and targets, and times of the column ``over``."""
+        """Return the part of a table with the same partitions and targets, and the same times in ``over``."""
         said = [json.loads(add.stats) for add in self.adds]
         dates = {add.partition_values["date"] for add in self.adds} - {None}
         buckets = {add.partition_values["bucket"] for add in self.adds} - {None}
@@ -102,7 +104,7 @@ class WrittenFiles:
 
 @dataclass(frozen=True, slots=True)
 class LakeTable:
-    """One table. ``root``: where it is, as Spark writes it; ``options``: of delta-rs, beside its environment."""
+    """One table. ``root``: its path for Spark. ``options``: for delta-rs, in addition to its environment."""
 
     session: SparkSession
     root: str
@@ -111,17 +113,20 @@ class LakeTable:
 
     @property
     def uri(self) -> str:
-        """Where it is, as delta-rs writes it."""
+        """Its path for delta-rs."""
         if self.root.startswith("file:"):
             return "/" + self.root.removeprefix("file:").lstrip("/")
         return self.root.replace("s3a://", "s3://", 1)
 
     def exists(self) -> bool:
-        """Whether it was ever written."""
+        """Return true if the table was ever written."""
         return bool(DeltaTable.is_deltatable(self.uri, dict(self.options)))
 
     def version(self, batch: int | None = None) -> DeltaTable | None:
-        """Its newest version; with ``batch`` the newest that holds no later batch. ``None``: there is none yet."""
+        """Return the newest version, or with ``batch`` the newest without later batches.
+
+        ``None``: no version exists.
+        """
         if not self.exists():
             return None
         found = DeltaTable(self.uri, storage_options=dict(self.options))
@@ -130,7 +135,7 @@ class LakeTable:
         return found
 
     def made(self) -> DeltaTable:
-        """Its newest version; where there is none, an empty one."""
+        """Return the newest version, creating an empty table if there is none."""
         if (found := self.version()) is not None:
             return found
         self._make_folder()
@@ -144,7 +149,7 @@ class LakeTable:
         )
 
     def files(self, version: DeltaTable | None, within: Within = Within()) -> Files:
-        """The files of a version that may hold something of what is asked for."""
+        """Return the files of a version that may hold rows of ``within``."""
         if version is None or (within.dates is not None and not within.dates):
             return Files()
         adds = pa.table(version.get_add_actions(flatten=True))
@@ -166,36 +171,37 @@ class LakeTable:
         )
 
     def read(self, files: Files) -> DataFrame:
-        """The rows of these files."""
+        """Return the rows of these files."""
         return self._read([f"{self.root}/{path}" for path in files.paths])
 
     def read_written(self, written: WrittenFiles) -> DataFrame:
-        """The rows of files that are no part of the table yet."""
+        """Return the rows of files that are not part of the table yet."""
         return self._read([f"{self.root}/{add.path}" for add in written.adds])
 
     def _read(self, paths: list[str]) -> DataFrame:
         if not paths:
             return table_of(self.session, (), self.schema)
         inside = StructType([each for each in self.schema.fields if each.name not in PARTITIONS])
-        # Files lie in folders of several batches, of which Spark would make no one table: it is told their partitions.
+        # Files are in folders of several batches, which Spark does not treat as one table. So partitions come from
+        # paths.
         reader = self.session.read.schema(inside).option("recursiveFileLookup", "true").option("__globPaths__", "false")
         parts = [_partition(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
         return reader.parquet(*paths).select(*inside.fieldNames(), *parts)
 
     def write(self, frame: DataFrame, stamp: str) -> WrittenFiles:
-        """Write rows into the folder ``stamp``."""
+        """Write rows to the folder ``stamp``."""
         self._make_folder()
         rows = frame.select(*self.schema.fieldNames())
         rows.write.mode("overwrite").partitionBy(*PARTITIONS).parquet(f"{self.root}/{stamp}")
         return self.found(stamp)
 
     def _make_folder(self) -> None:
-        """On this machine the folder is the user's alone, because a lake may hold payloads."""
+        """Create a local folder with access for the user only, because a lake may contain payloads."""
         if self.root.startswith("file:"):
             make_folder(Path(self.uri))
 
     def found(self, stamp: str) -> WrittenFiles:
-        """The Parquet files in the folder ``stamp``, with what their footers say."""
+        """Return the Parquet files in the folder ``stamp``, with statistics from their footers."""
         place = self._place()
         selector = pa.fs.FileSelector(stamp, allow_not_found=True, recursive=True)
         files = [each for each in place.get_file_info(selector) if each.path.endswith(".parquet")]
@@ -217,10 +223,11 @@ class LakeTable:
         said: Mapping[str, Any] | None = None,
         app: str = APP,
     ) -> bool:
-        """Make files part of the table, and others not, as batch number ``batch``; ``said``: to ``say`` with it.
+        """Add files to the table and remove others, as batch number ``batch``.
 
-        False where that batch was committed already. Raises ``Conflict`` where somebody else has committed that batch
-        meanwhile, and ``ChangedMeanwhile`` where one of the files that are removed is no part of the table any more.
+        ``entries``: stored with the commit. Returns false if that batch was already committed. Raises ``Conflict`` if
+        another process has committed it in the meantime, and ``ChangedMeanwhile`` if a file to remove is no longer part
+        of the table.
         """
         now = int(time.time() * 1000)
         gone = [
@@ -240,7 +247,7 @@ class LakeTable:
         raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
 
     def say(self, said: Mapping[str, Any]) -> None:
-        """Commit these entries, beside those that were said before. Raises ``ChangedMeanwhile``."""
+        """Commit these entries, in addition to earlier ones. Raises ``ChangedMeanwhile``."""
         if not any(self._committed(self.made(), [], said) for _ in range(_TRIES)):
             raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
 
@@ -251,7 +258,7 @@ class LakeTable:
         said: Mapping[str, Any] | None,
         transactions: list[Transaction] | None = None,
     ) -> bool:
-        """Commit right after this version, the newest; False where somebody else was faster."""
+        """Commit on top of this version. Returns false if another process committed first."""
         entries = None if said is None else {SAID: json.dumps({**self.said(table), **said}, sort_keys=True)}
         try:
             table.create_write_transaction(
@@ -270,17 +277,17 @@ class LakeTable:
         return True
 
     def replace(self, frame: DataFrame) -> None:
-        """Make these rows the whole table."""
+        """Replace all rows of the table."""
         table = self.made()
         batch = (committed(table) or 0) + 1
         self.commit(batch, self.write(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files(table))
 
     def said(self, version: DeltaTable | None) -> Mapping[str, Any]:
-        """What was said up to a version, as far as the log goes back."""
+        """Return the entries stored up to a version, as far back as the log goes."""
         if version is None:
             return {}
         place = self._place()
-        for number in range(version.version(), -1, -1):  # ``DeltaTable.history`` tells of the newest version alone
+        for number in range(version.version(), -1, -1):  # `DeltaTable.history` covers only the newest version
             try:
                 with place.open_input_stream(f"_delta_log/{number:020d}.json") as commit:
                     lines: list[bytes] = commit.read().splitlines()
@@ -298,24 +305,27 @@ class LakeTable:
 
 
 def committed(version: DeltaTable | None, app: str = APP) -> int | None:
-    """The newest batch that a version holds."""
+    """Return the newest batch in a version, or ``None``."""
     return None if version is None else version.transaction_version(app)
 
 
 def table_of(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: StructType) -> DataFrame:
-    """Some rows of the driver's, without a job and a worker of Python's; what is joined to none falls out of plans."""
+    """Create a frame from local rows without a Spark job or Python worker.
+
+    Spark optimizes away joins with an empty one.
+    """
     kind = to_arrow_schema(schema)
     return session.createDataFrame(pa.Table.from_pylist(list(rows), kind), schema)
 
 
 def _partition(name: str) -> Column:
-    """The value of a partition, by the path of the file."""
+    """Return the value of a partition column from the file's path."""
     rest = F.substring_index(F.col("_metadata.file_path"), f"/{name}=", -1)
     return F.substring_index(rest, "/", 1)
 
 
 def _kept(adds: pa.Table, within: Within) -> pa.ChunkedArray:
-    """Which files may hold something of it: by partition, then by least and greatest value where these are known."""
+    """Return which files may hold matching rows, by partition and by minimum and maximum where these are known."""
     keep = pa.chunked_array([pa.repeat(pa.scalar(True), adds.num_rows)])
     names: Iterable[tuple[str, Collection[Any] | None]] = (("date", within.dates), ("bucket", within.buckets))
     for name, wanted in names:
@@ -335,7 +345,7 @@ def _kept(adds: pa.Table, within: Within) -> pa.ChunkedArray:
 
 
 def _statistics(footer: pq.FileMetaData) -> dict[str, Any]:
-    """For the log: rows, least and greatest values, nulls."""
+    """Return the statistics for the log: rows, minimum, maximum and number of nulls."""
     least: dict[str, Any] = {}
     most: dict[str, Any] = {}
     nulls: dict[str, int] = {}

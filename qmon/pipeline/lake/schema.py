@@ -1,6 +1,6 @@
-"""The tables of the lake, column by column; ``docs/lake.md`` says what each column means.
+"""The tables of the lake, column by column. ``docs/lake.md`` describes each column.
 
-Times are seconds since the epoch on the server's clock, ``*_s`` seconds, ``*_ms`` milliseconds.
+Times are seconds since the epoch on the server's clock; ``*_s`` are seconds, ``*_ms`` milliseconds.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def _struct(**columns: DataType) -> StructType:
     return StructType([StructField(name, kind, nullable=True) for name, kind in columns.items()])
 
 
-# Every table is partitioned by the day (UTC) and by a bucket of targets, its last two columns.
+# Every table is partitioned by day (UTC) and by a bucket of targets, its last two columns.
 PARTITIONS: Final = ("date", "bucket")
 BUCKETS: Final = 16
 _PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
 
 
 def bucket(target: str) -> int:
-    """The bucket that a target belongs to, the same on every machine."""
+    """Return the bucket of a target. It is the same on every machine."""
     return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
-# The columns of `qmon.recording.format.figures.Figures` that have one entry a queue.
+# The columns of `qmon.recording.format.figures.Figures` with one entry per queue.
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
     **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "blocked", "dead", "fill", "gap"), _D),
@@ -61,13 +61,14 @@ _FIGURES_LINE: Final = _struct(
 OPERATION: Final = _struct(
     id=_S, kind=_S, queue=_S, state=_S, by=_S, reason=_S, planned=_L, done=_L, started_at=_D, ended_at=_D
 )
-# What is read of a line.
+
+# The parts of a line that are read.
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=OPERATION)
 
-# One row a queue and poll. `sequence` is the number of the recorder's line, `poll` that of the snapshot.
+# One row per queue and poll. `sequence` is the number of the recorder's line, `poll` that of the snapshot.
 SAMPLES: Final = _struct(recorder=_S, sequence=_L, poll=_L, sampled_at=_D, poll_s=_D, **FIGURES, zone=_S, **_PLACE)
 
-# One row a poll: what was watched, and what sessions waited for.
+# One row per poll: what was watched, and the waits of sessions.
 POLLS: Final = _struct(
     recorder=_S,
     sequence=_L,
@@ -83,8 +84,9 @@ POLLS: Final = _struct(
 _OF_LINE: Final = _struct(
     file=_S, place=_L, text=_S, reason=_S, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=OPERATION
 )
-# A batch's rows while it is under way, of four kinds: `sample`, `poll` (a line of figures), `operation`, and `bad` (a
-# line or stretch of lines that cannot be used: `line.reason` says why). `line.place`: lines of a file from 1.
+
+# The rows of a running batch, of four kinds: `sample`, `poll` (a line of figures), `operation`, and `bad` (an unusable
+# line or part, with the reason in `line.reason`). `line.place`: line number in the file, from 1.
 STAGED: Final = StructType(
     [
         StructField("kind", _S),
@@ -94,7 +96,7 @@ STAGED: Final = StructType(
     ]
 )
 
-# One row an operation, as it stood last; `written` is the number of the line that said so.
+# One row per operation in its latest state. `written` is the number of the line with that state.
 OPERATIONS: Final = StructType([*OPERATION.fields, *_struct(written=_L, **_PLACE).fields])
 
 _SUMS: Final[dict[str, DataType]] = {
@@ -104,20 +106,23 @@ _SUMS: Final[dict[str, DataType]] = {
     **dict.fromkeys(("oldest_s", "oldest_known_s", "oldest_max"), _D),
     **dict.fromkeys(("in_progress_s", "in_progress_known_s", "in_progress_max", "dead_last"), _D),
 }
-# One row a queue and minute: sums over time, so that rates follow by dividing and sums can be added up again.
+
+# One row per queue and minute: sums over time, so that rates follow by division and sums can be added up.
 #
-# `seconds`: the time that was watched; `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of it in
-# which that figure was known; `flow_s`: what the counters that were read span. `ready_s`: messages times seconds.
+# `seconds`: watched time. `ready_known_s`, `oldest_known_s`, `in_progress_known_s`: the part of it in which that figure
+# was known. `flow_s`: time covered by the counters that were read. `ready_s`: messages times seconds.
 MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, zone=_S, **_PLACE)
 
 _MILLISECONDS: Final = MapType(_D, _L)
 PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-# The figures that have percentiles.
+
+# The figures with percentiles.
 TAILED: Final = ("ready", "oldest")
-# One row a queue and hour or day: the sums of its minutes, and how long each value lasted.
+
+# One row per queue and hour or day: the sums of its minutes, and how long each value lasted.
 #
-# `ready_ms`, `oldest_ms`: value → milliseconds; values are rounded to seven binary places, so that they are wrong by
-# less than 0.8 %. Percentiles are read from these, here and wherever hours are added up.
+# `ready_ms`, `oldest_ms`: value → milliseconds. Values are rounded to seven significant binary digits, an error of less
+# than 0.8 %. Percentiles are computed from these maps, here and wherever hours are added up.
 ROLLUPS: Final = _struct(
     queue=_S,
     start_at=_D,
@@ -128,7 +133,7 @@ ROLLUPS: Final = _struct(
     **_PLACE,
 )
 
-# One row a queue, hour (`start_at`), verdict and stretch of trouble; incidents are made of them.
+# One row per queue, hour (`start_at`), verdict and run of trouble. Incidents are made of them.
 RUNS: Final = _struct(
     queue=_S,
     code=_S,
@@ -145,10 +150,10 @@ RUNS: Final = _struct(
     **_PLACE,
 )
 
-# Lines that cannot be used.
+# Unusable lines.
 BAD: Final = _struct(file=_S, place=_L, text=_S, reason=_S, **_PLACE)
 
-# The files that were taken in, relative to the folder of the recordings, and by which batch.
+# The files taken in, relative to the folder of recordings, and their batch.
 SEGMENTS: Final = _struct(file=_S, bytes=_L, batch=_L, **_PLACE)
 
 # The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.
@@ -165,10 +170,11 @@ MESSAGE: Final[dict[str, DataType]] = {
     "payload_bytes": _L,
     "payload": _S,
 }
-# `target`, `queue`, `made` (how often the archive was made anew) and `archive_id` tell a message apart.
+
+# `target`, `queue`, `made` (how often the archive was recreated) and `archive_id` identify a message.
 MESSAGES: Final = _struct(queue=_S, made=_L, **MESSAGE, **_PLACE)
 
-# What is usual at each hour of the week, as computed on that day.
+# The baseline of each hour of the week, as computed on that day.
 BASELINES: Final = _struct(queue=_S, figure=_S, zone=_S, hour=_I, median=_D, mad=_D, readings=_L, **_PLACE)
 
 TABLES: Final = {
@@ -184,5 +190,6 @@ TABLES: Final = {
     "messages": MESSAGES,
     "baselines": BASELINES,
 }
-# The tables that a batch of segments writes, in the order in which it commits them, after `segments`.
+
+# The tables that a batch of segments writes, in commit order, after `segments`.
 BATCH: Final = ("polls", "bad", "operations", "minutes", "hours", "days", "runs", "samples")

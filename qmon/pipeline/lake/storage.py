@@ -1,4 +1,4 @@
-"""Files beside the tables, on any Hadoop file system: a folder of this machine, HDFS, or an object store."""
+"""Files next to the tables, on any Hadoop file system: a local folder, HDFS, or an object store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.errors import QmonError
 
 
 class Storage:
-    """Files below one path, through Spark's own Hadoop client, so that its settings and credentials count."""
+    """Files below one path, through Spark's Hadoop client, so that its settings and credentials apply."""
 
     def __init__(self, session: SparkSession, root: str) -> None:
         jvm: Any = session._jvm
@@ -25,24 +25,27 @@ class Storage:
         self.root: str = str(self._files.makeQualified(self._path(root)).toString()).rstrip("/")
 
     def at(self, *parts: str) -> str:
-        """The whole path of something below the root."""
+        """Return the full path of something below the root."""
         return "/".join((self.root, *parts))
 
     def local(self) -> Path | None:
-        """The folder, where it is on this machine."""
+        """Return the folder if it is on this machine, otherwise ``None``."""
         place = urlsplit(self.root)
         return Path(self.root.removeprefix("file:")) if place.scheme in ("", "file") else None
 
     def exists(self, *parts: str) -> bool:
-        """Whether there is such a file or folder."""
+        """Return true if the file or folder exists."""
         return bool(self._files.exists(self._path(self.at(*parts))))
 
     def there(self, path: str) -> bool:
-        """Whether there is a file of this whole path."""
+        """Return true if a file with this full path exists."""
         return bool(self._files.exists(self._path(path)))
 
     def sizes(self, suffix: str) -> dict[str, int]:
-        """The bytes of each file of this ending, by its path below the root; open and hidden ones are left out."""
+        """Return the bytes of each file with this suffix, by its path below the root.
+
+        Open and hidden files are left out.
+        """
         found = {}
         if (here := self.local()) is not None:
             for folder, _, names in os.walk(here):
@@ -58,7 +61,7 @@ class Storage:
         }
 
     def read(self, *parts: str) -> str:
-        """The text of a file."""
+        """Return the text of a file."""
         stream = self._files.open(self._path(self.at(*parts)))
         try:
             return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
@@ -66,9 +69,9 @@ class Storage:
             stream.close()
 
     def replace(self, text: str, *parts: str) -> None:
-        """Write a file over the one of that name; who reads it meanwhile finds the old one or the new one.
+        """Write a file, replacing an existing one. Concurrent readers get the old or the new contents.
 
-        Outside this machine's own file systems there is a moment in which there is none.
+        On other than local file systems the file is missing for a moment.
         """
         if (here := self.local()) is not None:
             files.replace(here.joinpath(*parts), text)
@@ -83,7 +86,7 @@ class Storage:
         self._moved(draft_path, self._path(self.at(*parts)))
 
     def move(self, source: str, to: str) -> None:
-        """Give a folder another place; where there is none, nothing happens. On an object store it is copied."""
+        """Move a folder. Does nothing if it does not exist. On an object store it is copied."""
         if not self.exists(source):
             return
         place = self._path(self.at(to))
@@ -91,7 +94,7 @@ class Storage:
         self._moved(self._path(self.at(source)), place)
 
     def delete(self, *parts: str) -> None:
-        """Remove a file or a folder with all that is in it."""
+        """Delete a file, or a folder with its contents."""
         self._files.delete(self._path(self.at(*parts)), True)
 
     def _moved(self, source: Any, to: Any) -> None:
@@ -102,5 +105,5 @@ class Storage:
 def _size(path: Path) -> int | None:
     try:
         return path.stat().st_size
-    except FileNotFoundError:  # its recorder's retention took it away meanwhile
+    except FileNotFoundError:  # deleted by the recorder's retention in the meantime
         return None

@@ -1,4 +1,4 @@
-"""What a lake needs from time to time: few large files in place of many small ones, and an end to what is old."""
+"""Maintenance of a lake: merges small files and deletes old data."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from qmon.pipeline.lake.schema import TABLES
 UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
 _TRIES: Final = 5
-# In what `samples` say: the first day of which they are kept, so that no hour is computed anew without them.
+
+# Key of an entry of `samples`: the first day with kept samples, so that no earlier hour is recomputed without them.
 KEPT_FROM: Final = "kept_from"
-# Tables that may be kept for a time only, with those that go with them.
+
+# Tables with limited retention, and the tables deleted together with them.
 _TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
 KEEPABLE: Final = tuple(_TOGETHER)
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """For how long, in seconds. ``tables``: what of ``KEEPABLE`` is kept for a time only, by its days.
+    """How long to keep data, in seconds. ``tables``: retention of tables in ``KEEPABLE``, by whole days.
 
-    ``unused_s``: files that no version of the last so many seconds needs are removed; readers that began with such a
-    version lose them, and a batch or take that has been under way for longer loses what it has written.
+    ``unused_s``: files that no version of this last period needs are deleted. Readers that started earlier fail, and a
+    batch or take that has been running longer loses the files it wrote.
     """
 
     tables: Mapping[str, float] = field(default_factory=dict)
@@ -38,7 +40,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Tidied:
-    """Of one table: files that became others, the files that these are now, rows that were too old, files removed."""
+    """The result for one table: files merged, files written for them, old rows deleted, files deleted."""
 
     table: str
     compacted: int
@@ -48,9 +50,9 @@ class Tidied:
 
 
 def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tidied]:
-    """Remove what is older than it is kept, write small files anew as large ones, and remove what is needed no more.
+    """Delete data older than its retention, merge small files, and delete unused files.
 
-    Others may read and write meanwhile. Raises ``ChangedMeanwhile`` where they write the same files anew all the time.
+    Others may read and write at the same time. Raises ``ChangedMeanwhile`` if they keep rewriting the same files.
     """
     day = today or datetime.datetime.now(datetime.UTC).date()
     first = {
@@ -60,7 +62,7 @@ def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tid
     }
     tables = {name: lake.table(name) for name in TABLES}
     if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
-        # Before anything of these days is removed: from now on no batch computes their hours anew.
+        # Before deleting anything of these days: from now on no batch recomputes their hours.
         before = samples.said(samples.version()).get(KEPT_FROM, "")
         samples.say({KEPT_FROM: max(str(kept), before)})
     return [_tidied(name, table, first.get(name), keep.unused_s) for name, table in tables.items() if table.exists()]
@@ -72,7 +74,7 @@ def _tidied(name: str, table: LakeTable, first: datetime.date | None, unused_s: 
         gone = _again(table, lambda version: version.delete(f"date < '{first}'"))
     packed = _again(table, lambda version: version.optimize.compact())
     removed = table.made().vacuum(int(unused_s // 3600), dry_run=False, enforce_retention_duration=False, full=True)
-    if table.said(table.version()):  # it must outlive the log in which it was said
+    if table.said(table.version()):  # store the entries again, so that they outlive the log entry that holds them
         table.say({})
     _shorten(table.made())
     rows = gone.get("num_deleted_rows") or 0
@@ -80,7 +82,7 @@ def _tidied(name: str, table: LakeTable, first: datetime.date | None, unused_s: 
 
 
 def _again(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Do something with the newest version, and again where a batch has written the same files anew meanwhile."""
+    """Run an action on the newest version, and repeat it if a batch has rewritten the same files."""
     for left in reversed(range(_TRIES)):
         try:
             return do(table.made())
@@ -93,6 +95,6 @@ def _again(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> M
 
 
 def _shorten(version: DeltaTable) -> None:
-    """So that a reader of the table reads little of its log."""
+    """Create a checkpoint and remove old log entries, so that readers read little of the log."""
     version.create_checkpoint()
     version.cleanup_metadata()

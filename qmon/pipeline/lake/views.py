@@ -1,7 +1,7 @@
-"""Views of the lake for who knows SQL: each table by its name, and what follows from them.
+"""SQL views of the lake: each table by its name, and derived views.
 
-Their queries are in ``qmon/pipeline/views``, the same for each reader: what DuckDB calls by another name than Spark is
-a macro there.
+Their queries are in ``qmon/pipeline/views``, the same for each reader. Functions with another name in DuckDB than in
+Spark are defined as macros.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MACROS: Final = (
 
 
 def statements(reader: str, lake: str) -> Iterator[str]:
-    """For one of ``READERS``: what makes a view of each table that is below ``lake``, and each of ``VIEWS``.
+    """Yield the statements that create a view of each table below ``lake`` and each of ``VIEWS``.
 
-    Raises ``BadInput`` where no segment was taken in yet.
+    ``reader``: one of ``READERS``. Raises ``BadInput`` if the lake has no segments yet.
     """
     paths = {name: f"{lake.rstrip('/')}/{name}" for name in TABLES}
     there = {name: path for name, path in paths.items() if DeltaTable.is_deltatable(path)}
@@ -43,7 +43,7 @@ def statements(reader: str, lake: str) -> Iterator[str]:
 
 
 def query(view: str) -> str:
-    """The query of one of ``VIEWS``."""
+    """Return the query of one of ``VIEWS``."""
     return files("qmon.pipeline").joinpath("views", f"{view}.sql").read_text(encoding="utf-8").rstrip()
 
 

@@ -1,1 +1,1 @@
-"""Archived messages into the lake, each once."""
+"""Copies archived messages into the lake, each once."""

@@ -1,4 +1,4 @@
-"""An archive as its server has it: columns, ends, who writes to it, and messages by ranges of keys. No Spark."""
+"""Reads a queue's archive table: columns, first and last key, writers, and messages by ranges of keys. No Spark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from qmon.operate.install.object_names import table_name
 Record = TypeVar("Record")
 
 KEY: Final = "archive_id"
-# A batch takes as many messages as have this size together, by the size of those before; one at least.
+
+# Target size of a batch in bytes, estimated from the previous messages. A batch has at least one message.
 BATCH_BYTES: Final = 8_000_000
 _FIRST: Final = 500
 _MOST: Final = 10_000
@@ -24,7 +25,7 @@ _MOST: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ArchiveTable:
-    """A queue's archive. ``columns``: what each figure of a message is called there, ``None`` where there is none."""
+    """A queue's archive. ``columns``: the column of each figure of a message, ``None`` if there is none."""
 
     queue: str
     parts: tuple[str, ...]
@@ -34,9 +35,9 @@ class ArchiveTable:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What there is to read: from which key to which there are rows, and then who was writing.
+    """The keys to read: the oldest and newest row, and the transactions that were writing afterwards.
 
-    ``issued``: the greatest number ever given, where that may be seen.
+    ``issued``: the greatest number ever given, if visible.
     """
 
     oldest: int | None
@@ -47,7 +48,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedMessage:
-    """One archived message; times in seconds since the epoch, on the server's clock."""
+    """One archived message. Times are seconds since the epoch on the server's clock."""
 
     archive_id: int
     message_id: str
@@ -64,7 +65,7 @@ class ArchivedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveColumnRow:
-    """A column of an archive. ``is_key``: the server alone numbers the rows in it, one after the other."""
+    """A column of an archive. ``is_key``: only the server numbers the rows, in sequence."""
 
     table_id: int
     column_name: str
@@ -73,7 +74,7 @@ class ArchiveColumnRow:
 
 @dataclass(frozen=True, slots=True)
 class EndsRow:
-    """The keys between which there are rows."""
+    """The first and last key."""
 
     oldest: int | None
     newest: int | None
@@ -89,12 +90,12 @@ class WriterRow:
 
 
 def session(engine: Engine) -> Session:
-    """Of a connection that reads messages: on SQL Server it must not read what is not committed."""
+    """Return the session settings for reading messages. On SQL Server it must not read uncommitted rows."""
     return Session("messages", statement_timeout_s=120.0, lock_timeout_s=10.0, read_only=engine.name == "postgres")
 
 
 def archive_of(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
-    """Find the archive of a queue. Raises ``BadInput`` where it has none, or none that is numbered."""
+    """Find the archive of a queue. Raises ``BadInput`` if it has none, or one without numbered rows."""
     if layout.routine("archive") is None:
         raise BadInput(f"queue {layout.queue!r} has no archive: its design is {layout.design}, which keeps none")
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
@@ -125,7 +126,7 @@ def archive_of(connection: Connection, engine: Engine, layout: Layout) -> Archiv
 
 
 def survey(connection: Connection, engine: Engine, archive: ArchiveTable) -> Survey:
-    """What there is to read now. Raises ``BadInput`` on a standby, where nobody can see who writes."""
+    """Return what there is to read now. Raises ``BadInput`` on a standby, where writers are not visible."""
     (ends,) = _ask(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(
@@ -139,7 +140,7 @@ def survey(connection: Connection, engine: Engine, archive: ArchiveTable) -> Sur
 def read(
     connection: Connection, engine: Engine, archive: ArchiveTable, ranges: Iterable[tuple[int, int]], *, payloads: bool
 ) -> Iterator[list[ArchivedMessage]]:
-    """The committed messages of some ranges of keys, both ends included, in batches of bounded size."""
+    """Yield the committed messages of some ranges of keys, both ends included, in batches of limited size."""
     query = queries.load(engine.name, "catalog/archive_messages", connection.version)
     names: dict[str, queries.Name] = {"archive_log": archive.parts, **archive.columns}
     statement = queries.render(query, {name: names[name] for name in query.names}, engine)
@@ -157,7 +158,7 @@ def read(
 
 
 def _next(limit: int, found: list[ArchivedMessage]) -> int:
-    """How many to take next: by the size of these, and no more than twice as many."""
+    """Return the limit of the next batch, from the size of this one, and at most twice the limit."""
     each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
     return max(1, min(_MOST, 2 * limit, int(BATCH_BYTES / each)))
 

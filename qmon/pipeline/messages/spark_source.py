@@ -1,7 +1,7 @@
-"""Archived messages as a Python data source of Spark: each partition reads ranges of keys by a connection of its own.
+"""Archived messages as a Python data source of Spark. Each partition reads ranges of keys over its own connection.
 
-What a partition is given has no password in it. It finds one where it runs: in the environment, as the driver does, or
-in the keyring; so none is in a plan, an option, an event log or on Spark's pages.
+Partitions are sent without a password. They find it where they run, in the environment or the keyring. So no plan,
+option, event log or Spark page contains one.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME: Final = "qmon_messages"
+
 # The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.
 READ: Final = StructType([StructField(name, kind) for name, kind in MESSAGE.items()])
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRangeRead:
-    """What to read. ``parts``: the ranges of keys of each partition; ``redact``: patterns to cover, as configured."""
+    """What to read. ``parts``: ranges of keys for each partition. ``redact``: configured patterns to cover."""
 
     target: Target
     archive: ArchiveTable
@@ -42,7 +43,7 @@ class KeyRangeRead:
     redact: tuple[str, ...] = ()
 
     def options(self) -> dict[str, str]:
-        """For Spark's reader; without a password."""
+        """Return the options for Spark's reader, without a password."""
         target = {
             "name": self.target.name,
             "engine": self.target.engine,
@@ -60,7 +61,7 @@ class KeyRangeRead:
 
     @classmethod
     def of(cls, options: dict[str, str]) -> KeyRangeRead:
-        """What ``options`` says."""
+        """Restore what ``to_options`` returned."""
         raw = json.loads(options["reading"])
         archive = ArchiveTable(**(raw["archive"] | {"parts": tuple(raw["archive"]["parts"])}))
         parts = [[(first, last) for first, last in part] for part in raw["parts"]]
@@ -72,15 +73,12 @@ class ArchivedMessages(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What it is registered as."""
         return NAME
 
     def schema(self) -> StructType:
-        """``READ``."""
         return READ
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Of one reading."""
         return _Reader(KeyRangeRead.of(dict(self.options)))
 
 
@@ -103,14 +101,14 @@ class _Reader(DataSourceReader):
 
 
 def connect(target: Target) -> Connection:
-    """Connect with the password that this machine knows for the target. Raises what connecting raises."""
+    """Connect with the password from this machine's environment or keyring. Raises what connecting raises."""
     engine = engine_for(target)
     known = Target(target.name, target.engine, target.parameters, password=target.password or from_environment(target))
     return log_in(known, session(engine), (from_keyring,))[1]
 
 
 def _table(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | None) -> pa.RecordBatch:
-    """``redact``: covers what must not be seen of payloads and titles; ``None``: nothing of them is kept."""
+    """Convert messages to a batch. ``redact`` covers payloads and titles; without it both are left out."""
     import pyarrow as pa
 
     columns = {name: [getattr(message, name) for message in messages] for name in MESSAGE}

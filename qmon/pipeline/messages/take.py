@@ -1,8 +1,8 @@
-"""Archived messages into the lake, each once: what is new since the last time, and what has committed late.
+"""Takes archived messages into the lake, each once: new ones, and those that committed late.
 
-One take commits the messages of one queue, and with them, in the same commit, how far every archive was read. Killed
-before that, nothing of it counts, and the next take reads the same keys again. The keys that a take has found are
-looked up in what it wrote, so that the mark says what the lake holds.
+One take commits the messages of one queue together with the position in every archive. If it is killed earlier, nothing
+counts, and the next take reads the same keys again. The keys found are read back from the written files, so the
+watermark always matches the lake.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _STRETCH: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class MessageEntry:
-    """What the newest take has left. ``number``: of takes so far; ``marks``: target → queue → how far it was read."""
+    """The state after the newest take. ``number``: takes so far. ``marks``: watermark by target and queue."""
 
     number: int = 0
     marks: Mapping[str, Mapping[str, Watermark]] = field(default_factory=dict)
 
     def mark(self, target: str, queue: str) -> Watermark:
-        """How far this archive was read."""
+        """Return the watermark of this archive."""
         return self.marks.get(target, {}).get(queue, Watermark())
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one take has brought: ``messages`` new ones; ``mark``: how far the archive is read now."""
+    """The result of one take: number of new ``messages``, and the new watermark ``mark``."""
 
     queue: str
     messages: int
@@ -56,21 +56,21 @@ class Taken:
 
 
 class Messages:
-    """The archived messages of a lake. One writer at a time; readers as many as there are."""
+    """The archived messages of a lake. Allows one writer at a time and any number of readers."""
 
     def __init__(self, lake: Lake) -> None:
         self._table = lake.table("messages")
         lake.session.dataSource.register(ArchivedMessages)
 
     def entry(self) -> MessageEntry:
-        """The newest; an empty one where nothing was taken in yet."""
+        """Return the newest state, empty before the first take."""
         version = self._table.version()
         said = self._table.said(version)
         marks = {t: {q: from_json(mark) for q, mark in queues.items()} for t, queues in said.get("marks", {}).items()}
         return MessageEntry(committed(version) or 0, marks)
 
     def frame(self) -> DataFrame:
-        """All messages."""
+        """Return all messages."""
         return self._table.read(self._table.files(self._table.version()))
 
     def take(
@@ -83,10 +83,11 @@ class Messages:
         connections: int,
         anew: bool,
     ) -> Taken:
-        """Take in what an archive has that the lake has not.
+        """Take in the messages of an archive that the lake does not have.
 
-        ``connections``: to the server at a time, at most. ``anew``: an archive whose numbers begin again is another
-        one. Raises ``BadInput`` for such a one without ``anew``, and ``QmonError`` where reading or writing fails.
+        ``connections``: maximum number of connections to the server. ``anew``: treat an archive whose numbers start
+        over as a new one. Raises ``BadInput`` for such an archive without ``anew``, and ``QmonError`` if reading or
+        writing fails.
         """
         before = self.entry()
         engine, connection = engine_for(target), connect(target)
@@ -111,7 +112,7 @@ class Messages:
         return Taken(archive.queue, written.rows, mark)
 
     def commit(self, entry: MessageEntry, written: WrittenFiles) -> None:
-        """Make an entry the newest, and these files part of the table."""
+        """Commit a new state together with these files."""
         marks = {t: {q: as_json(mark) for q, mark in queues.items()} for t, queues in entry.marks.items()}
         if not self._table.commit(entry.number, written, said={"marks": marks}):
             raise QmonError(f"somebody else writes to the table {self._table.uri}; run one at a time")
@@ -128,7 +129,7 @@ class Messages:
         return self._table.write(rows.select(*MESSAGE).withColumns(place), f"{number:09d}-{secrets.token_hex(4)}")
 
     def _found(self, written: WrittenFiles) -> list[Range]:
-        """The stretches of keys without a hole that these files hold."""
+        """Return the unbroken ranges of keys in these files."""
         key = F.col("archive_id")
         place = F.floor(key / _STRETCH)
         row = F.row_number().over(Window.partitionBy("place").orderBy("key"))
@@ -139,7 +140,7 @@ class Messages:
 
 
 def found_again(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTable]:
-    """The archives of queues as they are now. Raises what connecting raises, and as ``archive_of`` does."""
+    """Return the archives of queues as they are now. Raises what connecting and ``find_archive`` raise."""
     connection = connect(target)
     try:
         return [archive_of(connection, engine_for(target), layout) for layout in layouts]
@@ -148,7 +149,10 @@ def found_again(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTable]
 
 
 def _checked(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:
-    """The mark for this archive, a fresh one where it was made anew. Raises ``BadInput`` where that is not clear."""
+    """Return the watermark for this archive, a fresh one if it was recreated.
+
+    Raises ``BadInput`` if that is unclear.
+    """
     other = mark.table_id not in (None, archive.table_id)
     back = seen.issued is not None and seen.issued < mark.upto
     if not (other or back):
@@ -163,6 +167,6 @@ def _checked(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool
 
 
 def _cause(problem: Exception) -> str:
-    """What an executor causes, without Spark's and Python's stacks."""
+    """Return the cause of an executor's error, without the stacks of Spark and Python."""
     causes: list[Any] = re.findall(r"qmon\.errors\.\w+: ([^\n]+)", str(problem))
     return str(causes[-1]) if causes else first_line(problem)

@@ -1,5 +1,6 @@
-"""From archived messages to how long each waited and was worked on: the whole way of a message, where readings of a
-queue show its oldest alone.
+"""Computes wait and work times from archived messages.
+
+They cover every message; readings of a queue only its oldest.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES
 
-# A percentile is the value of a message whose place among all is at most one in so many from the one asked for.
+# Accuracy of percentiles: the rank is off by at most one in this many.
 _ACCURACY: Final = 10_000
 
 
 def waited(messages: DataFrame) -> DataFrame:
-    """One row a queue, of archived messages (``messages.MESSAGES``).
+    """Return one row per queue from archived messages (``messages.MESSAGES``).
 
-    ``messages``: how many; ``again``: the share of those whose attempts are known that took more than one;
-    ``wait_p50`` to ``wait_p99``: seconds from being pushed to being popped; ``work_p50`` to ``work_p99``: seconds from
-    then to completion; null where the design does not keep these times.
+    ``messages``: their number. ``again``: share that took more than one attempt, among those with known attempts.
+    ``wait_p50`` to ``wait_p99``: seconds from push to pop. ``work_p50`` to ``work_p99``: seconds from pop to
+    completion. Null if the design does not store these times.
     """
     wait, work = F.col("started_at") - F.col("enqueued_at"), F.col("completed_at") - F.col("started_at")
     found = messages.groupBy("target", "queue").agg(

@@ -1,9 +1,8 @@
-"""How far an archive was read, and which keys below may still come, so that what commits late is not lost. Pure.
+"""How far an archive was read, and which lower keys may still appear, so that late commits are not lost. Pure.
 
-A number that is missing while a greater one is there was given to a transaction that runs still, or to one that was
-rolled back, or its row was deleted. So it is asked who writes, after it was asked how far the rows go: a number below
-can only come from those. Once none of them runs any more, its row is there, or never will be; and what is read after
-that was asked has it.
+A missing number below a greater one belongs to a running transaction, to one that was rolled back, or to a deleted row.
+So writers are listed after the last key is read: only these can still add lower numbers. Once none of them runs, the
+row exists or never will, and a later read finds it.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from typing import Any
 
 from qmon.pipeline.messages.archive_reader import Survey
 
-# From one key to another, both included.
+# First and last key, both included.
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class KeyGap:
-    """Keys that are missing, and the transactions that one of them may still bring."""
+    """Missing keys, and the transactions that may still add them."""
 
     first: int
     last: int
@@ -29,10 +28,10 @@ class KeyGap:
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How far the archive of one queue was read: every key up to ``upto``, but for the gaps.
+    """How far the archive of one queue was read: every key up to ``upto``, except for the gaps.
 
-    ``table_id``: of the archive's table, ``None`` before the first read. ``made``: how often it was made anew, from 1.
-    ``messages``: taken in so far.
+    ``table_id``: that of the archive's table, ``None`` before the first read. ``made``: how often it was recreated,
+    from 1. ``messages``: total taken in.
     """
 
     upto: int = 0
@@ -43,12 +42,12 @@ class Watermark:
 
     @property
     def awaited(self) -> int:
-        """How many keys are missing and may still come."""
+        """Number of missing keys that may still appear."""
         return sum(gap.last - gap.first + 1 for gap in self.gaps)
 
 
 def wanted(mark: Watermark, seen: Survey) -> list[Range]:
-    """The ranges to read now, in order: the gaps, and what lies beyond."""
+    """Return the ranges to read now, in order: the gaps, and the keys after ``upto``."""
     ranges = [(gap.first, gap.last) for gap in mark.gaps]
     if seen.newest is not None and seen.newest > mark.upto:
         ranges.append((mark.upto + 1, seen.newest))
@@ -56,9 +55,9 @@ def wanted(mark: Watermark, seen: Survey) -> list[Range]:
 
 
 def shared_out(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
-    """The ranges cut into at most so many disjoint parts of about as many keys.
+    """Split ranges into at most ``parts`` disjoint parts with about the same number of keys.
 
-    Those before ``oldest``, the least key that was seen, do not count, but are read: one may have come since.
+    Keys before ``oldest``, the smallest existing key, do not count but are read, because a row may have appeared since.
     """
     start = oldest or 0
     size = max(1, -(-sum(max(0, last - max(first, start) + 1) for first, last in ranges) // parts))
@@ -78,7 +77,7 @@ def shared_out(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[
 
 
 def after(mark: Watermark, seen: Survey, found: Iterable[Range], messages: int) -> Watermark:
-    """The mark when what is ``wanted`` was read after the survey; ``found``: the stretches of keys that were there."""
+    """Return the watermark after reading ``ranges_to_read``. ``found``: ranges of keys that existed."""
     stretches = sorted(found)
     gaps = []
     for gap in mark.gaps:
@@ -91,7 +90,7 @@ def after(mark: Watermark, seen: Survey, found: Iterable[Range], messages: int) 
 
 
 def without(whole: Range, stretches: Sequence[Range]) -> list[Range]:
-    """What is left of a range when these stretches, in order and disjoint, are taken out."""
+    """Return a range without these sorted, disjoint ranges."""
     first, last = whole
     left = []
     for begin, end in stretches:
@@ -108,12 +107,12 @@ def without(whole: Range, stretches: Sequence[Range]) -> list[Range]:
 
 
 def as_json(mark: Watermark) -> dict[str, Any]:
-    """For the lake's log."""
+    """Convert a watermark for the lake's log."""
     gaps = [[gap.first, gap.last, sorted(gap.writers)] for gap in mark.gaps]
     return {"upto": mark.upto, "gaps": gaps, "table_id": mark.table_id, "made": mark.made, "messages": mark.messages}
 
 
 def from_json(raw: Mapping[str, Any]) -> Watermark:
-    """What ``as_json`` wrote."""
+    """Restore a watermark from ``to_json``."""
     gaps = tuple(KeyGap(first, last, frozenset(writers)) for first, last, writers in raw["gaps"])
     return Watermark(raw["upto"], gaps, raw["table_id"], raw["made"], raw["messages"])

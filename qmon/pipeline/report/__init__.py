@@ -1,1 +1,1 @@
-"""The report, as facts, HTML and plots."""
+"""The report: facts, HTML and plots."""

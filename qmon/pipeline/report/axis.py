@@ -1,4 +1,4 @@
-"""Axes of plots: where days and hours are, and round numbers of a scale."""
+"""Axes of plots: positions of days and hours, and round values of a scale."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from qmon.model.text import brief
 from qmon.pipeline.report.text import date_name, day_name, short
 
-# The width of a picture in its own units; it is stretched to the width of the page.
+# Width of a picture in its own units. It is stretched to the width of the page.
 WIDE: Final = 1000.0
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86400.0
@@ -27,7 +27,8 @@ _STEPS_S: Final = (
     *(n * _DAY_S for n in (1, 2, 7, 14, 28, 91, 182, 365)),
 )
 _MOST_TICKS: Final = 8
-# A tick nearer to the right end than this has no room for its label.
+
+# A tick beyond this share of the width has no room for its label.
 _ROOM: Final = 0.9
 _ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _AGES_S: Final = (
@@ -54,19 +55,19 @@ _AGES_S: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Time from ``start`` to ``end``, seconds since the epoch, in stretches of ``step_s``."""
+    """Time from ``start`` to ``end``, seconds since the epoch, in steps of ``step_s`` seconds."""
 
     start: float
     end: float
     step_s: float
 
     def x(self, at: float) -> float:
-        """Where a moment is, in units of ``WIDE``; what lies outside is at the end."""
+        """Return the position of a moment in units of ``WIDTH``, clamped to the axis."""
         share = (at - self.start) / (self.end - self.start)
         return round(min(1.0, max(0.0, share)) * WIDE, 2)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Where days, or hours, begin (UTC), each with its label: empty where there is no room for one."""
+        """Return the positions where days or hours begin (UTC), with labels. A label is empty if there is no room."""
         length = self.end - self.start
         step = next((each for each in _STEPS_S if length / each <= _MOST_TICKS), _STEPS_S[-1])
         at = math.ceil(self.start / step) * step
@@ -84,7 +85,7 @@ def _label(at: float, step: float) -> str:
 
 
 def scale(highest: float, *, ages: bool = False) -> list[tuple[float, str]]:
-    """The values of a scale from 0 to at least the highest, each with its label."""
+    """Return the values of a scale from 0 to at least ``highest``, with labels."""
     if ages:
         top = next((each for each in _AGES_S if each >= highest), None)
         if top is not None:

@@ -1,4 +1,4 @@
-"""Writes the baselines of a lake: the table, and the small file beside the recordings."""
+"""Writes the baselines of a lake: the table, and the small file next to the recordings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_pl
 from qmon.pipeline.rollup.incidents import incidents
 from qmon.recording.history.baselines import FILE
 
-# Today and tomorrow: clocks of other machines may be ahead, and days are those of UTC.
+# Days after today's start that count: today and tomorrow, in UTC, because other machines' clocks may be ahead.
 _LAST_DAYS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenBaselines:
-    """The result: how many queues and hours of the week were written, and the time zone of each target.
+    """The result: numbers of queues and hours of the week written, and the time zone of each target.
 
     ``ahead``: the newest time (seconds since the epoch) of each target with days later than tomorrow, which do not
-    count. ``lost``: targets that the file had before and has no more. ``kept``: nothing was written, because that would
-    have left an empty file in place of a good one.
+    count. ``lost``: targets that the previous file had and the new one does not. ``kept``: nothing was written, because
+    an empty file would have replaced a good one.
     """
 
     queues: int
@@ -44,10 +44,10 @@ class WrittenBaselines:
 def write_baselines(
     lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str], now: float | None = None
 ) -> WrittenBaselines:
-    """Write the file and the table, of the last ``weeks`` of each target.
+    """Write the file and the table from the last ``weeks`` of each target.
 
     ``stated``: time zones by target, ``""`` for all others. ``now``: seconds since the epoch. Raises ``BadInput`` if
-    there is no such folder, no usable day in the lake, or no target of that name.
+    the folder does not exist, the lake has no usable day, or a stated target is unknown.
     """
     place = Storage(lake.session, recordings)
     if not place.exists():

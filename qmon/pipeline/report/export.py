@@ -1,7 +1,7 @@
-"""The data of a report as files: a table for each of its parts, and the series that its plots are drawn from.
+"""The data of a report as files: a table for each part, and the series behind its plots.
 
-Times are seconds since the epoch, as in the lake; what ends in ``_s`` is in seconds, in ``_per_s`` messages a second;
-shares are 0 to 1. What is not known is null in Parquet and an empty field in CSV.
+Times are seconds since the epoch, as in the lake. Names with ``_s`` are in seconds, with ``_per_s`` in messages per
+second. Shares are 0 to 1. Unknown values are null in Parquet and empty in CSV.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from qmon.pipeline.report.tables import counters_watched, watched
 _D, _S, _I, _B = pa.float64(), pa.string(), pa.int64(), pa.bool_()
 _OF_QUEUE: Final = {"target": _S, "queue": _S}
 _NONE: Final = Trouble(0.0, 0)
+
 # The columns of each file.
 SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "levels": {
@@ -110,7 +111,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
 
 
 def data(facts: ReportFacts) -> dict[str, pa.Table]:
-    """Each part of the report as a table, by the name of its file."""
+    """Return each part of the report as a table, by file name."""
     rows = {
         "levels": _levels(facts),
         "queues": _queues(facts),
@@ -133,7 +134,7 @@ def data(facts: ReportFacts) -> dict[str, pa.Table]:
 
 
 def write_parquet(facts: ReportFacts, folder: Path) -> list[str]:
-    """Write them as Parquet files; their names. The folder is made if it is not there, files in it are replaced."""
+    """Write the tables as Parquet files and return their names. Creates the folder if needed and replaces files."""
     files.make_folder(folder)
     found = data(facts)
     for name, table in found.items():
@@ -144,7 +145,7 @@ def write_parquet(facts: ReportFacts, folder: Path) -> list[str]:
 
 
 def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
-    """The same as CSV in UTF-8; a text that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Write the tables as CSV in UTF-8. Texts that a spreadsheet would take for a formula begin with an apostrophe."""
     files.make_folder(folder)
     found = data(facts)
     for name, table in found.items():

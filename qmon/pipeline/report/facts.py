@@ -1,4 +1,4 @@
-"""What a report says, read from the lake: plain records, so that each form of the report shows the same figures."""
+"""Reads the contents of a report from the lake as plain records, so that all forms show the same figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from qmon.pipeline.rollup.incidents import incidents, with_operations
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
-# A report shows so many queues, those with the most messages; `--queue` shows any.
+
+# Maximum queues in a report: those with the most messages. `--queue` shows any queue.
 MOST_QUEUES: Final = 50
 MOST_INCIDENTS: Final = 100
 MOST_OPERATIONS: Final = 200
@@ -38,10 +39,10 @@ _WHOLE_HOUR_S: Final = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class QueueFacts:
-    """One queue over the period. ``whole``: its sums and percentiles; ``before``: those of the period before.
+    """One queue over the period. ``whole``: its sums and percentiles. ``before``: those of the previous period.
 
-    ``plot``: minutes or hours, in order; ``worst``: hours with the oldest messages; ``days``: number of the day,
-    messages pushed per second, as long as there is a lake; ``unusual``: hours outside the band of what is usual.
+    ``plot``: minutes or hours, in order. ``worst``: hours with the oldest messages. ``days``: day number and messages
+    pushed per second, for all days in the lake. ``unusual``: hours outside the baseline band.
     """
 
     target: str
@@ -56,19 +57,19 @@ class QueueFacts:
 
     @property
     def key(self) -> Key:
-        """Its target and its name."""
+        """Target and queue name."""
         return self.target, self.queue
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """The whole report. ``waits``: target, event, and how many sessions waited for it on average.
+    """The whole report. ``waits``: target, event, and average number of waiting sessions.
 
-    ``messages``: how long archived messages waited, one row a queue (``waited.waited``). ``left_out``: queues, and
-    ``more_incidents``: incidents that there are beyond those listed. ``watched_s``: seconds that all queues together
-    were watched, and ``trouble``: seconds in incidents and how many, of each queue that had any, also of those left
-    out; ``trouble_before``: of the period before. ``targets``: how much of each was watched. ``operations``: those
-    that began in the period, in order. ``baselines``: what is usual, ``None`` where the lake does not say.
+    ``messages``: wait times of archived messages, one row per queue (``waits.message_times``). ``left_out``: queues not
+    shown. ``more_incidents``: incidents not listed. ``watched_s``: seconds watched, summed over all queues.
+    ``trouble``: seconds in incidents and their number for each queue with any, including queues not shown.
+    ``trouble_before``: the same for the previous period. ``targets``: how much of each was watched. ``operations``:
+    those begun in the period, in order. ``baselines``: ``None`` if the lake has none.
     """
 
     period: Period
@@ -91,7 +92,7 @@ class ReportFacts:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a report is to say: of the queues called ``queue`` alone, and how they stand against the objectives."""
+    """What the report covers: queues named ``queue``, or all, and the service level objectives."""
 
     queue: str | None = None
     objectives: tuple[Objective, ...] = ()
@@ -101,9 +102,9 @@ NOTHING: Final = Asked()
 
 
 def period_of(since: float | None, until: float | None, now: float) -> Period:
-    """What was asked for, or the week until now: whole hours, and never beyond ``now``.
+    """Return the requested period, or the last week: whole hours, never beyond ``now``.
 
-    Raises ``BadInput`` where it ends before it begins.
+    Raises ``BadInput`` if it ends before it begins.
     """
     end = now if until is None else min(Period(0.0, until).hours().end, now)
     start = (since if since is not None else end - WEEK_S) // HOUR_S * HOUR_S
@@ -113,9 +114,9 @@ def period_of(since: float | None, until: float | None, now: float) -> Period:
 
 
 def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFacts:
-    """Read everything that a report says. ``period``: of whole hours, but for its end, which may be now.
+    """Read the whole report. ``period``: whole hours, except that it may end now.
 
-    Raises ``BadInput`` where the lake has nothing of that time or queue.
+    Raises ``BadInput`` if the lake has no data of that time or queue.
     """
     queue, newest = asked.queue, newest_day(view)
     whole = _whole(view, period, queue)
@@ -169,7 +170,7 @@ def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFact
 
 
 def newest_day(view: LakeView) -> date:
-    """The last day (UTC) that the lake has. Raises ``BadInput`` where there is nothing."""
+    """Return the last day (UTC) in the lake. Raises ``BadInput`` if the lake is empty."""
     dates = view.dates()
     if not dates:
         raise BadInput("the lake is empty; qmon pipeline run --recordings PATH --lake PATH fills it")
@@ -177,13 +178,13 @@ def newest_day(view: LakeView) -> date:
 
 
 def rate(row: Row, what: str) -> float | None:
-    """Messages per second of a row of sums; ``None`` where no counter was read."""
+    """Return messages per second from a row of sums, or ``None`` if no counter was read."""
     moved, seconds = row[what], row["flow_s"]
     return moved / seconds if moved is not None and seconds else None
 
 
 def mean(row: Row, what: str) -> float | None:
-    """A figure's mean over the time in which it was known."""
+    """Return the mean of a figure over the time in which it was known."""
     total, seconds = row[f"{what}_s"], row[f"{what}_known_s"]
     return total / seconds if total is not None and seconds else None
 
@@ -223,7 +224,7 @@ def _incidents(view: LakeView, period: Period, queue: str | None) -> list[Row]:
 
 
 def _listed(found: list[Row]) -> tuple[Row, ...]:
-    """The worst and longest where there are many, in the order in which they began."""
+    """Return the worst and longest incidents if there are too many, in order of their start."""
     worst = sorted(found, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
     return tuple(sorted(worst, key=_began))
 
@@ -233,14 +234,14 @@ def _began(row: Row) -> tuple[float, str, str]:
 
 
 def _coverage(view: LakeView, period: Period, queue: str | None) -> tuple[Coverage, ...]:
-    """A target is watched in an hour for as long as the queue of it that was watched longest."""
+    """Return the coverage of each target. Per hour, the longest watched queue counts."""
     hours = _within(view.read("hours", period.within("start_at", view.dates())), period, "start_at", queue)
     rows = hours.groupBy("target", "start_at").agg(F.max("seconds").alias("seconds")).collect()
     return coverage({(row.target, row.start_at): row.seconds for row in rows}, period)
 
 
 def _operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Those that began in the period on the queue, on any, or on the whole target; the newest where there are many."""
+    """Return operations on the queue, on any queue or on the whole target; only the newest if there are too many."""
     files = view.read("operations", period.within("started_at", view.dates()))
     frame = _within(files, period, "started_at")
     if queue is not None:
@@ -258,7 +259,7 @@ def _levels(view: LakeView, period: Period, asked: Asked) -> tuple[Level, ...]:
 
 
 def _usual(view: LakeView, shown: Collection[Key]) -> Baselines | None:
-    """What is usual of these queues, as ``qmon pipeline baselines`` wrote it last; ``None`` where it did not."""
+    """Return the newest baselines of these queues from ``qmon pipeline baselines``, or ``None``."""
     frame = view.read("baselines").where(F.col("queue").isin([queue for _, queue in shown]))
     zones: dict[str, str] = {}
     hours: dict[str, dict[str, dict[str, dict[int, Baseline]]]] = defaultdict(lambda: defaultdict(dict))
@@ -282,7 +283,7 @@ def _waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float], ...]
 
 
 def _messages(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
-    """Those that were archived in the period."""
+    """Return the times of the messages archived in the period."""
     files = view.read("messages", Within(over="archived_at", low=period.start, high=period.end))
     rows = waited(_within(files, period, "archived_at", queue)).collect()
     most_first = sorted(rows, key=lambda row: (-row.messages, row.target, row.queue))

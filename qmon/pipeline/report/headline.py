@@ -1,4 +1,4 @@
-"""The first lines of a report: how the time was, in words, and the three things to look at first."""
+"""The first lines of a report: a summary in words, and the three things to look at first."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from qmon.pipeline.report.period import Key, Row
 from qmon.pipeline.report.text import change, day_time, good_share, percent, seconds
 
 MOST: Final = 3
-# So many queues are named; of more their number is told.
+
+# Up to this many queues are named. If there are more, their number is given.
 _NAMED: Final = 3
 _SOON_DAYS: Final = 60.0
-# A budget that lasts less than this is worth a look.
+
+# A budget that will be used up within this time is listed.
 _SHORT_S: Final = 3 * 86_400.0
-# A target that was watched less than this is worth a look.
+
+# A target watched for a smaller share than this is listed.
 _WATCHED: Final = 0.95
 _WORSE: Final = 1.5
-# Ages below this are not worth a look, however much more they are than before.
+
+# Lower ages are never listed, however much they have grown.
 _LEAST_AGE_S: Final = 10.0
 
 About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"]
@@ -29,9 +33,9 @@ About = Literal["level", "incident", "capacity", "coverage", "unusual", "change"
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something to look at. ``about``: of which kind; ``place``: of an incident or a level its place in its list.
+    """Something to look at. ``about``: its kind. ``place``: the index of an incident or level in its list.
 
-    ``queue`` is empty where it is about a whole target.
+    ``queue``: empty if it concerns a whole target.
     """
 
     about: About
@@ -42,14 +46,14 @@ class Thing:
 
 
 def healthy(facts: ReportFacts) -> float | None:
-    """The share of the time watched, of all queues together, in which they were in no incident."""
+    """Return the share of the watched time, summed over all queues, without incidents."""
     if not facts.watched_s:
         return None
     return max(0.0, 1 - sum(each.seconds for each in facts.trouble.values()) / facts.watched_s)
 
 
 def headline(facts: ReportFacts) -> str:
-    """How the time was, in one or two sentences."""
+    """Summarize the period in one or two sentences."""
     count = len(facts.queues) + facts.left_out
     names = [each.queue for each in facts.queues]
     share = healthy(facts)
@@ -71,13 +75,13 @@ def headline(facts: ReportFacts) -> str:
 
 
 def name(facts: ReportFacts, key: Key) -> str:
-    """A queue as the report calls it: with its target where there are several."""
+    """Return a queue's name, with its target if the report has several targets."""
     target, queue = key
     return queue if len({each.target for each in facts.targets} | {target}) == 1 else f"{target} · {queue}"
 
 
 def things(facts: ReportFacts) -> tuple[Thing, ...]:
-    """The first few: the worst of each kind, kinds in turn, no queue twice while there are others."""
+    """Return what to look at first: the worst of each kind in turn, each queue once while there are others."""
     kinds = (_levels(facts), _incidents(facts), _capacity(facts), _coverage(facts), _unusual(facts), _changes(facts))
     in_turn = [each for turn in zip_longest(*kinds) for each in turn if each is not None]
     first: list[Thing] = []
@@ -159,14 +163,14 @@ def _changes(facts: ReportFacts) -> Iterator[Thing]:
 
 
 def _unwatched(facts: ReportFacts) -> str:
-    """How much was watched, where that is not nearly all."""
+    """Return a sentence about the share of time watched, or empty if it is nearly all."""
     length = (facts.period.end - facts.period.start) * len(facts.targets)
     share = sum(each.seconds for each in facts.targets) / length if length else 1.0
     return f" Only {good_share(share)} of the time was watched." if share < _WATCHED else ""
 
 
 def _lasted(facts: ReportFacts, row: Row) -> float:
-    """Seconds of an incident within the period."""
+    """Return the seconds of an incident within the period."""
     return float(min(row["end_at"], facts.period.end) - max(row["start_at"], facts.period.start))
 
 

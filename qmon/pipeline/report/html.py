@@ -1,7 +1,7 @@
-"""The report as one HTML file: no network, readable on a phone and on paper.
+"""The report as one HTML file: no network access, readable on a phone and on paper.
 
-The one script sorts tables and shows values below the pointer; everything is there without it. The page allows that
-script alone, by its hash, so that no name of a queue could ever be one.
+The single script sorts tables and shows values at the pointer; everything is readable without it. The page allows only
+that script, by its hash, so that the name of a queue can never run as one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SECTIONS: Final = {"level": "levels", "capacity": "capacity", "coverage": "cove
 
 
 def page(facts: ReportFacts) -> str:
-    """The whole file as text."""
+    """Return the whole file as text."""
     anchors = {q.key: f"queue-{place}" for place, q in enumerate(facts.queues)}
     first = headline(facts)
     body = [f"<h1>{_unbroken(first)}</h1>", f'<p class="soft">{escape(length_of(facts))}</p>']
@@ -57,17 +57,17 @@ def page(facts: ReportFacts) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """A sentence, in which no line ends between a number and its unit, or within a date."""
+    """Escape a sentence and prevent line breaks between a number and its unit, or within a date."""
     return _NUMBER.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), escape(text))
 
 
 def _carried(name: str) -> str:
-    """A file beside the code, also out of a zip, on a cluster."""
+    """Read a file next to the code, also from a zip on a cluster."""
     return files("qmon.pipeline").joinpath(name).read_text(encoding="utf-8")
 
 
 def _place(thing: Thing, anchors: Mapping[Key, str]) -> str:
-    """Where in the page it is told."""
+    """Return the anchor in the page for a thing to look at."""
     if thing.about == "incident":
         return f"incident-{thing.place}"
     queue = anchors.get((thing.target, thing.queue), "before")
@@ -126,7 +126,7 @@ def _plots(q: QueueFacts, facts: ReportFacts) -> str:
 
 
 def _growth(q: QueueFacts) -> str:
-    """The days, the band around the line through them, and what it will reach, if it will."""
+    """Plot the days, the band around their trend line, and the forecast, if there is one."""
     can, trend = q.capacity, q.capacity.trend
     if trend is None or not q.days or can.outgrown_days is None:
         return ""
@@ -188,7 +188,7 @@ def _body(
     anchors: Mapping[Key, str],
     target: str = "",
 ) -> str:
-    """The rows of one target, below its name, or all of them."""
+    """Return the rows of one target with its name above, or of all targets."""
     group = f'<tr class="of"><th scope="rowgroup" colspan="{len(columns)}">{escape(target)}</th></tr>' if target else ""
     return f"<tbody>{group}{''.join(_row(table, place, row, columns, anchors) for place, row in rows)}</tbody>"
 
@@ -196,7 +196,7 @@ def _body(
 def _row(
     table: ReportTable, number: int, row: Sequence[Cell], columns: Sequence[int], anchors: Mapping[Key, str]
 ) -> str:
-    """Each cell names its column: on a phone, where a row stands on several lines, there is no head above it."""
+    """Return one row. Each cell names its column, for phones, where a row takes several lines without a header."""
     at = {QUEUE: 1, INCIDENT: 3}.get(table.rows_are)
     link = anchors.get((row[at - 1].text, row[at].text)) if at is not None else None
     cells = []

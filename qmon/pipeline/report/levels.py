@@ -1,7 +1,7 @@
-"""Service levels: for how much of the time a figure stayed below its limit, and what is left of the time it may not.
+"""Service levels: for how much of the time a figure stayed below its limit, and the remaining error budget.
 
-Counted in time that was watched and in which the figure was known; an empty queue, which has no oldest message, is
-younger than any limit. Hours say how long each value lasted, rounded by less than 0.8 %, and so is the limit.
+Only watched time with a known figure counts. An empty queue has no oldest message, so its age is below any limit. Hours
+store how long each value lasted, rounded to within 0.8 %, and so is the limit.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _LASTED: Final = {"ready": "ready_ms", "oldest_seconds": "oldest_ms"}
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How one queue stands against one objective over its window.
+    """One queue measured against one objective over its window.
 
-    ``counted_s``: seconds that were watched and count; ``bad_s``: those in which the limit was reached. ``last_s`` and
-    ``last_bad_s``: the same of the last day. ``window_s``: seconds of the window.
+    ``counted_s``: watched seconds that count. ``bad_s``: those at or above the limit. ``last_s`` and ``last_bad_s``:
+    the same for the last day. ``window_s``: seconds of the window.
     """
 
     objective: Objective
@@ -37,35 +37,36 @@ class Level:
 
     @property
     def share(self) -> float | None:
-        """The share of the time that counts in which the figure stayed below the limit."""
+        """The share of the counted time below the limit."""
         return 1 - self.bad_s / self.counted_s if self.counted_s > 0 else None
 
     @property
     def met(self) -> bool | None:
-        """Whether the objective is met; ``None``: nothing was watched."""
+        """True if the objective is met. ``None``: nothing was watched."""
         return None if self.budget_left is None else self.budget_left >= 0
 
     @property
     def budget_s(self) -> float:
-        """Seconds of those that count in which the limit may be reached: the error budget."""
+        """The error budget: seconds of the counted time that may be at or above the limit."""
         return (1 - self.objective.share) * self.counted_s
 
     @property
     def budget_left(self) -> float | None:
-        """The share of the error budget that is left; below 0 where more was used than there was."""
+        """The remaining share of the error budget; below 0 if overspent."""
         return 1 - self.bad_s / self.budget_s if self.counted_s > 0 else None
 
     @property
     def burn_rate(self) -> float | None:
-        """How fast the budget was used over the last day: at 1 it lasts exactly as long as the window.
+        """How fast the budget was used over the last day. At 1 it lasts exactly as long as the window.
 
-        The share of bad time over the share that may be bad (Google, "The Site Reliability Workbook", 2018, chapter 5).
+        The share of bad time divided by the share that may be bad (Google, "The Site Reliability Workbook", 2018,
+        chapter 5).
         """
         return self.last_bad_s / self.last_s / (1 - self.objective.share) if self.last_s > 0 else None
 
     @property
     def goal(self) -> str:
-        """What it is about, in a few words: ``oldest < 2m for 99 % of 28d``."""
+        """The objective in a few words: ``oldest < 2m for 99 % of 28d``."""
         from qmon.model.text import format_duration, number
         from qmon.pipeline.report.text import good_share
 
@@ -76,14 +77,14 @@ class Level:
 
 
 def longest_window_s(objectives: Sequence[Objective]) -> float:
-    """Seconds before the end that have to be read for these."""
+    """Return the longest window of these objectives, in seconds."""
     return max((each.window_s for each in objectives), default=0.0)
 
 
 def levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tuple[Level, ...]:
-    """How each queue stands at ``end`` (seconds since the epoch), the one with the least budget left first.
+    """Measure each queue at ``end`` (seconds since the epoch), the least remaining budget first.
 
-    ``hours``: those of the longest window, of all queues that are asked for. A window is of whole hours.
+    ``hours``: those of the longest window, for all requested queues. A window has whole hours.
     """
     if not objectives:
         return ()
@@ -98,7 +99,7 @@ def levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tup
 
 
 def in_order(found: Iterable[Level]) -> tuple[Level, ...]:
-    """The one with the least budget left first; those of which nothing is known last."""
+    """Sort by remaining budget, the least first and unknown ones last."""
 
     def order(each: Level) -> tuple[Any, ...]:
         left = each.budget_left
@@ -122,7 +123,7 @@ def _sums(place: int, objective: Objective, end: float) -> list[Column]:
 
 
 def _ms(lasted: Column, least: float | None = None) -> Column:
-    """Milliseconds of all values, or of those from a limit on; of no map none."""
+    """Return the milliseconds of all values, or of those at or above ``least``. A missing map counts as 0."""
     entries = F.map_entries(F.coalesce(lasted, F.create_map().cast("map<double,bigint>")))
     wanted = entries if least is None else F.filter(entries, lambda each: each.key >= least)
     return F.aggregate(wanted, F.lit(0).cast("long"), lambda so_far, each: so_far + each.value)

@@ -1,4 +1,4 @@
-"""What a reader must know about the figures of a report, and sentences that each of its forms has."""
+"""Notes about the figures of a report, and sentences that all its forms share."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from qmon.pipeline.report.text import moment, number
 
 
 def length_of(facts: ReportFacts) -> str:
-    """Of what time and of which targets the report is."""
+    """Describe the time and the targets of the report."""
     targets = [each.target for each in facts.targets]
     some = ", ".join(targets[:5]) + (f" and {len(targets) - 5:,} more" if len(targets) > 5 else "")
     return f"{some}: {moment(facts.period.start)[:16]} to {moment(facts.period.end)[:16]} UTC"
 
 
 def notes(facts: ReportFacts) -> list[str]:
-    """What a reader must know about the figures, one line each."""
+    """Return notes about the figures, one line each."""
     found = [
         "Healthy: the share of the time watched in which no verdict was a warning or worse. Ages are of the oldest "
         "ready message; percentiles are weighted by time; a rate is messages over seconds read."
@@ -32,7 +32,7 @@ def notes(facts: ReportFacts) -> list[str]:
 
 
 def outlook(q: QueueFacts) -> str:
-    """When the queue will be outgrown, in a sentence."""
+    """Describe when the queue will be outgrown, in a sentence."""
     can = q.capacity
     if can.outgrown_days is None:
         return f"When it is outgrown: {can.why}."

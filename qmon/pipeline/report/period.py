@@ -1,4 +1,4 @@
-"""The period of a report, and what is worked out of its rows without Spark: trouble, and how much was watched."""
+"""The period of a report, and figures computed without Spark: time in incidents, and coverage."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From ``start`` to before ``end``, seconds since the epoch."""
+    """From ``start`` up to but not including ``end``, seconds since the epoch."""
 
     start: float
     end: float
 
     def within(self, over: str, dates: Sequence[date]) -> Within:
-        """What of a table can be of it; ``dates``: the days that the lake has."""
+        """Return the part of a table for this period. ``dates``: the days in the lake."""
         first, last = day_of(self.start), day_of(self.end - 0.001)
         return Within([each for each in dates if first <= str(each) <= last], over=over, low=self.start, high=self.end)
 
     def hours(self) -> Period:
-        """It with whole hours at both ends."""
+        """Return the period extended to whole hours."""
         return Period(self.start // HOUR_S * HOUR_S, -(-self.end // HOUR_S) * HOUR_S)
 
     def before(self) -> Period:
-        """As many whole hours before it."""
+        """Return the previous period with the same number of whole hours."""
         whole = self.hours()
         return Period(whole.start - (whole.end - whole.start), whole.start)
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """``seconds`` in incidents, counted once where several overlap, and how many incidents there were."""
+    """``seconds`` in incidents, overlaps counted once, and the number of incidents."""
 
     seconds: float
     incidents: int
@@ -49,9 +49,9 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a target was watched. ``seconds``: of those of the period; ``share``: of all of it.
+    """How much of a target was watched. ``seconds``: within the period. ``share``: of the whole period.
 
-    ``gap_s``: the longest stretch of whole hours without anything, and ``gap_at`` its beginning; 0 where there is none.
+    ``gap_s``: the longest gap in whole hours, 0 if there is none. ``gap_at``: its start.
     """
 
     target: str
@@ -62,12 +62,12 @@ class Coverage:
 
 
 def day_of(at: float) -> str:
-    """The day in UTC."""
+    """Return the day in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
 def trouble(incidents: Iterable[Row], period: Period) -> dict[Key, Trouble]:
-    """The time in incidents of each queue, as far as it lies within a period."""
+    """Return the time in incidents of each queue within a period."""
     spans: dict[Key, list[tuple[float, float]]] = defaultdict(list)
     for row in incidents:
         start, end = max(row["start_at"], period.start), min(row["end_at"], period.end)
@@ -85,7 +85,7 @@ def _together(spans: list[tuple[float, float]]) -> float:
 
 
 def coverage(hours: Mapping[tuple[str, float], float], period: Period) -> tuple[Coverage, ...]:
-    """Of each target, from the seconds watched in each of its hours (target, beginning). The least watched first."""
+    """Return the coverage of each target from the seconds watched per hour (target, start). The least watched first."""
     found = []
     for target in sorted({target for target, _ in hours}):
         seconds, gap_s, gap_at, begun = 0.0, 0.0, None, None

@@ -1,7 +1,7 @@
-"""Plots as SVG, drawn without a script: lines over time, the band of what is usual, incidents, operations, gaps.
+"""Plots as SVG without a script: lines over time, the baseline band, incidents, operations and gaps.
 
-A picture has no text in it: it is stretched to the width of the page, and labels stand beside it, as large on a phone
-as on a desk. A script only adds what is shown below the pointer, from ``data-`` attributes.
+The picture itself has no text. It is stretched to the width of the page, and the labels next to it stay readable on a
+phone. A script only adds the values at the pointer, from ``data-`` attributes.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from typing import Final
 from qmon.pipeline.report.axis import WIDE, Axis, scale
 
 HIGH: Final = 100.0
-# So many points are in a line at most; of more the highest of every few.
+
+# Maximum points of a line. If there are more, groups of points are replaced by their maximum.
 _MOST: Final = 800
 
-# By the beginning of each stretch, seconds since the epoch.
+# Values by the start of each step, seconds since the epoch.
 Values = Mapping[float, float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """A marked stretch of time. ``style``: its class; ``title``: what is said of it; ``link``: where it leads."""
+    """A shaded period. ``style``: its CSS class. ``title``: its tooltip. ``link``: its target."""
 
     start: float
     end: float
@@ -34,7 +35,7 @@ class Shade:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is marked in each plot of a queue."""
+    """The marks in all plots of a queue."""
 
     shades: tuple[Shade, ...] = ()
     moments: tuple[tuple[float, str], ...] = ()
@@ -42,7 +43,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class PlotLines:
-    """One plot: the values of each line by its name, the band of what is usual, and how values are written."""
+    """One plot: the values of each line by name, the baseline band, and the format of values."""
 
     title: str
     lines: tuple[tuple[str, Values], ...]
@@ -53,7 +54,7 @@ class PlotLines:
 
 
 def plot(drawn: PlotLines, axis: Axis, marks: Marks) -> str:
-    """The picture with its scale, days and legend. A stretch that was not watched is a gap, never a line across."""
+    """Return the picture with scale, days and legend. Time that was not watched is a gap in the line."""
     grids = [(name, _grid(values, axis)) for name, values in drawn.lines]
     step_s = _step(axis)
     known = [value for _, grid in grids for value in grid if value is not None]
@@ -84,19 +85,19 @@ def plot(drawn: PlotLines, axis: Axis, marks: Marks) -> str:
 
 
 def labels_below(axis: Axis) -> str:
-    """The days, or hours, below a picture."""
+    """Return the labels of days or hours below a picture."""
     labels = (f'<span style="left:{x / WIDE:.2%}">{escape(label)}</span>' for x, label in axis.ticks() if label)
     return f'<div class="x">{"".join(labels)}</div>'
 
 
 def days(axis: Axis, high: float = HIGH) -> str:
-    """A line where each day, or hour, begins."""
+    """Return vertical lines where days or hours begin."""
     data = "".join(f"M{x:g} 0V{high:g}" for x, _ in axis.ticks())
     return f'<path class="g" d="{data}"/>' if data else ""
 
 
 def shade(each: Shade, axis: Axis, high: float = HIGH) -> str:
-    """A stretch of time; wide enough to be seen."""
+    """Return a shaded period, wide enough to be visible."""
     x, until = axis.x(each.start), axis.x(each.end)
     wide = max(until - x, 0.3 if each.style == "off" else 2.5)
     x = min(x, WIDE - wide)
@@ -106,18 +107,18 @@ def shade(each: Shade, axis: Axis, high: float = HIGH) -> str:
 
 
 def moment_line(at: float, title: str, axis: Axis, high: float = HIGH) -> str:
-    """A moment at which somebody did something."""
+    """Return the mark of an operation."""
     return f'<path class="op" d="M{axis.x(at):g} 0V{high:g}"><title>{escape(title)}</title></path>'
 
 
 def _step(axis: Axis) -> float:
-    """Seconds of a stretch of the plot: of several of the axis where there are too many."""
+    """Return the seconds per point of the plot: several steps of the axis if there are too many."""
     count = (axis.end - axis.start) / axis.step_s
     return axis.step_s * max(1, -(-count // _MOST))
 
 
 def _grid(values: Values, axis: Axis) -> list[float | None]:
-    """The highest value that is known of each stretch, from the beginning of the axis on."""
+    """Return the maximum known value of each step, from the start of the axis."""
     step_s = _step(axis)
     found: list[float | None] = [None] * int(-(-(axis.end - axis.start) // step_s))
     for at, value in values.items():
@@ -146,12 +147,12 @@ def _y(value: float, top: float) -> float:
 
 
 def _path(stretch: Sequence[tuple[int, float]], top: float, axis: Axis, step_s: float) -> str:
-    """Each value in the middle of its stretch; of one alone a dot."""
+    """Return a path with each value in the middle of its step. A single value becomes a dot."""
     return path((axis.x(axis.start + (place + 0.5) * step_s), _y(value, top)) for place, value in stretch)
 
 
 def path(points: Iterable[tuple[float, float]]) -> str:
-    """The data of a path through these points; of one alone a dot."""
+    """Return the data of a path through these points. A single point becomes a dot."""
     placed = [f"{x:g} {y:g}" for x, y in points]
     return f"M{placed[0]}h1" if len(placed) == 1 else "M" + "L".join(placed)
 
@@ -168,7 +169,7 @@ def _banded(usual: Mapping[float, tuple[float, float]], step_s: float) -> list[l
 
 
 def _band(stretch: Sequence[tuple[float, float, float]], top: float, axis: Axis) -> str:
-    """A step for each hour."""
+    """Return the outline of a band with one level per hour."""
     up = [(axis.x(each), _y(high, top)) for at, _, high in stretch for each in (at, at + axis.step_s)]
     down = [(axis.x(each), _y(low, top)) for at, low, _ in reversed(stretch) for each in (at + axis.step_s, at)]
     return path([*up, *down]) + "Z"

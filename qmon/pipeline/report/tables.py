@@ -1,4 +1,4 @@
-"""The tables of the report, as text; each form of the report shows the same cells."""
+"""The tables of the report as text. All forms of the report show the same cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INCIDENT: Final = "incident"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is shown; ``value``: by what it is sorted, where that is not its text."""
+    """A cell. ``value``: sort key, if not the text."""
 
     text: str
     value: float | None = None
@@ -25,10 +25,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """``texts``: the columns that are no numbers; ``free``: the one that may wrap, -1 where none may.
+    """One table. ``texts``: columns that are not numbers. ``free``: the column that may wrap, -1 for none.
 
-    ``name``: what links call it; ``note``: a line below its title. ``rows_are``: ``QUEUE`` where each row has a
-    target and a queue in its first two cells, ``INCIDENT`` where the rows are the incidents of the report in order.
+    ``name``: its anchor. ``note``: a line below its title. ``rows_are``: ``QUEUE`` if the first two cells of each row
+    are a target and a queue; ``INCIDENT`` if the rows are the report's incidents in order.
     """
 
     title: str
@@ -42,7 +42,7 @@ class ReportTable:
 
 
 def tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
-    """Those of the whole report, in the order in which they are shown."""
+    """Return the tables of the whole report in display order."""
     each = [
         level_table(facts),
         queue_table(facts),
@@ -60,7 +60,7 @@ def tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
 
 
 def level_table(facts: ReportFacts) -> ReportTable:
-    """One row a queue and objective."""
+    """Return the table of service levels: one row per queue and objective."""
     rows = []
     for each in facts.levels:
         asked = each.objective
@@ -100,7 +100,7 @@ def level_table(facts: ReportFacts) -> ReportTable:
 
 
 def queue_table(facts: ReportFacts) -> ReportTable:
-    """One row a queue."""
+    """Return the table of queues: one row per queue."""
     headings = (
         "target",
         "queue",
@@ -140,23 +140,23 @@ def _queue(q: QueueFacts, facts: ReportFacts) -> tuple[Cell, ...]:
 
 
 def watched(q: QueueFacts, facts: ReportFacts) -> float:
-    """The share of the period in which a queue was watched."""
+    """Return the share of the period in which a queue was watched."""
     return min(1.0, float(q.whole["seconds"]) / (facts.period.end - facts.period.start))
 
 
 def counters_watched(q: QueueFacts, facts: ReportFacts) -> float:
-    """The share of the period that its counters span, of which rates are."""
+    """Return the share of the period covered by its counters, from which rates are computed."""
     return min(1.0, float(q.whole["flow_s"]) / (facts.period.end - facts.period.start))
 
 
 def _healthy(q: QueueFacts, facts: ReportFacts) -> float | None:
-    """The share of the time watched in which a queue was in no incident."""
+    """Return the share of the watched time in which a queue had no incident."""
     lost = facts.trouble.get(q.key, Trouble(0.0, 0)).seconds
     return max(0.0, 1 - lost / q.whole["seconds"]) if q.whole["seconds"] else None
 
 
 def change_table(facts: ReportFacts) -> ReportTable:
-    """One row a queue of which something is known of the period before."""
+    """Return the table of changes: one row per queue with data of the previous period."""
     headings = (
         "target",
         "queue",
@@ -197,7 +197,7 @@ def _change(q: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
 
 
 def unusual_table(facts: ReportFacts) -> ReportTable:
-    """One row a stretch of unusual hours, the farthest out first."""
+    """Return the table of unusual hours: one row per run of hours, the farthest outside first."""
     found = sorted((each for q in facts.queues for each in q.unusual), key=lambda each: -each.distance)
     headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
     note = "Hourly means outside the band of what is usual at that hour of the week."
@@ -231,7 +231,7 @@ def _unusual(each: Unusual) -> tuple[Cell, ...]:
 
 
 def incident_table(facts: ReportFacts) -> ReportTable:
-    """One row an incident, in the order in which they began (UTC)."""
+    """Return the table of incidents, in order of their start (UTC)."""
     headings = ("began, UTC", "lasted", "target", "queue", "cause", "most ready", "proof and operations")
     rows = tuple(map(_incident, facts.incidents))
     return ReportTable("Incidents", "incidents", headings, rows, (0, 2, 3, 4, 6), 6, rows_are=INCIDENT)
@@ -253,7 +253,7 @@ def _incident(row: Row) -> tuple[Cell, ...]:
 
 
 def operation_table(facts: ReportFacts) -> ReportTable:
-    """What people did, in the order in which they began (UTC)."""
+    """Return the table of operations, in order of their start (UTC)."""
     headings = ("began, UTC", "target", "queue", "operation", "messages", "by", "reason")
     rows = tuple(
         (
@@ -271,7 +271,7 @@ def operation_table(facts: ReportFacts) -> ReportTable:
 
 
 def capacity_table(facts: ReportFacts) -> ReportTable:
-    """What the best hour popped, and when pushes reach that."""
+    """Return the table of capacity: pops of the best hour, and when pushes will reach them."""
     headings = ("target", "queue", "push/s, last day", "best hour, pop/s", "growth, push/s a day", "outgrown")
     rows = tuple(
         (
@@ -296,7 +296,7 @@ def _growth(value: float | None) -> str:
 
 
 def outgrown(q: QueueFacts) -> str:
-    """When pushes reach what the best hour popped, in words."""
+    """Describe when pushes reach the pops of the best hour."""
     can = q.capacity
     if can.outgrown_days is None or can.earliest_days is None or can.latest_days is None:
         return can.why
@@ -306,7 +306,7 @@ def outgrown(q: QueueFacts) -> str:
 
 
 def coverage_table(facts: ReportFacts) -> ReportTable:
-    """How much of each target was watched."""
+    """Return the table of coverage: how much of each target was watched."""
     rows = tuple(
         (
             Cell(each.target),
@@ -324,13 +324,13 @@ def coverage_table(facts: ReportFacts) -> ReportTable:
 
 
 def wait_table(facts: ReportFacts) -> ReportTable:
-    """What sessions waited for most."""
+    """Return the table of the longest waits of sessions."""
     rows = tuple((Cell(target), Cell(event), _number(sessions)) for target, event, sessions in facts.waits)
     return ReportTable("Waits", "waits", ("target", "wait", "sessions, mean"), rows, (0, 1))
 
 
 def message_table(facts: ReportFacts) -> ReportTable:
-    """How long archived messages waited to be popped, and were worked on."""
+    """Return the table of wait and work times of archived messages."""
     headings = (
         "target",
         "queue",
@@ -353,7 +353,7 @@ def _messages(row: Row) -> tuple[Cell, ...]:
 
 
 def worst_table(q: QueueFacts) -> ReportTable:
-    """The hours in which messages became oldest (UTC)."""
+    """Return the table of hours with the oldest messages (UTC)."""
     rows = tuple(
         (
             Cell(moment(row["start_at"])[:16], row["start_at"]),
@@ -378,7 +378,7 @@ def _seconds(value: float | None) -> Cell:
 
 
 def _lost(value: float) -> Cell:
-    """Time in incidents, of which there may have been none."""
+    """Return time in incidents; ``none`` if there was none."""
     return Cell(seconds(value) if value else "none", value)
 
 

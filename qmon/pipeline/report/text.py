@@ -1,4 +1,4 @@
-"""Figures as people read them; the same in every form of the report."""
+"""Formats figures for people, the same in every form of the report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 
 def number(value: float | None) -> str:
-    """A count or a rate: three figures that matter, thousands apart."""
+    """Format a count or a rate: three significant digits, with thousands separators."""
     if value is None:
         return UNKNOWN
     if abs(value) >= 100 or value == round(value):
@@ -23,7 +23,7 @@ def number(value: float | None) -> str:
 
 
 def short(value: float) -> str:
-    """A number on an axis: at most five signs up to a million million."""
+    """Format a number for an axis: at most five characters up to 10^12."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             scaled = value / (1e3 if unit == "k" else size)
@@ -32,35 +32,35 @@ def short(value: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A duration."""
+    """Format a duration in seconds."""
     return UNKNOWN if value is None else duration(value)
 
 
 def moment(at: float | None) -> str:
-    """A moment in UTC, to the second."""
+    """Format a moment in UTC, to the second."""
     return UNKNOWN if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def day_time(at: float) -> str:
-    """A moment in UTC within a report, to the minute: ``Tue 24 Nov 14:03``."""
+    """Format a moment in UTC to the minute: ``Tue 24 Nov 14:03``."""
     then = datetime.fromtimestamp(at, UTC)
     return f"{_DAYS[then.weekday()]} {then.day} {_MONTHS[then.month - 1]} {then:%H:%M}"
 
 
 def day_name(at: float) -> str:
-    """The day of a moment in UTC: ``Tue 24``."""
+    """Format the day of a moment in UTC: ``Tue 24``."""
     then = datetime.fromtimestamp(at, UTC)
     return f"{_DAYS[then.weekday()]} {then.day}"
 
 
 def date_name(at: float) -> str:
-    """The same within a year: ``24 Nov``."""
+    """Format a date without its year: ``24 Nov``."""
     then = datetime.fromtimestamp(at, UTC)
     return f"{then.day} {_MONTHS[then.month - 1]}"
 
 
 def good_share(share: float | None) -> str:
-    """A share that is to be near the whole, never rounded up: ``99.2 %``, ``99.98 %``; ``100 %`` is all of it."""
+    """Format a share close to the whole, never rounded up: ``99.2 %``, ``99.98 %``. ``100 %`` means all of it."""
     if share is None:
         return UNKNOWN
     digits = 0 if share < 0.9 else 1 if share < 0.999 else 3
@@ -69,12 +69,12 @@ def good_share(share: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of a whole."""
+    """Format a share of a whole."""
     return UNKNOWN if share is None else text.percent(share)
 
 
 def change(now: float | None, before: float | None) -> str:
-    """How much more or less than before, in per cent."""
+    """Format a relative change in per cent."""
     if now is None or before is None:
         return UNKNOWN
     if before == 0:

@@ -1,4 +1,4 @@
-"""The time line of a report: when each queue was in trouble, when somebody did something, and when nobody watched."""
+"""The timeline of a report: incidents, operations, and gaps of each queue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CRITICAL: Final = 3
 
 
 def marks_of(q: QueueFacts, facts: ReportFacts) -> Marks:
-    """What is marked of a queue, on the time line and in its plots: gaps, incidents, operations."""
+    """Return the marks of a queue for the timeline and its plots: gaps, incidents, operations."""
     shades = [*_gaps(q, facts)]
     for place, row in enumerate(facts.incidents):
         if (row["target"], row["queue"]) == q.key:
@@ -29,7 +29,7 @@ def marks_of(q: QueueFacts, facts: ReportFacts) -> Marks:
 
 
 def timeline(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
-    """A row for each queue with an incident or an operation, by target. ``anchors``: where a queue's section is."""
+    """Return a row for each queue with an incident or operation, by target. ``anchors``: of the queues' sections."""
     axis = axis_of(facts)
     rows, target = [], None
     quiet = 0
@@ -61,12 +61,12 @@ def timeline(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
 
 
 def axis_of(facts: ReportFacts) -> Axis:
-    """From the beginning of the period to its end, which is never in the future."""
+    """Return the axis of the period. Its end is never in the future."""
     return Axis(facts.period.start, facts.period.end, float(facts.step_s))
 
 
 def _on(row: Row, key: Key) -> bool:
-    """Whether an operation was on a queue, or on its whole target."""
+    """Return true if an operation was on the queue or on its whole target."""
     return row["target"] == key[0] and row["queue"] in (None, "", key[1])
 
 
@@ -76,7 +76,7 @@ def _told(row: Row) -> str:
 
 
 def _gaps(q: QueueFacts, facts: ReportFacts) -> list[Shade]:
-    """Minutes or hours in which the queue was not watched."""
+    """Return the periods in which the queue was not watched, merged from minutes or hours."""
     step, period = float(facts.step_s), facts.period
     seen = {int((row["start_at"] - period.start) // step) for row in q.plot if row["seconds"] > 0}
     found: list[Shade] = []

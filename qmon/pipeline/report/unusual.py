@@ -1,4 +1,4 @@
-"""Unusual hours: stretches in which the hourly mean of a figure lay outside what is usual at that hour of the week."""
+"""Unusual hours: runs of hours whose mean was outside the baseline of that hour of the week."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from qmon.model.baselines import Anomaly, Baselines
 from qmon.pipeline.report.text import number, seconds
 
 HOUR_S: Final = 3600.0
-# Less than this of an hour says nothing about it.
+
+# Minimum seconds watched in an hour to compare it.
 _WATCHED_S: Final = 1800.0
-# The figures that are compared: what is added up, and the seconds that it is divided by.
+
+# The compared figures: the sum, and the seconds to divide it by.
 SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "push_rate": ("pushed", "flow_s"),
     "pop_rate": ("popped", "flow_s"),
@@ -20,7 +22,8 @@ SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "oldest_s": ("oldest_s", "oldest_known_s"),
     "in_progress": ("in_progress_s", "in_progress_known_s"),
 }
-# How they are called in the report.
+
+# Their names in the report.
 NAMES: Final = {
     "push_rate": "pushes",
     "pop_rate": "pops",
@@ -32,9 +35,9 @@ NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Unusual:
-    """Hours one after the other in which a figure was on the same side of its band.
+    """Consecutive hours in which a figure was on the same side of its band.
 
-    ``start``, ``end``: seconds since the epoch. ``worst``: the hour that was farthest out, with what is usual then.
+    ``start``, ``end``: seconds since the epoch. ``worst``: the hour farthest outside, with its baseline.
     """
 
     target: str
@@ -45,28 +48,28 @@ class Unusual:
 
     @property
     def words(self) -> str:
-        """What was so: ``pushes 3.1 times the usual``, or where no ratio says it ``pushes 12 a second, usually 0``."""
+        """Describe it: ``pushes 3.1 times the usual``, or without a ratio ``pushes 12 a second, usually 0``."""
         times, what = self.worst.ratio, NAMES[self.worst.figure]
         if times is not None:
             return f"{what} {number(times)} times the usual"
         return f"{what} {self.shown(self.worst.value)}, usually {self.shown(self.worst.band.median)}"
 
     def shown(self, value: float) -> str:
-        """A value of its figure with its unit."""
+        """Format a value of the figure with its unit."""
         if self.worst.figure == "oldest_s":
             return seconds(value)
         return f"{number(value)}/s" if self.worst.figure.endswith("rate") else number(value)
 
     @property
     def distance(self) -> float:
-        """How many times the half of its band the figure was away from its median."""
+        """Distance from the median, in half widths of the band."""
         band = self.worst.band
         reach = band.high - band.median
         return abs(self.worst.value - band.median) / reach if reach > 0 else 0.0
 
 
 def unusual(baselines: Baselines, target: str, queue: str, hours: Iterable[Mapping[str, Any]]) -> tuple[Unusual, ...]:
-    """The stretches of one queue, from the sums of its hours in their order; those farthest out first."""
+    """Return the unusual hours of one queue from its hourly sums in order, the farthest outside first."""
     found: list[Unusual] = []
     opened: dict[str, Unusual] = {}
     for row in hours:

@@ -1,1 +1,1 @@
-"""From rows to minutes, hours and days, incidents, baselines and capacity."""
+"""Aggregates rows to minutes, hours and days, incidents, baselines and capacity."""

@@ -1,4 +1,4 @@
-"""What is normal: the median of each figure for each hour of the week, and how far it usually strays."""
+"""Baselines: the median of each figure for each hour of the week, and its usual deviation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import BUCKETS
 
-# Fewer readings of an hour of the week than this are not enough history.
+# Minimum readings of an hour of the week for a baseline.
 WEEKS: Final = 4
-# An hour counts as a reading where half of it was watched and quiet.
+
+# Minimum seconds of an hour that were watched and without incident, for it to count as a reading.
 _WATCHED_S: Final = 1800.0
-# Each figure of a queue: what is added up, and the seconds that it is divided by.
+
+# Each figure of a queue: the sum, and the seconds to divide it by.
 FIGURES: Final[dict[str, tuple[str, str]]] = {
     "push_rate": ("pushed", "flow_s"),
     "pop_rate": ("popped", "flow_s"),
@@ -29,21 +31,22 @@ VERSION: Final = 1
 
 
 def zones_of(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
-    """The time zone of each target: as stated for it, as stated for all (under ``""``), else the newest recorded."""
+    """Return the time zone of each target: as stated for it, as stated for all (key ``""``), or the newest recorded."""
     rows = minutes.groupBy("target").agg(F.max_by("zone", "start_at").alias("zone")).collect()
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
 
 def zoned(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
-    """Minutes with the zone that counts for their target, whichever the machine had that recorded them."""
+    """Return the minutes with the zone chosen for their target, whichever zone the recording machine had."""
     known = minutes.sparkSession.createDataFrame(list(zones.items()), "target string, zone string")
     return minutes.drop("zone").join(F.broadcast(known), "target")
 
 
 def readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
-    """One row a queue, figure and hour on the clock of the target's time zone, made of minutes outside incidents.
+    """Return one row per queue, figure and local hour, from minutes outside incidents.
 
-    The hour that summer time's end repeats is one reading of two hours; the one that its beginning skips is none.
+    The hour repeated at the end of summer time is one reading of two hours. The hour skipped at its start has no
+    reading.
     """
     troubled = incidents.select(
         "target", "queue", F.explode(F.sequence(_minute("start_at"), _minute("end_at"))).alias("minute")
@@ -64,7 +67,7 @@ def readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
 
 
 def baselines(readings: DataFrame, weeks: int = WEEKS) -> DataFrame:
-    """``median`` and ``mad`` (median absolute deviation) of each hour of the week, where there are enough readings."""
+    """Return ``median`` and ``mad`` (median absolute deviation) of each hour of the week with enough readings."""
     key = ["target", "queue", "zone", "figure", "hour"]
     middle = readings.groupBy(*key).agg(F.median("value").alias("median"), F.count(F.lit(1)).alias("readings"))
     strayed = readings.join(middle.where(F.col("readings") >= weeks), key)
@@ -74,15 +77,15 @@ def baselines(readings: DataFrame, weeks: int = WEEKS) -> DataFrame:
 
 
 def with_place(usual: DataFrame) -> DataFrame:
-    """As the table ``baselines`` has it, as of today."""
+    """Add the partition columns of the table ``baselines``, with today's date."""
     place = {"date": F.current_date(), "bucket": F.pmod(F.crc32("target"), F.lit(BUCKETS)).cast("int")}
     return usual.withColumns(place)
 
 
 def as_file(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
-    """The small file that the dashboard loads: target, queue, figure, hour of the week → median, mad, readings.
+    """Return the file that the dashboard loads: target, queue, figure, hour of the week → median, mad, readings.
 
-    ``zones``: of each target; ``zone`` in the file is that of most of them. Hour 0 is Monday 00:00.
+    ``zones``: zone of each target. ``zone`` in the file is the most common one. Hour 0 is Monday 00:00.
     """
     queues: dict[str, Any] = {}
     for row in sorted(rows, key=lambda r: (r.target, r.queue, r.figure, r.hour)):

@@ -1,4 +1,4 @@
-"""What a queue can sustain, and when it will be outgrown: a straight line through its days."""
+"""What a queue can sustain, and when it will be outgrown, from a straight line through its days."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# Fewer whole days than this tell nothing about a trend: a week repeats itself once at least.
+# Minimum whole days for a trend, so that every day of the week occurs twice.
 LEAST_DAYS: Final = 14
 _HORIZON_DAYS: Final = 3650.0
 
 
-# Student's t for 95 % and the twelve degrees of freedom of `LEAST_DAYS`; more days would need less, down to 1.96.
+# Student's t for 95 % and the twelve degrees of freedom of `MIN_DAYS`. More days need less, down to 1.96.
 _SIGMAS: Final = 2.18
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthTrend:
-    """The straight line through some days by least squares, and how sure it is.
+    """The least squares line through some days, and its uncertainty.
 
-    ``middle``, ``mean``: the day and the rate that it goes through; ``slope``: messages per second a day; ``spread``:
-    sum of the squared distances of the days from ``middle``; ``sigma``: how far days are from the line, messages per
-    second; ``days``: how many there are.
+    ``middle``, ``mean``: day and rate of the point it passes through. ``slope``: messages per second per day.
+    ``spread``: sum of the squared distances of the days from ``middle``. ``sigma``: deviation of days from the line,
+    messages per second. ``days``: their number.
     """
 
     middle: float
@@ -34,7 +34,7 @@ class GrowthTrend:
 
     @classmethod
     def through(cls, days: Sequence[tuple[int, float]]) -> GrowthTrend:
-        """Of at least three days: number of the day, rate."""
+        """Fit at least three days, given as day number and rate."""
         n = len(days)
         middle, mean = sum(day for day, _ in days) / n, sum(rate for _, rate in days) / n
         spread = sum((day - middle) ** 2 for day, _ in days)
@@ -43,16 +43,16 @@ class GrowthTrend:
         return cls(middle, mean, slope, spread, math.sqrt(away / (n - 2)), n)
 
     def at(self, day: float) -> tuple[float, float, float]:
-        """The line on a day, and the ends of its band (95 %)."""
+        """Return the line on a day, and the ends of its 95 % band."""
         rate = self.mean + self.slope * (day - self.middle)
         reach = _SIGMAS * self.sigma * math.sqrt(1 / self.days + (day - self.middle) ** 2 / self.spread)
         return rate, rate - reach, rate + reach
 
     def reaches(self, rate: float) -> tuple[float, float, float] | None:
-        """The day on which the line is at a rate, and when the ends of its band are, the earlier first.
+        """Return the day on which the line reaches a rate, and the earliest and latest day by its band.
 
-        ``None`` where the band holds lines that do not grow: then there is no last day. (Fieller, 1954, "Some Problems
-        in Interval Estimation".)
+        ``None`` if the band includes lines that do not grow, because then there is no latest day. (Fieller, 1954, "Some
+        Problems in Interval Estimation".)
         """
         short, noise = self.mean - rate, (_SIGMAS * self.sigma) ** 2
         squared = self.slope**2 - noise / self.spread
@@ -65,11 +65,12 @@ class GrowthTrend:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """``sustained``: messages per second popped in the best hour; ``daily``: pushed per second, the newest whole day.
+    """The capacity of a queue.
 
-    ``growth``: change of the push rate a day, messages per second; ``outgrown_days``: days until pushes reach what was
-    sustained, by the band around the line between ``earliest_days`` and ``latest_days``. ``None``: not known, or never;
-    ``why`` says which. ``trend``: the line with its band, from the first day on.
+    ``sustained``: messages per second popped in the best hour. ``daily``: pushed per second on the newest whole day.
+    ``growth``: change of the push rate per day, messages per second. ``outgrown_days``: days until pushes reach
+    ``sustained``, between ``earliest_days`` and ``latest_days`` by the band. ``None``: unknown, or never; ``why`` gives
+    the reason. ``trend``: the line with its band, from the first day.
     """
 
     sustained: float | None
@@ -83,11 +84,11 @@ class Capacity:
 
 
 def capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capacity:
-    """From the best hour and the push rate of each day.
+    """Compute the capacity from the best hour and the push rate of each day.
 
     Args:
-        sustained: messages per second popped in the best hour; a queue that was never short of messages can do more.
-        days: number of the day, messages pushed per second; in order.
+        sustained: messages per second popped in the best hour. A queue that always ran empty can do more.
+        days: day number and messages pushed per second, in order.
     """
     daily = days[-1][1] if days else None
     if len(days) < LEAST_DAYS:

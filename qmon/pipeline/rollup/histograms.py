@@ -1,7 +1,7 @@
-"""How long each value lasted, as a map from values to milliseconds: it can be added up, and percentiles are read of it.
+"""How long each value lasted, as a map from value to milliseconds. Maps can be added up and give percentiles.
 
-Values are rounded to seven binary places, so the step at a value is at most a 64th of it and the error at most half
-of that: less than 0.8 %. Whole numbers up to 128 are as they were.
+Values are rounded to seven significant binary digits. So the step at a value is at most a 64th of it, and the error at
+most half of that: less than 0.8 %. Whole numbers up to 128 are exact.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pyspark.sql import functions as F
 
 from qmon.pipeline.lake.schema import PERCENTILES, TAILED
 
-# Of the 53 binary places of a number the first seven (Veltkamp's splitting: three operations, no logarithm).
+# Keeps the first seven of the 53 binary digits of a number (Veltkamp's splitting: three operations, no logarithm).
 _SPLIT: Final = 2**46 + 1
 _LARGEST: Final = "1e290D"
 
 
 def rounded(value: str) -> str:
-    """A value as histograms have it; zero and less stay as they are."""
+    """Return the SQL that rounds a value for histograms. Zero and negative values are unchanged."""
     return f"IF({value} > 0 AND {value} < {_LARGEST}, {value} * {_SPLIT}D - ({value} * {_SPLIT}D - {value}), {value})"
 
 
 def histograms(lasted: DataFrame, key: Sequence[str]) -> DataFrame:
-    """One row a ``key`` with a map and percentiles for each of ``schema.TAILED``.
+    """Return one row per ``key`` with a map and percentiles for each of ``schema.PERCENTILE_FIGURES``.
 
-    From rows as ``lasted`` and ``added_up`` give them. A figure that was never known has no map.
+    Takes rows from ``durations_of_values`` or ``sum_histograms``. A figure that was never known has no map.
     """
     lists = {
         name: f"array_sort(collect_list(IF(figure = {n}, struct(value, ms), NULL)))" for n, name in enumerate(TAILED)
@@ -40,9 +40,10 @@ def histograms(lasted: DataFrame, key: Sequence[str]) -> DataFrame:
 
 
 def lasted(values: DataFrame, key: Sequence[str]) -> DataFrame:
-    """How long each value lasted: one row a ``key``, ``figure`` (the place in ``TAILED``) and ``value``, with ``ms``.
+    """Return how long each value lasted: one row per ``key``, ``figure`` and ``value``, with ``ms``.
 
-    From rows with ``key``, ``ms`` and a column for each of ``TAILED``, of which a null was not known.
+    ``figure``: index in ``PERCENTILE_FIGURES``. Takes rows with ``key``, ``ms`` and a column for each of
+    ``PERCENTILE_FIGURES``, null if unknown.
     """
     figure = " ".join(f"WHEN grouping({name}) = 0 THEN {n}" for n, name in enumerate(TAILED))
     each = values.groupingSets([[*key, name] for name in TAILED], *key, *TAILED)
@@ -52,7 +53,7 @@ def lasted(values: DataFrame, key: Sequence[str]) -> DataFrame:
 
 
 def added_up(rows: DataFrame, key: Sequence[str], begins: str) -> DataFrame:
-    """The same from the maps of shorter stretches; ``begins``: SQL of the last of ``key``."""
+    """Return the same from the maps of shorter periods. ``begins``: SQL of the last column of ``key``."""
     nothing = "CAST(map() AS map<double, bigint>)"
     parts = ", ".join(
         f"transform(map_entries(coalesce({name}_ms, {nothing})), "
@@ -64,7 +65,7 @@ def added_up(rows: DataFrame, key: Sequence[str], begins: str) -> DataFrame:
 
 
 def _percentile(entries: str, share: float) -> str:
-    """Of entries (``value``, ``ms``) in the order of values: the value at that share of the time."""
+    """Return SQL for the value at a share of the time, from entries (``value``, ``ms``) sorted by value."""
     total = f"aggregate({entries}, 0L, (so_far, each) -> so_far + each.ms)"
     step = (
         "(so_far, each) -> struct(so_far.ms + each.ms AS ms, "

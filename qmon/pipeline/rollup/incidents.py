@@ -1,7 +1,7 @@
-"""From verdicts to incidents: stretches of trouble of a queue, joined where they are no more than two minutes apart.
+"""Turns verdicts into incidents: trouble of a queue, joined if no more than two minutes apart.
 
-What is kept an hour are runs: one row a stretch and verdict. Runs of several hours join in the same way as samples do,
-because what lies between two neighbours of a stretch is never more than the gap: so an incident over midnight is one.
+Runs are stored per hour: one row per run and verdict. Runs of several hours are joined by the same rule as samples,
+because the time between two neighbours of a run never exceeds the gap. So an incident over midnight is one incident.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from qmon.pipeline.rollup.rollups import HOUR_S, start
 from qmon.recording.history.incidents import GAP_S
 
 _HOUR: Final = ("target", "date", "bucket", "queue", "start_at")
-# The least severity that is trouble: a warning.
+
+# The lowest severity that counts as trouble: warning.
 TROUBLE: Final = 2
 
 
 def runs(samples: DataFrame) -> DataFrame:
-    """One row a stretch of trouble and verdict, from unique samples of any recorders."""
+    """Return one row per run of trouble and verdict, from unique samples of any recorders."""
     bad = samples.where(F.col("severity") >= TROUBLE).select(
         *_HOUR[:-1],
         start(F.col("sampled_at"), HOUR_S).alias("start_at"),
@@ -39,10 +40,10 @@ def runs(samples: DataFrame) -> DataFrame:
 
 
 def incidents(runs: DataFrame) -> DataFrame:
-    """One row an incident: ``start_at``, ``end_at``, cause and proof, the peak, and seconds since the epoch.
+    """Return one row per incident: ``start_at``, ``end_at`` (seconds since the epoch), cause, proof and peak.
 
-    The cause is the worst verdict; of those as bad, the one seen most often; of those, the first by name. ``codes``:
-    all of them, in that order. ``start_at``: since when the first evidence was there.
+    The cause is the worst verdict; among equally bad ones the most frequent, then the first by name. ``codes``: all
+    verdicts in that order. ``start_at``: time of the first evidence.
     """
     key = ("target", "queue")
     by_verdict = _by_verdict(_numbered(runs, *key), *key)
@@ -66,7 +67,7 @@ def incidents(runs: DataFrame) -> DataFrame:
 
 
 def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
-    """Incidents with ``operations``: those begun within, on that queue or on the whole target, oldest first."""
+    """Add ``operations`` to incidents: those begun during it, on the queue or the whole target, oldest first."""
     done = operations.select(
         F.col("target").alias("t"),
         F.col("queue").alias("q"),
@@ -83,7 +84,7 @@ def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
 
 
 def _numbered(stretches: DataFrame, *key: str) -> DataFrame:
-    """With the number of the stretch that each row belongs to, within its key."""
+    """Add the number of the run that each row belongs to, within its key."""
     before = Window.partitionBy(*key).orderBy("first_at", "last_at").rowsBetween(Window.unboundedPreceding, -1)
     until = F.max("last_at").over(before)
     begins = F.when(until.isNull() | (F.col("first_at") - until > GAP_S), 1).otherwise(0)
@@ -92,7 +93,7 @@ def _numbered(stretches: DataFrame, *key: str) -> DataFrame:
 
 
 def _highest_first() -> Column:
-    """The order of peaks: the highest, of those the earliest; those that are not known last."""
+    """Return the sort key of peaks: the highest first, then the earliest, unknown ones last."""
     return F.struct(F.coalesce(-F.col("peak_ready"), F.lit(float("inf"))), F.col("peak_at"))
 
 

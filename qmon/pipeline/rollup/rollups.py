@@ -1,8 +1,7 @@
-"""From samples to minutes, from minutes to hours, from hours to days: sums of what moved and of time.
+"""From samples to minutes, hours and days: sums of moved messages and of time.
 
-The recorder has already seen what only order tells: after a restart, a reset of counters or a gap there is no
-``poll_s`` and no ``span_s``, and such a sample stands for no time. A sample's time belongs to the stretch in which it
-ends.
+The recorder has already handled whatever depends on the order of polls: after a restart, a counter reset or a gap a
+sample has no ``poll_s`` and ``span_s``, and so covers no time. A sample's time belongs to the period in which it ends.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from qmon.recording.history.buckets import LONGEST_SPAN_S
 MINUTE_S: Final = 60
 HOUR_S: Final = 3600
 DAY_S: Final = 86400
-# Figures whose mean over time can be told: name in a rollup → column of a sample.
+
+# Figures with a mean over time: name in a rollup → column of a sample.
 _KNOWN: Final = {"ready": "ready", "oldest": "oldest_s", "in_progress": "in_progress"}
 _LAST: Final = {"ready_last": "ready", "dead_last": "dead"}
 _MOVED: Final = ("pushed", "popped", "completed")
@@ -31,26 +31,27 @@ _SUMMED: Final = (
     *_MOVED,
     *(f"{name}_{end}" for name in _KNOWN for end in ("s", "known_s")),
 )
-# The seconds that a sample stands for.
+
+# The seconds that a sample covers.
 _WATCHED: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
 _FLOWING: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
 _PLACE: Final = (
     "to_date(timestamp_seconds(start_at)) AS date",
-    f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # as ``schema.bucket`` has it
+    f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # same as `schema.bucket_for`
 )
 
 
 def start(at: Column, seconds: int) -> Column:
-    """Where the stretch of so many seconds begins that a time belongs to."""
+    """Return the start of the period of ``seconds`` that contains a time."""
     return F.floor(at / seconds) * F.lit(float(seconds))
 
 
 def minutes(samples: DataFrame, *, shared: bool = True) -> DataFrame:
-    """One row a queue and minute (``schema.MINUTES``), from unique samples.
+    """Return one row per queue and minute (``schema.MINUTES``), from unique samples.
 
-    ``poll_s`` is what a depth or an age stands for, ``span_s`` what the counters moved in: those of a queue that are
-    read in every tenth poll span ten polls. Of several recorders the one counts that watched the minute longest, of
-    those the first by name; where none is ``shared`` by several, nothing needs to be compared.
+    ``poll_s`` is the time that a depth or an age covers, ``span_s`` the time that the counters cover: counters read in
+    every tenth poll cover ten polls. If several recorders watched a minute, the one that watched it longest counts,
+    then the first by name. Without ``shared`` this comparison is skipped.
     """
     sums = {
         "samples": "count(1)",
@@ -77,7 +78,7 @@ def minutes(samples: DataFrame, *, shared: bool = True) -> DataFrame:
 
 
 def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
-    """One row a queue and hour (``schema.ROLLUPS``), from its minutes and the samples that count in them."""
+    """Return one row per queue and hour (``schema.ROLLUPS``), from its minutes and their samples."""
     values = [f"{rounded(_KNOWN[name])} AS {name}" for name in TAILED]
     each = samples.where(f"{_WATCHED} > 0").selectExpr(
         "target",
@@ -90,26 +91,29 @@ def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
 
 
 def days(hours: DataFrame) -> DataFrame:
-    """One row a queue and day, from its hours."""
+    """Return one row per queue and day, from its hours."""
     day = _start("start_at", DAY_S)
     return _together(hours, added_up(hours, _WHO, day), day)
 
 
 def period(hours: DataFrame) -> DataFrame:
-    """One row a queue over all of these hours, without a time of its own."""
+    """Return one row per queue over all these hours, without a start time."""
     one = "0D"
     return _together(hours, added_up(hours, _WHO, one), one).drop("start_at", "date", "bucket", "zone")
 
 
 def counting(samples: DataFrame, minutes: DataFrame) -> DataFrame:
-    """The samples of the recorders that count in each minute."""
+    """Return the samples of the recorders that count in each minute."""
     of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
     minute = samples.selectExpr("*", f"{_start('sampled_at', MINUTE_S)} AS minute")
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
 
 
 def _together(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
-    """Stretches added up to longer ones, which begin there. ``values``: for ``histograms``, of the longer ones."""
+    """Add up periods to longer ones that begin at ``begins``.
+
+    ``values``: input of ``histograms`` for the longer ones.
+    """
     sums = {name: f"sum({name})" for name in _SUMMED}
     sums |= {f"{name}_max": f"max({name}_max)" for name in _KNOWN}
     sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in _LAST}

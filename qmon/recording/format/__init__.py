@@ -1,1 +1,1 @@
-"""The format of recordings: records, codec, what is left out. FORMAT.md describes it."""
+"""The format of recordings: records, encoding and redaction. FORMAT.md describes it."""

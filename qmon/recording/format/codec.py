@@ -1,7 +1,7 @@
-"""Frozen records as JSON and back, by msgspec; no record is known here by name.
+"""Converts frozen dataclasses to JSON and back with msgspec. Works for any record type.
 
-A field that has its default is left out; a field that is missing takes its default, and one that is not known is
-passed over. So a record may gain fields with defaults; what it must never do is change a default.
+A field that equals its default is not written. A missing field takes its default, and an unknown field is ignored. So a
+record may gain fields with defaults, but a default must never change.
 """
 
 from __future__ import annotations
@@ -25,27 +25,33 @@ from qmon.recording.format.frames import Damaged, check_numbers, plain_json
 
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
-# msgspec examines a type when it is first used. If two threads do that at the same moment, for one type or for two that
-# share a third, the process ends with a segmentation fault (msgspec 0.22).
+
+# Fields that contain a part of a message. An error may quote any part of it.
+_PAYLOADS: Final = ("payload", "error")
+
+# msgspec builds its description of a type on first use. If two threads do that at the same time for one type, or for
+# two types that share a third, the process crashes with a segmentation fault (msgspec 0.22).
 _BUILDING: Final = threading.RLock()
 _FINITE: Final = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
 class StatementText(str):
-    """A text of a field that is named for a statement: passwords may be in it."""
+    """A text from a field named after a statement. It may contain passwords."""
 
 
 class PayloadText(str):
-    """What a message says."""
+    """The text of a field that contains a part of a message."""
 
 
-# What is written of a `StatementText` or a `PayloadText`.
+# Returns what to write for a `StatementText` or a `PayloadText`.
 Cover = Callable[[Any], str | None]
 
 
 def encode(record: object, cover: Cover = str) -> bytes:
-    """The record as JSON. Infinite numbers and halves of characters, which msgspec does not write, come as Python has
-    them: ``Infinity`` and ``\\ud800``.
+    """Return the record as JSON.
+
+    msgspec cannot write infinite numbers and lone surrogates. They are written as Python's ``json`` does: ``Infinity``
+    and ``\\ud800``.
     """
     try:
         return msgspec.json.encode(_stored(record, finite=True), enc_hook=cover)
@@ -55,7 +61,10 @@ def encode(record: object, cover: Cover = str) -> bytes:
 
 
 def decode(kind: type[Record], text: bytes) -> Record:
-    """The record of that type that ``text`` was made from. Raises ``Damaged`` where it is none, with the field."""
+    """Return the record of type ``kind`` encoded in ``text``.
+
+    Raises ``Damaged``, naming the field, if it is not one.
+    """
     wanted: Any = kind
     try:
         check_numbers(text)
@@ -85,10 +94,13 @@ def _marked(kind: type, value: str) -> object:
 
 @functools.cache
 def struct_of(kind: Any, finite: bool) -> Any:
-    """Return the type that a dataclass is written as. ``finite``: it refuses numbers that JSON does not know."""
+    """Return the msgspec type that a dataclass is written as.
+
+    ``finite``: it rejects numbers that JSON cannot express.
+    """
     with _BUILDING:
         found = _struct(kind, finite)
-        msgspec.json.Decoder(found)  # msgspec examines it now, before another thread can use it
+        msgspec.json.Decoder(found)  # makes msgspec build it now, before another thread can use it
         return found
 
 
@@ -117,14 +129,14 @@ def _struct(kind: Any, finite: bool) -> Any:
 
 
 def _text(kind: type, name: str) -> type:
-    """The type of the texts of a field."""
-    if kind is Layout:  # the names of columns
+    """Return the type of a field's texts."""
+    if kind is Layout:  # names of columns, not statements
         return str
-    return PayloadText if name == "payload" else StatementText if _STATEMENTS.search(name) else str
+    return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
 def _left_out(field: Field[Any]) -> tuple[Any, ...]:
-    """The default with which a field is left out; one of another kind is always written."""
+    """Return the default for which a field is not written, or nothing if the field is always written."""
     if field.default_factory in (dict, list):
         return (msgspec.field(default_factory=field.default_factory),)
     plain = field.default is None or isinstance(field.default, bool | int | float | str) or field.default == ()
@@ -133,6 +145,6 @@ def _left_out(field: Field[Any]) -> tuple[Any, ...]:
 
 @functools.cache
 def typed_fields(kind: type) -> tuple[tuple[Field[Any], Any], ...]:
-    """The fields of a record with their types."""
+    """Return the init fields of a record with their resolved types."""
     hints = typing.get_type_hints(kind)
     return tuple((field, hints[field.name]) for field in fields(kind) if field.init)

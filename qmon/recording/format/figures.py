@@ -1,7 +1,7 @@
-"""What the dashboard showed after a poll, as one line: what months of recordings are rolled up from.
+"""The figures that the dashboard showed after a poll, as one line. Rollups over months are computed from these lines.
 
-It stands beside the snapshot that it follows from. Whoever adds up lines needs no order between them, and gets the
-figures that were on the screen, whatever later versions make of the same samples.
+The line follows its snapshot. Lines can be added up in any order. They keep the figures as the screen showed them, even
+if later versions compute other figures from the same samples.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from qmon.model.view import QueueView, View
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of one poll, one list a figure, in the order of ``queue``; ``None`` or an empty list: not known.
+    """The figures of one poll: one list per figure, in the order of ``queue``. ``None`` or an empty list: unknown.
 
-    ``sequence`` and ``sampled_at`` are those of the snapshot; ``poll_s``: seconds since the poll before where nothing
-    came between. ``span_s``: seconds since the counters of a queue were last read, which may be several polls;
-    ``pushed``, ``popped``, ``completed``: messages moved in it. ``since_at`` and ``proof`` only for verdicts that are
-    at least a warning. ``wait`` and ``sessions``: how many sessions waited for what.
+    ``sequence`` and ``sampled_at`` are those of the snapshot. ``poll_s``: seconds since the previous poll, if nothing
+    interrupted polling. ``span_s``: seconds since the queue's counters were last read, which may be several polls.
+    ``pushed``, ``popped``, ``completed``: messages moved in that time. ``since_at`` and ``proof`` are set for verdicts
+    of at least warning only. ``wait`` and ``sessions``: number of sessions in each wait.
     """
 
     sequence: int
@@ -51,7 +51,7 @@ class Figures:
 
 
 def figures_of(view: View) -> Figures:
-    """What a view says, ready to be written."""
+    """Return the figures of a view."""
     queues = view.queues
 
     def column(figure: Callable[[QueueView], float | None]) -> tuple[float | None, ...]:
@@ -88,7 +88,7 @@ def figures_of(view: View) -> Figures:
 
 
 def _known(values: Iterable[float | None]) -> tuple[float | None, ...]:
-    """The values, or nothing where none is known."""
+    """Return the values, or an empty tuple if all are unknown."""
     found = tuple(values)
     return found if any(value is not None for value in found) else ()
 

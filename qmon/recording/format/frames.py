@@ -1,6 +1,6 @@
-"""The files of a recording from outside: zstandard frames of two minutes of lines, and where the index begins.
+"""The file layer of a recording: zstandard frames of two minutes of lines, and the position of the index.
 
-Needs nothing of the rest, so that Spark's executors need nothing of it either.
+Imports nothing else of recordings, so that Spark's executors do not need it either.
 """
 
 from __future__ import annotations
@@ -15,30 +15,38 @@ import zstandard
 
 from qmon.errors import QmonError
 
-# The version of the format. A reader takes the lines whose version is not greater than its own.
+# The version of the format. A reader accepts lines of this version or older.
 FORMAT: Final = 1
-# What the name of a file begins with that is still written.
+
+# Prefix of the name of a file that is still being written.
 OPEN: Final = "_"
 SUFFIX: Final = ".jsonl.zst"
+
 # The first bytes of each frame.
 FRAME: Final = b"\x28\xb5\x2f\xfd"
 _LOCATOR: Final = struct.Struct("<IIQ")
-# What a frame begins with that every reader of zstandard passes over.
+
+# Magic number of a skippable frame, which every zstandard reader ignores.
 _SKIPPED: Final = 0x184D2A51
 LOCATOR_BYTES: Final = _LOCATOR.size
-# Text of a frame at most; a recorder ends a frame much sooner. More is taken for an attack on the reader's memory.
+
+# Maximum text of a frame. A recorder ends a frame much sooner. A larger one is treated as an attack on the reader's
+# memory.
 FRAME_TEXT_BYTES: Final = 256 * 1024 * 1024
-# Bytes of a line at most; a poll of a thousand queues has some 2 MB.
+
+# Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
 LINE_BYTES: Final = 64 * 1024 * 1024
-# One byte of zstandard may stand for 32 kB of text, and what is fed at once is inflated at once.
+
+# One byte of zstandard may expand to 32 kB of text, and each chunk is decompressed at once.
 _CHUNK: Final = 2 * 1024
-# Measured: bytes of a day as with deltas and gzip, a quarter of the time, and 2 MB of memory for each recorder.
+
+# Measured: the same bytes a day as deltas with gzip, a quarter of the time, and 2 MB of memory per recorder.
 _PARAMETERS: Final = zstandard.ZstdCompressionParameters.from_level(
     11, window_log=21, hash_log=18, chain_log=18, min_match=6, write_checksum=True
 )
 
 
-# How a line of ours begins; another program may write the same with blanks, or in another order.
+# The start of a line as qmon writes it. Other programs may write the same JSON with blanks or in another order.
 _HEAD: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
 _GREATEST: Final = 2**63
 _TO_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -46,30 +54,30 @@ _TOO_LONG: Final = b"0" * 20  # as many digits as 2**64 has
 
 
 class Damaged(QmonError):
-    """Bytes or values that are not what a recording holds; the message says which."""
+    """Bytes or values that a recording cannot contain. The message names them."""
 
 
 class FrameWriter:
-    """One frame while it is written."""
+    """Compresses one frame while it is written."""
 
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(compression_params=_PARAMETERS).compressobj()
 
     def add(self, text: bytes) -> bytes:
-        """The bytes for some more text; a reader of them and those before has all of it."""
+        """Return the compressed bytes for more text. A reader that has all bytes so far can read all text so far."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
 
     def end(self, text: bytes = b"") -> bytes:
-        """The last bytes."""
+        """Return the last bytes of the frame."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
 
 
 def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, int]:
-    """The text of the first frame of ``data`` and how many bytes it takes. Raises ``Damaged``.
+    """Return the text of the first frame of ``data`` and the number of bytes it takes. Raises ``Damaged``.
 
-    ``partly`` allows for one that is not finished: 0 bytes. Of a damaged one nothing is given: its checksum does not
-    tell where the damage is, and a wrong number reads like a right one. Neither is anything given of one that inflates
-    to more than ``FRAME_TEXT_BYTES``.
+    ``allow_partial`` accepts an unfinished frame and returns 0 bytes for it. A damaged frame returns no text at all:
+    its checksum does not show where the damage is, and a wrong number looks like a right one. A frame that expands to
+    more than ``FRAME_TEXT_BYTES`` is also rejected.
     """
     if located(data[:LOCATOR_BYTES]) is not None:
         return b"", LOCATOR_BYTES
@@ -91,12 +99,12 @@ def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, 
 
 
 def locator(index_offset: int) -> bytes:
-    """The last bytes of a sealed file: a frame that readers pass over, with the offset of the index."""
+    """Return the last bytes of a sealed file: a skippable frame with the offset of the index."""
     return _LOCATOR.pack(_SKIPPED, LOCATOR_BYTES - 8, index_offset)
 
 
 def located(tail: bytes | memoryview) -> int | None:
-    """Where the index begins, of the last bytes of a file; ``None`` where they are no locator."""
+    """Return the offset of the index from the last bytes of a file, or ``None`` if they are not a locator."""
     if len(tail) < LOCATOR_BYTES:
         return None
     magic, size, offset = _LOCATOR.unpack(tail[-LOCATOR_BYTES:])
@@ -104,7 +112,7 @@ def located(tail: bytes | memoryview) -> int | None:
 
 
 def line_places(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where each line begins and ends, without its line end. Most lines are not needed, and are not copied."""
+    """Yield the start and end of each line, without its newline. Most lines are not needed, so they are not copied."""
     begin = 0
     while begin < len(text):
         end = text.find(b"\n", begin)
@@ -114,7 +122,10 @@ def line_places(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def kind_of(text: bytes, begin: int = 0, end: int | None = None) -> str:
-    """The kind of a line, which is a part of ``text``; empty if it has none. Only odd lines are parsed for it."""
+    """Return the kind of the line at ``text[begin:end]``, or empty.
+
+    Parses only lines that qmon did not write itself.
+    """
     end = len(text) if end is None else end
     if (found := _HEAD.match(text, begin, end)) is not None:
         return found[1].decode()
@@ -126,9 +137,9 @@ def kind_of(text: bytes, begin: int = 0, end: int | None = None) -> str:
 
 
 def plain_json(text: bytes) -> Any:
-    """What JSON says, by Python's own reader, which knows ``Infinity`` and ``\\ud800``, too.
+    """Parse JSON with Python's own reader, which also accepts ``Infinity`` and ``\\ud800``.
 
-    Raises ``Damaged`` if it is none, is nested too deep, or has numbers that no recorder writes.
+    Raises ``Damaged`` for invalid JSON, too much nesting, or numbers that no recorder writes.
     """
     if len(text) > LINE_BYTES:
         raise Damaged(f"a line of more than {LINE_BYTES // 2**20} MB")

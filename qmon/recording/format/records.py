@@ -1,7 +1,7 @@
-"""The lines of a recording: what each kind holds, and how one is written and read. FORMAT.md shows an example of each.
+"""The lines of a recording: the contents of each kind, and how they are read and written. FORMAT.md has examples.
 
-Every line is one JSON object with the format's version, the recorder's id, the line's number (1, 2, 3 … without a
-hole, over all segments of that recorder) and the time on the clock of the recording machine.
+Every line is one JSON object with the version of the format, the recorder's id, the line's number and the time on the
+recording machine's clock. Numbers run 1, 2, 3 … without gaps over all segments of a recorder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from qmon.recording.format.frames import FORMAT, LINE_BYTES, Damaged, plain_json
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """What was recorded by whom. ``zone``: IANA name of the recording machine's time zone; ``interval_s``: as asked."""
+    """The recorded target.
+
+    ``zone``: IANA time zone of the recording machine. ``interval_s``: the requested poll interval.
+    """
 
     target: str
     engine: str
@@ -37,11 +40,11 @@ class SessionLine:
 
 @dataclass(frozen=True, slots=True)
 class VerdictsLine:
-    """All verdicts that hold for a queue from now on, the worst first; written when a code or a severity changes.
+    """All verdicts of a queue from this time on, worst first. Written when a code or a severity changes.
 
-    A ``cannot tell`` is written once it has lasted. ``repeated``: they held before; a segment begins. ``undecided``:
-    codes of verdicts that held before and are not known to be over. ``ahead_s``: seconds by which the server's clock is
-    ahead of that of the line.
+    A ``cannot tell`` is written only after it has lasted. ``repeated``: the verdicts held before, and the line is here
+    because a segment begins. ``undecided``: codes of earlier verdicts that may still hold. ``ahead_s``: seconds that
+    the server's clock is ahead of the line's.
     """
 
     queue: str
@@ -53,7 +56,7 @@ class VerdictsLine:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The source has changed its phase: connecting, live, late, lost, closed."""
+    """The source entered another phase: connecting, live, late, lost, closed."""
 
     phase: str
     reason: str = ""
@@ -61,7 +64,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Snapshots that were not recorded since the line before, and why."""
+    """Snapshots lost since the previous line, and the reason."""
 
     lost: int
     reason: str
@@ -69,14 +72,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The recorder ended in order, or stopped, and why."""
+    """The recorder was closed or stopped, and the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment worth jumping to: ``kind`` operation or verdict (at least a warning that has begun)."""
+    """A moment worth jumping to. ``kind``: operation, or verdict (of at least warning, when it begins)."""
 
     at: float
     kind: str
@@ -86,9 +89,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame: where it begins in the file, the times of its first and last line, and its lines' numbers.
+    """One frame: its offset in the file, the times of its first and last line, its first line number and line count.
 
-    ``verdicts``: how many of its lines are verdicts, so that frames without any need not be read for them.
+    ``verdicts``: number of verdict lines, so that a search for verdicts skips frames without any.
     """
 
     offset: int
@@ -101,7 +104,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class IndexLine:
-    """The last line of a sealed segment: everything that is needed to read from the middle."""
+    """The last line of a sealed segment: everything needed to start reading in the middle."""
 
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
@@ -124,7 +127,7 @@ KIND_OF: Final = {kind: name for name, kind in KINDS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as read; ``value`` is the JSON of a record of the type that ``KINDS`` says."""
+    """One line as read. ``value``: JSON of a record of the type given by ``KINDS``."""
 
     recorder: str
     number: int
@@ -133,12 +136,12 @@ class Line:
     value: bytes
 
     def record(self) -> Any:
-        """The record. Raises ``Damaged``."""
+        """Decode the record. Raises ``Damaged``."""
         return decode(KINDS[self.kind], self.value)
 
 
 def line(read: Line) -> bytes:
-    """The line, ready to be written."""
+    """Return the bytes of the line, with its newline."""
     head = b'{"v":%d,"r":"%s","n":%d,"at":%r,"k":"%s",' % (
         FORMAT,
         read.recorder.encode(),
@@ -149,7 +152,7 @@ def line(read: Line) -> bytes:
     return head + b'"%s":%s}\n' % (read.kind.encode(), read.value)
 
 
-# The year 10000: a time beyond it is none.
+# The year 10000. Later times are invalid.
 LATEST: Final = 253_402_300_800.0
 _GREATEST: Final = 2**63
 
@@ -162,7 +165,7 @@ class _Head(msgspec.Struct):
     k: str
 
 
-# Built at import, so that no two threads have msgspec examine these types: see ``qmon.recording.format.codec``.
+# Built at import, so that no two threads make msgspec build these types: see ``qmon.recording.format.codec``.
 _HEAD: Final = msgspec.json.Decoder(_Head)
 _LINE: Final = msgspec.json.Decoder(
     msgspec.defstruct("_Line", [(kind, msgspec.Raw, msgspec.Raw()) for kind in KINDS], bases=(_Head,), kw_only=True)
@@ -170,21 +173,24 @@ _LINE: Final = msgspec.json.Decoder(
 
 
 def read_line(text: bytes) -> Line | None:
-    """The line; ``None`` if its version or kind is newer than this qmon. Raises ``Damaged`` if it is no line."""
+    """Return the line, or ``None`` if its version or kind is newer than this qmon.
+
+    Raises ``Damaged`` if it is invalid.
+    """
     if len(text) > LINE_BYTES:
         raise Damaged(f"not a line of a recording: it has more than {LINE_BYTES // 2**20} MB")
     try:
         raw: Any = _LINE.decode(text)
         values = raw.v, raw.r, raw.n, raw.at, raw.k
         value = bytes(getattr(raw, raw.k)) if raw.k in KINDS else b"-"
-    except (msgspec.DecodeError, RecursionError):  # or something in it that Python's own reader knows
+    except (msgspec.DecodeError, RecursionError):  # damaged, or readable by Python only
         values, value = _read_by_python(text)
     version, recorder, number, at, kind = values
     if version > FORMAT or kind not in KINDS:
         return None
     if not value:
         raise Damaged(f"not a line of a recording: it has no {kind}")
-    if not (abs(at) < LATEST and abs(number) < _GREATEST):  # NaN neither
+    if not (abs(at) < LATEST and abs(number) < _GREATEST):  # also false for NaN
         raise Damaged("not a line of a recording: its number or its time is none")
     return Line(recorder, number, at, kind, value)
 

@@ -1,4 +1,4 @@
-"""What is left out of a recording: payloads, unless they are asked for, and passwords in statements."""
+"""Decides what a recording leaves out: payloads and errors, unless requested, and passwords in statements."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from qmon.redact import hide_passwords
 
 
 def discreet(redact: Callable[[str], str], *, payloads: bool) -> Cover:
-    """What is written of payloads and statements. ``redact``: covers what the configuration says in both.
+    """Return the function that covers payloads and statements before they are written.
 
-    ``payloads``: they are kept, covered; else they become ``None``.
+    ``redact`` applies the configured redaction to both. ``payloads``: record payloads and errors, redacted; otherwise
+    they become ``None``.
     """
 
     def cover(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The recordings of one target, while more of it may be written: which files there are, and which a range needs."""
+"""The recordings of one target, possibly still growing: lists the segments and finds those that a range needs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from qmon.recording.read.paths import begins_at, safe, segments
 from qmon.recording.read.reader import RecordingReader
 from qmon.recording.read.segment_reader import frames_between, lines_of, mark_of, open_segment
 
-# A segment is at most an hour long.
+# A segment covers at most an hour.
 _LONGEST_S: Final = 3700.0
 _JUMP_TO: Final = frozenset({"verdict", "operation"})
 
 
 class RecordingArchive:
-    """Finds files and marks. All methods look at the disk, and are for a thread that may wait for it.
+    """Finds segments and marks. All methods read the disk, so call them from a thread that may block.
 
     Args:
-        paths: the segments, in the order of time.
-        zone: of the recording machine, an IANA name.
-        spans: the first and last moment that there is, seconds since the epoch; without them, until now.
+        paths: returns the segments in chronological order.
+        zone: IANA time zone of the recording machine.
+        spans: first and last moment of the data, seconds since the epoch. Without it, the data reaches until now.
         clock: seconds since the epoch.
     """
 
@@ -47,24 +47,24 @@ class RecordingArchive:
 
     @property
     def ends_at(self) -> float:
-        """The last moment that there may be something of: now, where it is still written."""
+        """The last moment that may have data: now, if recording goes on. Seconds since the epoch."""
         return self._spans[1] if self._spans is not None else self._clock()
 
     @property
     def begins_at(self) -> float:
-        """The first moment that something was recorded of; where there is nothing, that is now."""
+        """The first recorded moment, or now if nothing was recorded. Seconds since the epoch."""
         if self._spans is not None:
             return self._spans[0]
         paths = self._paths()
         return begins_at(paths[0]) if paths else self._clock()
 
     def between(self, since_at: float, until_at: float) -> list[Path]:
-        """The segments that may hold something between two moments."""
+        """Return the segments that may have lines between two moments."""
         starts = ((begins_at(path), path) for path in self._paths())
         return [path for at, path in starts if at == 0.0 or since_at - _LONGEST_S <= at <= until_at]
 
     def span(self, path: Path) -> tuple[float, float] | None:
-        """The first and last moment of a sealed segment; ``None`` where nothing can be read of it."""
+        """Return the first and last moment of a sealed segment, or ``None`` if it cannot be read."""
         try:
             one = open_segment(path)
         except OSError:
@@ -74,7 +74,7 @@ class RecordingArchive:
         return (min(times), max(times)) if times else None
 
     def mark(self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False) -> Mark | None:
-        """The next incident or operation of a queue after a moment, or the one before it; ``None``: there is none."""
+        """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
         paths = self._paths()
         starts = [begins_at(path) for path in paths]
         if forward:
@@ -97,7 +97,7 @@ class RecordingArchive:
 
 
 def _past(best: Mark, path: Path, forward: bool) -> bool:
-    """Whether nothing in this segment can be nearer than what was found."""
+    """Return true if no mark of this segment can be nearer than ``best``."""
     return begins_at(path) > best.at if forward else begins_at(path) + _LONGEST_S < best.at
 
 
@@ -119,11 +119,11 @@ def _open_marks(path: Path) -> tuple[Mark, ...]:
 
 
 def live_archive(root: Path, target: str, zone: str, *, clock: Callable[[], float] = time.time) -> RecordingArchive:
-    """All that was recorded of a target below a folder, and what is being recorded now. Raises ``BadInput``."""
+    """Return the archive of a target below a folder, including what is being recorded now. Raises ``BadInput``."""
     below = root / f"target={safe(target)}"
     return RecordingArchive(lambda: segments(below), zone, clock=clock)
 
 
 def recorded_archive(reader: RecordingReader) -> RecordingArchive:
-    """What a reader has."""
+    """Return the archive of a reader's segments."""
     return RecordingArchive(lambda: reader.paths, reader.session.zone, spans=(reader.begins_at, reader.ends_at))

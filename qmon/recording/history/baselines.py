@@ -1,4 +1,4 @@
-"""Reads the small file of what is usual, ``.baselines.json``, that ``qmon pipeline baselines`` writes."""
+"""Reads the baselines file ``.baselines.json`` that ``qmon pipeline baselines`` writes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from qmon.model.baselines import HOURS, Baseline, Baselines
 from qmon.recording.times import is_zone
 from qmon.system import read_text
 
-# Its name in the folder of the recordings.
+# Its name in the folder of recordings.
 FILE: Final = ".baselines.json"
 VERSION: Final = 1
 _LARGEST: Final = 256 * 1024 * 1024
-# How often the file is looked for again, in seconds, while somebody asks.
+
+# Seconds between checks for a changed file, while values are being requested.
 EVERY_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class FoundBaselines:
-    """What was found where nobody had named a file. ``problem``: why it could not be read, in one line, or empty."""
+    """Baselines from the default location. ``problem``: why the file could not be read, in one line, or empty."""
 
     baselines: Baselines = field(default_factory=Baselines)
     problem: str = ""
 
 
 def read_baselines(path: Path) -> Baselines:
-    """What is usual, as the file says. Raises ``BadInput`` in one line: no such file, damaged, or newer than this."""
+    """Read a baselines file. Raises ``BadInput`` in one line if it is missing, damaged, or from a newer qmon."""
     try:
         raw = json.loads(read_text(path, _LARGEST))
     except FileNotFoundError:
@@ -55,7 +56,7 @@ def read_baselines(path: Path) -> Baselines:
 
 
 def find_baselines(root: Path | None) -> FoundBaselines:
-    """What is usual, from the file in the folder of the recordings, if there is one; never raises for its contents."""
+    """Read the baselines file in the folder of recordings, if there is one. Its contents never raise."""
     path = root / FILE if root is not None else None
     if path is None or not path.is_file():
         return FoundBaselines()
@@ -100,7 +101,7 @@ def _usual(numbers: list[float]) -> Baseline:
 
 
 class ReloadingBaselines:
-    """Reloads the file when it changes: a call gives what is known, and reads on a thread where that is due."""
+    """Reloads the file when it changes. A call returns the current baselines and starts a check on a thread if due."""
 
     def __init__(self, path: Path, found: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
@@ -111,14 +112,14 @@ class ReloadingBaselines:
         self._one = Lock()
 
     def __call__(self) -> FoundBaselines:
-        """What is known now. Never waits."""
+        """Return the current baselines without blocking."""
         if self._clock() >= self._due:
             self._due = self._clock() + EVERY_S
             Thread(target=self.look, name="qmon-usual", daemon=True).start()
         return self._found
 
     def look(self) -> None:
-        """Read the file if it is another one than before; where it cannot be read, what was known stays, with why."""
+        """Read the file if it has changed. If it cannot be read, keep the old baselines and record the problem."""
         with self._one:
             stamp = _stamp(self._path)
             if stamp is None or stamp == self._seen:
@@ -131,7 +132,7 @@ class ReloadingBaselines:
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """What tells one writing of a file from the next; ``None`` where it is not there."""
+    """Return a value that changes whenever the file is written, or ``None`` if it does not exist."""
     try:
         found = path.stat()
     except OSError:

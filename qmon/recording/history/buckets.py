@@ -1,6 +1,6 @@
-"""Figures over time, cut into equal steps: of each step the least, the greatest, the mean by time, and the last value.
+"""Figures over time in equal steps: minimum, maximum, time-weighted mean and last value of each step.
 
-As many numbers as there are steps, however many readings go in.
+Memory depends on the number of steps, not on the number of readings.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# A poll stands for no more time than this: 2.5 times the longest interval, as on the dashboard.
+# A poll covers at most this much time: 2.5 times the longest interval, as on the dashboard.
 LONGEST_SPAN_S: Final = 150.0
-# A reading that stands for no time (the first one, the one after a gap) counts where there is no other.
+
+# Weight of a reading that covers no time (the first one, or the one after a gap). It counts only if the step has no
+# other.
 _NO_TIME: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One figure in one step of time."""
+    """One figure in one step."""
 
     least: float
     most: float
@@ -27,7 +29,7 @@ class Bucket:
 
 
 class Bins:
-    """``count`` steps of ``step_s`` seconds from ``start_at`` on, for a number of figures. For one thread."""
+    """``count`` steps of ``step_s`` seconds from ``start_at``, for a fixed number of figures. Not thread-safe."""
 
     __slots__ = ("_last", "_last_at", "_least", "_most", "_total", "_weight", "count", "figures", "start_at", "step_s")
 
@@ -42,7 +44,7 @@ class Bins:
         self._last_at = array("d", [float("-inf")]) * size
 
     def add(self, at: float, span_s: float | None, values: Sequence[float | None]) -> None:
-        """Take in one reading of all figures at ``at``; each stands for the ``span_s`` seconds before it."""
+        """Record one reading of all figures at ``at``. Each value covers the ``span_s`` seconds before it."""
         span = span_s or 0.0
         place = int((at - self.start_at) // self.step_s)
         begin = int((at - span - self.start_at) // self.step_s)
@@ -70,7 +72,7 @@ class Bins:
                 self._last[here], self._last_at[here] = value, at
 
     def put(self, start_at: float, until_at: float, numbers: Sequence[float]) -> None:
-        """Take in a stretch of time of which mean, least and greatest of each figure are known, one after the other."""
+        """Record an interval from its summary: mean, minimum and maximum of each figure, flattened in this order."""
         first = max(0, int((start_at - self.start_at) // self.step_s))
         for place in range(first, self.count):
             left = self.start_at + place * self.step_s
@@ -81,7 +83,7 @@ class Bins:
                 continue
             for figure in range(self.figures):
                 mean, least, most = numbers[3 * figure : 3 * figure + 3]
-                if mean != mean:  # not known
+                if mean != mean:  # NaN: unknown
                     continue
                 here = figure * self.count + place
                 self._least[here] = min(self._least[here], least)
@@ -91,7 +93,7 @@ class Bins:
                 self._last[here], self._last_at[here] = mean, until_at
 
     def take(self, other: Bins) -> None:
-        """Take in finer steps, each of which lies within one of these."""
+        """Merge finer steps, each of which must lie within one step of this object."""
         for place in range(other.count):
             here = int((other.start_at + (place + 0.5) * other.step_s - self.start_at) // self.step_s)
             if not 0 <= here < self.count:
@@ -108,7 +110,7 @@ class Bins:
                     self._last[mine], self._last_at[mine] = other._last[theirs], other._last_at[theirs]
 
     def steps(self, figure: int) -> tuple[Bucket | None, ...]:
-        """The steps of one figure; ``None`` where it was not known."""
+        """Return the steps of one figure. ``None``: unknown in that step."""
         return tuple(
             Bucket(self._least[i], self._most[i], self._total[i] / self._weight[i], self._last[i])
             if self._weight[i]

@@ -1,4 +1,4 @@
-"""What is gathered of one queue's past, from recordings and from memory, before it is shown."""
+"""What was collected of one queue's past, from recordings and from memory, before it is shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.model.operations import Operation
 from qmon.recording.history.buckets import Bins
 from qmon.recording.history.incidents import Run
 
-# The figures of a queue that are kept of each poll, by their names in `Point` and `QueueView`.
+# The figures kept for each queue and poll, by their names in `Point` and `QueueView`.
 FIGURES: Final = (
     "ready",
     "gap",
@@ -27,7 +27,7 @@ FIGURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SeenOperation:
-    """An operation as it was when it was last seen. ``at``: when it was first seen, on the recorder's clock."""
+    """An operation in its latest known state. ``at``: time of its first appearance on the recorder's clock."""
 
     at: float
     operation: Operation
@@ -35,7 +35,7 @@ class SeenOperation:
 
 @dataclass(slots=True)
 class Gathered:
-    """One queue's steps, its runs of trouble, the operations; ``queues``: all that were seen."""
+    """One queue's steps, runs of trouble and operations. ``queues``: all queue names in the range."""
 
     bins: Bins
     runs: list[Run] = field(default_factory=list)
@@ -44,12 +44,12 @@ class Gathered:
     problem: str = ""
 
     def take(self, other: Gathered) -> None:
-        """Take in a segment."""
+        """Merge another range, such as a segment."""
         self.bins.take(other.bins)
         self.take_words(other)
 
     def take_words(self, other: Gathered) -> None:
-        """Take in all but the figures."""
+        """Merge everything except the figures."""
         self.runs += other.runs
         for id, each in other.done.items():
             self.done[id] = newest(self.done.get(id), each)
@@ -58,7 +58,7 @@ class Gathered:
 
 
 def newest(before: SeenOperation | None, now: SeenOperation) -> SeenOperation:
-    """An operation is given as it was last seen, at the moment when it was first seen."""
+    """Return the later state of an operation with the time of its first appearance."""
     if before is None:
         return now
     first, last = sorted((before, now), key=lambda each: each.at)

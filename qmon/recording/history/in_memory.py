@@ -1,4 +1,4 @@
-"""What qmon has seen since it started, thinned out with age, in memory alone: the past without a recording."""
+"""The past without a recording: what qmon read since it started, kept in memory and thinned out with age."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ from qmon.recording.history.timeline import (
 )
 
 MOST_EVENTS: Final = 1000
-# Stretches of trouble of a queue that are remembered.
+
+# Maximum runs of trouble to remember per queue.
 MOST_RUNS: Final = 100
 _MOST_WAITS: Final = 40
 _MANY: Final = 50
-# Of each queue where there are more than `_MANY`: ten minutes, an hour, four hours.
+
+# Per queue, if there are more than `_MANY_QUEUES` queues: ten minutes, an hour, four hours.
 _COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
 _OF_WAITS: Final = TIERS[:2]
 
 
 class _Queue:
-    """What is remembered of one queue."""
+    """The history of one queue."""
 
     __slots__ = ("figures", "runs")
 
@@ -50,16 +52,16 @@ class _Queue:
 
 
 class InMemoryHistory:
-    """Takes in what the dashboard is shown; answers as a recording does. Thread-safe.
+    """Remembers what the dashboard was shown and answers the same questions as a recording. Thread-safe.
 
-    All times are seconds since the epoch by our own clock; what the server says is moved by what its clock is ahead.
+    All times are seconds since the epoch on the local clock. Server times are corrected by the difference of the two
+    clocks.
 
     Args:
         clock: seconds since the epoch.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        # When it began.
         self.begins_at = clock()
         self.clock = clock
         self._lock = Lock()
@@ -74,13 +76,13 @@ class InMemoryHistory:
 
     @property
     def ends_at(self) -> float:
-        """Now."""
+        """Return the current time."""
         return self.clock()
 
-    # ------------------------------------------------------------------------------------------------- what it is told
+    # ------------------------------------------------------------------------------------------------------- recording
 
     def remembering(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
-        """The fold, with each view remembered."""
+        """Return ``fold`` wrapped so that every view it returns is also recorded."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
@@ -90,7 +92,7 @@ class InMemoryHistory:
         return folded
 
     def add(self, view: View) -> None:
-        """Take in the figures and verdicts of a poll; of queues whose turn it was not, nothing."""
+        """Record the figures and verdicts of a poll. Queues that this poll did not read are skipped."""
         at = self.clock()
         span_s = min(LONGEST_SPAN_S, at - self._seen_at) if self._seen_at else view.interval_s
         with self._lock:
@@ -119,7 +121,7 @@ class InMemoryHistory:
         self._events.extend(self._verdicts.add(at, queue.name, verdicts, queue.undecided))
 
     def _add_waits(self, at: float, span_s: float, view: View) -> None:
-        """Sessions in each wait; one that is not there now has none in it."""
+        """Record the sessions in each wait. A known wait that is missing now counts as 0 sessions."""
         found = view.server.waiting
         if found is None:
             return
@@ -132,32 +134,32 @@ class InMemoryHistory:
             thinned.add(at, span_s, (now.get(name, 0.0),))
 
     def changed(self, state: SourceState) -> None:
-        """Take in a change of the connection."""
+        """Record a change of the connection."""
         if state.phase in PHASES and state.phase != self._phase:
             self._phase = state.phase
             with self._lock:
                 self._events.append(of_phase(self.clock(), state.phase, state.reason))
 
     def alerted(self, change: Change) -> None:
-        """Take in what became of an alert."""
+        """Record a change of an alert."""
         with self._lock:
             self._events.append(of_alert(self.clock(), change))
 
     def operated(self, operations: Iterable[Operation]) -> None:
-        """Take in operations as they are now; those from before qmon started, too."""
+        """Replace the operations by their current states, including those from before qmon started."""
         with self._lock:
             self._done = {each.id: SeenOperation(each.started_at - self._ahead_s, each) for each in operations}
 
-    # ---------------------------------------------------------------------------------------------- what it is asked
+    # ------------------------------------------------------------------------------------------------------- queries
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """All that were seen in the last poll."""
+        """Names of the queues in the last poll."""
         with self._lock:
             return tuple(self._queues)
 
     def gathered(self, queue: str, since_at: float, step_s: float, count: int) -> Gathered:
-        """What is known of a queue between two moments, in so many steps."""
+        """Return the history of a queue from ``since_at`` in ``count`` steps of ``step_s`` seconds."""
         out = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
         with self._lock:
             known = self._queues.get(queue)
@@ -169,7 +171,7 @@ class InMemoryHistory:
         return out
 
     def waits(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
-        """Sessions in each wait between two moments, in so many steps; by ``WaitRate.key``."""
+        """Return the sessions in each wait, by ``WaitRate.key``, in steps as for ``queue_history``."""
         with self._lock:
             known = {name: thinned.steps() for name, thinned in self._waits.items()}
         found = {name: Bins(since_at, step_s, count, 1) for name in known}
@@ -178,19 +180,19 @@ class InMemoryHistory:
         return found
 
     def events(self) -> tuple[TimelineEvent, ...]:
-        """What happened, the newest first."""
+        """Return the events, newest first."""
         with self._lock:
             found = [*self._events, *(of_operation(each.at, each.operation) for each in self._done.values())]
         return newest_first(found)
 
     @property
     def oldest_event_at(self) -> float:
-        """From when on all events are remembered."""
+        """The moment since which no event has been dropped."""
         with self._lock:
             return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
 
     def mark(self, queue: str, at: float, *, forward: bool) -> Mark | None:
-        """The next incident or operation of a queue after a moment, or the one before; ``None``: there is none."""
+        """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
         with self._lock:
             known = self._queues.get(queue)
             marks = [
@@ -206,7 +208,7 @@ class InMemoryHistory:
 
 
 def nearest(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark | None:
-    """The first of some marks after a moment, or the last before it."""
+    """Return the first mark after a moment, or the last one before it."""
     beyond = [m for m in marks if m is not None and (m.at > at + 0.001 if forward else m.at < at - 0.001)]
     if not beyond:
         return None
@@ -214,7 +216,7 @@ def nearest(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark |
 
 
 def _figures(queue: QueueView) -> tuple[float | None, ...]:
-    """In the order of ``FIGURES``, as they are recorded."""
+    """Return the figures in the order of ``FIGURES``, computed as in recordings."""
     flow, span = queue.flow, queue.span_s
     rates: tuple[float | None, ...]
     if flow is not None and span:

@@ -1,6 +1,6 @@
-"""From the verdicts of each poll to incidents: stretches of trouble, joined where little time is between them.
+"""Turns the verdicts of each poll into incidents: runs of trouble, joined if the time between them is short.
 
-The pipeline's report joins in the same way (``qmon.pipeline.rollup.incidents``), so that both tell the same incidents.
+The pipeline's report uses the same rule (``qmon.pipeline.rollup.incident_rollup``), so both show the same incidents.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Final
 
 from qmon.model.figure import Severity
 
-# Seconds within which trouble that comes back is the same incident.
+# Trouble that returns within this many seconds belongs to the same incident.
 GAP_S: Final = 120.0
 
 
 @dataclass(slots=True)
 class Run:
-    """Polls one after the other with the same verdict of at least a warning; times are seconds since the epoch.
+    """Consecutive polls with the same verdict of at least warning. Times are seconds since the epoch.
 
-    ``began_at``: when its first evidence was there, which is before it was raised.
+    ``began_at``: time of the first evidence, before the verdict was raised.
     """
 
     code: str
@@ -34,8 +34,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """A stretch of trouble, first raised at ``first_at``, of which evidence was there at ``began_at``. ``cause``: the
-    worst verdict, of those as bad the one seen most; ``proof``: its first.
+    """A period of trouble: first evidence at ``began_at``, first raised at ``first_at``.
+
+    ``cause``: the worst verdict, and among equally bad ones the most frequent. ``proof``: the first proof of that
+    verdict.
     """
 
     began_at: float
@@ -54,7 +56,7 @@ class Runs:
         self._open: Run | None = None
 
     def add(self, at: float, code: str, severity: int, proof: str, since_at: float | None) -> None:
-        """Take in the verdicts of one poll. ``since_at``: when the first evidence was seen, where that is known."""
+        """Record the verdict of one poll. ``since_at``: time of its first evidence, if known."""
         now = self._open
         if severity < Severity.WARNING:
             self._open = None
@@ -67,7 +69,7 @@ class Runs:
 
 
 def incidents(runs: Iterable[Run]) -> tuple[Incident, ...]:
-    """The incidents that these runs make, in the order of time."""
+    """Join runs into incidents, in chronological order."""
     stretches: list[list[Run]] = []
     until = float("-inf")
     for run in sorted(runs, key=lambda run: (run.first_at, run.last_at)):

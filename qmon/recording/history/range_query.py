@@ -1,7 +1,7 @@
-"""The past of one queue: any range of what is in memory or was recorded, in so many steps.
+"""The past of one queue: any range of the data in memory or in recordings, in a given number of steps.
 
-Reads what the dashboard showed at each poll (lines of the kind ``figures``) and the operations; snapshots are passed
-over unread. A sealed segment is read once and kept as sums of minutes, for longer ranges.
+Reads the figures of each poll (lines of the kind ``figures``) and the operations, and skips snapshots. A sealed segment
+is read once and cached as sums per minute, for longer ranges.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from qmon.recording.read.segment_reader import frames_between, lines_of
 
 MINUTE_S: Final = 60.0
 _WANTED: Final = frozenset({"figures", "operation"})
-# Segments of which the minutes are kept, some 25 kB each: thirty days of one queue.
+
+# Segments cached as minutes, about 25 kB each: thirty days of one queue.
 _KEPT: Final = 800
 _SHOW_EVERY_S: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A range as far as it was read. ``read``: the share of it, 0 to 1; ``queues``: all that were seen in it.
+    """A range as far as it has been read. ``read``: the share, 0 to 1. ``queues``: all queue names in it.
 
     ``problem``: what is damaged, in one line, or empty.
     """
@@ -50,17 +51,17 @@ class Past:
 
     @property
     def until_at(self) -> float:
-        """Where the last step ends."""
+        """End of the last step, seconds since the epoch."""
         return self.since_at + self.step_s * len(self.steps[FIGURES[0]])
 
 
 class Pasts:
-    """Reads ranges of what is in memory, and of an archive. For one thread at a time, but for what is in memory.
+    """Reads ranges from memory and from an archive. Use one thread at a time for the archive; memory is thread-safe.
 
     Args:
-        archive: what is recorded, if anything is.
-        memory: what was seen since qmon started; nothing of a replay.
-        zone: of the time that is shown, an IANA name; of an archive, its own.
+        archive: the recordings, if any.
+        memory: what was read since qmon started. None for a replay.
+        zone: IANA time zone for display. An archive's own zone takes precedence.
     """
 
     def __init__(
@@ -74,19 +75,19 @@ class Pasts:
 
     @property
     def ends_at(self) -> float:
-        """The last moment that there may be something of; does not look at the disk."""
+        """The last moment that may have data. Does not read the disk."""
         if self.archive is not None:
             return self.archive.ends_at
         return self.memory.ends_at if self.memory is not None else 0.0
 
     @property
     def begins_at(self) -> float:
-        """The first moment that there is something of; looks at the disk where there is an archive."""
+        """The first moment with data. Reads the disk if there is an archive."""
         known = [each.begins_at for each in (self.archive, self.memory) if each is not None]
         return min(known, default=0.0)
 
     def mark(self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False) -> Mark | None:
-        """The next incident or operation of a queue after a moment, or the one before it; ``None``: there is none."""
+        """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
         found = [
             self.archive.mark(queue, at, forward=forward, stopped=stopped) if self.archive is not None else None,
             self.memory.mark(queue, at, forward=forward) if self.memory is not None else None,
@@ -96,11 +97,10 @@ class Pasts:
     def read(
         self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[Past]:
-        """``count`` steps of ``step_s`` seconds from ``since_at``: what was read so far, again and again, then all.
+        """Yield ``count`` steps of ``step_s`` seconds from ``since_at``: partial results, then the full one.
 
-        What is in memory is there at once; what is recorded takes its place, the newest first. Ends early where
-        ``stopped`` says so. Where steps are whole minutes, ``since_at`` must be one. Never raises for what is in the
-        files.
+        Data in memory is returned at once. Recorded data replaces it, newest first. Reading ends early when ``stopped``
+        returns true. If steps are whole minutes, ``since_at`` must be a whole minute. Damaged files never raise.
         """
         until_at = since_at + step_s * count
         whole = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
@@ -131,7 +131,7 @@ class Pasts:
         yield _past(queue, whole, known, 1.0)
 
     def _sealed(self, path: Path, queue: str, whole: Gathered, stopped: Callable[[], bool]) -> Iterator[float]:
-        """Take in a segment that will not change any more, from what is kept of it where that is so."""
+        """Merge a segment that will not change any more, from the cache if possible."""
         key = (path, queue)
         found = self._kept.get(key)
         if found is None:
@@ -152,7 +152,10 @@ class Pasts:
 
 
 def gather(path: Path, queue: str, into: Gathered, since_at: float, until_at: float) -> Iterator[float]:
-    """Take in the lines of a segment between two moments; gives the share that was read, frame by frame."""
+    """Read the lines of a segment between two moments into ``collected``.
+
+    Yields the share read so far after each frame.
+    """
     runs = Runs()
     into.runs = runs.found
     try:
@@ -198,7 +201,7 @@ def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -
 
 
 def _past(queue: str, whole: Gathered, known: Gathered | None, read: float) -> Past:
-    """``known``: what is in memory, for the steps of which nothing was read."""
+    """Return the range read so far. ``known``: data in memory, for steps without recorded data."""
     bins = whole.bins
     until_at = bins.start_at + bins.step_s * bins.count
     steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}

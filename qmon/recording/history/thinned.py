@@ -1,4 +1,4 @@
-"""Figures over time in memory: of each step of time the mean, least and greatest; older steps are longer."""
+"""Figures over time in memory: mean, minimum and maximum of each step. Older steps are longer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Final
 
 from qmon.recording.history.buckets import Bins
 
-# Numbers of a figure in a step: mean, least, greatest.
+# Numbers per figure and step: mean, minimum, maximum.
 PER_FIGURE: Final = 3
-# A reading that stands for no time counts where there is no other.
+
+# Weight of a reading that covers no time. It counts only if the step has no other.
 _NO_TIME: Final = 1e-6
 
 
@@ -24,20 +25,20 @@ class Tier:
     most: int
 
 
-# A quarter of an hour, an hour, a day; some 130 bytes a step with ten figures.
+# A quarter of an hour, an hour, a day. About 130 bytes a step with ten figures.
 TIERS: Final = (Tier(5.0, 190), Tier(20.0, 195), Tier(120.0, 720))
 
 
 @dataclass(frozen=True, slots=True)
 class ThinnedSteps:
-    """Steps as they were at some moment, oldest first; ``numbers``: ``PER_FIGURE`` for each figure of each step."""
+    """A copy of steps, oldest first. ``numbers``: ``PER_FIGURE`` values for each figure of each step."""
 
     step_s: float
     starts: array[float]
     numbers: array[float]
 
     def put(self, bins: Bins, until_at: float) -> None:
-        """Take them into bins, up to a moment."""
+        """Record the steps before ``until_at`` in bins."""
         wide = bins.figures * PER_FIGURE
         for place, start in enumerate(self.starts):
             if start < until_at:
@@ -46,7 +47,7 @@ class ThinnedSteps:
 
 
 class _Track:
-    """One tier. The newest step is open: what is added goes into it."""
+    """One tier. New readings go into the newest step, which stays open."""
 
     __slots__ = ("_least", "_mean", "_most", "_numbers", "_start", "_starts", "_tier", "_weight")
 
@@ -82,7 +83,7 @@ class _Track:
             weights[at] += weight
 
     def _close(self, start: float) -> None:
-        """Keep the open step. Where the clock was put back, what lies after it now goes."""
+        """Store the open step. If the clock was set back, drop the steps after ``start``."""
         if self._start < 0:
             return
         self._starts.append(self._start)
@@ -118,17 +119,17 @@ class Thinned:
         self._tracks = tuple(_Track(tier) for tier in tiers)
 
     def add(self, at: float, span_s: float, values: Sequence[float | None]) -> None:
-        """Take in what was read at ``at``, in seconds; it stands for ``span_s`` seconds."""
+        """Record a reading at ``at`` (seconds) that covers ``span_s`` seconds."""
         for tier, track in zip(self._tiers, self._tracks, strict=True):
             track.add(at // tier.step_s * tier.step_s, span_s or _NO_TIME, values)
 
     def steps(self) -> tuple[ThinnedSteps, ...]:
-        """A copy of what there is, the finest first."""
+        """Return a copy of the steps of each tier, finest first."""
         return tuple(track.steps() for track in self._tracks)
 
 
 def into(steps: Sequence[ThinnedSteps], bins: Bins) -> None:
-    """Take steps into bins: of each moment the finest there are."""
+    """Record steps in bins, using the finest available step for each moment."""
     until_at = inf
     for each in steps:
         each.put(bins, until_at)

@@ -1,4 +1,4 @@
-"""What happened, of all queues: verdicts that began and ended, operations, connections, alerts."""
+"""Events of all queues: verdicts that began or ended, operations, connections, alerts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.monitor.source import Phase
 
 
 class EventKind(StrEnum):
-    """What an event is about."""
+    """The subject of an event."""
 
     VERDICT = "verdict"
     OPERATION = "operation"
@@ -26,11 +26,11 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """Something that happened at ``at``, seconds since the epoch. ``queue`` is empty where it is about the target.
+    """An event at ``at``, seconds since the epoch. ``queue`` is empty if it concerns the whole target.
 
-    ``what``: what became of it (``began``, ``over``, ``lost``, ``raised``); ``about``: which verdict, action or rule;
-    ``severity``: how much it needs a hand from then on. ``cause``: who or what is behind a verdict, where other queues
-    may have the same; ``others``: those of them that ``joined`` has found.
+    ``what``: the change (``began``, ``over``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
+    ``severity``: how urgent it is from then on. ``cause``: the origin of a verdict that several queues may share.
+    ``others``: further queues with the same cause, as found by ``join_related_events``.
     """
 
     at: float
@@ -45,7 +45,7 @@ class TimelineEvent:
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
+        """Identifies the event among others."""
         return f"{self.at!r} {self.kind} {self.queue} {self.about} {self.what}"
 
 
@@ -57,14 +57,17 @@ class _Holding:
 
 @dataclass(slots=True)
 class VerdictChanges:
-    """The verdicts that hold for each queue, and what becomes of them. For one thread."""
+    """Tracks the verdicts of each queue and reports changes as events. Not thread-safe."""
 
     _holding: dict[str, dict[str, _Holding]] = field(default_factory=dict)
 
     def add(
         self, at: float, queue: str, verdicts: Sequence[Verdict], undecided: Iterable[str] = ()
     ) -> list[TimelineEvent]:
-        """The verdicts that hold for a queue from ``at`` on; ``undecided``: codes that are not known to be over."""
+        """Record the verdicts of a queue from ``at`` on and return the changes.
+
+        ``undecided``: codes that may still hold.
+        """
         before = self._holding.get(queue)
         if not before and not any(each.severity > Severity.FINE for each in verdicts):
             return []
@@ -86,7 +89,7 @@ class VerdictChanges:
         return out
 
     def known(self, at: float, queue: str, verdicts: Sequence[Verdict]) -> None:
-        """These held before ``at`` already."""
+        """Record verdicts that already held before ``at``. Reports no events."""
         self._holding[queue] = {
             each.code: _Holding(each, at if each.since_at is None else each.since_at)
             for each in verdicts
@@ -94,7 +97,7 @@ class VerdictChanges:
         }
 
     def gone(self, at: float, queues: Sequence[str]) -> list[TimelineEvent]:
-        """Queues that are not watched any more."""
+        """Forget queues that are not watched any more, and return the end of their verdicts."""
         found = [event for queue in queues for event in self.add(at, queue, ())]
         for queue in queues:
             self._holding.pop(queue, None)
@@ -102,7 +105,7 @@ class VerdictChanges:
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """Those that a verdict was heard of."""
+        """Names of the queues with a recorded verdict."""
         return tuple(self._holding)
 
 
@@ -128,7 +131,7 @@ _BAD: Final = (OperationState.FAILED, OperationState.INTERRUPTED)
 
 
 def operation_words(done: Operation) -> str:
-    """What was done, by whom and why: ``requeue done: 40 by anna@ops-1, worker died``."""
+    """Describe an operation, its author and reason: ``requeue done: 40 by anna@ops-1, worker died``."""
     return f"{done.kind.replace('-', ' ')} {done.state}: {_done_by(done)}"
 
 
@@ -137,13 +140,13 @@ def _done_by(done: Operation) -> str:
 
 
 def of_operation(at: float, done: Operation) -> TimelineEvent:
-    """An operation as it was last seen."""
+    """Return the event of an operation in its latest state."""
     severity = Severity.WARNING if done.state in _BAD else Severity.FINE
     about = done.kind.replace("-", " ")
     return TimelineEvent(at, EventKind.OPERATION, done.state, done.queue, about, _done_by(done), severity)
 
 
-# Those that are events, and how much each needs a hand.
+# Phases that are events, with their severity.
 PHASES: Final[dict[str, Severity]] = {
     Phase.LIVE: Severity.FINE,
     Phase.LATE: Severity.WARNING,
@@ -152,21 +155,21 @@ PHASES: Final[dict[str, Severity]] = {
 
 
 def of_phase(at: float, phase: str, reason: str) -> TimelineEvent:
-    """A change of the connection."""
+    """Return the event of a connection change."""
     return TimelineEvent(
         at, EventKind.CONNECTION, phase, about="connection", words=reason, severity=PHASES.get(phase, Severity.FINE)
     )
 
 
 def of_alert(at: float, change: Change) -> TimelineEvent:
-    """An alert that was raised, turned, or was cleared."""
+    """Return the event of an alert that was raised, changed or cleared."""
     alert = change.alert
     severity = Severity.FINE if change.turn is AlertEvent.CLEARED else alert.severity
     return TimelineEvent(at, EventKind.ALERT, change.turn, alert.queue, alert.rule, alert.words, severity)
 
 
 def joined(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """What became of the same verdict for the same cause within half a minute is one event. The newest are first."""
+    """Join changes of the same verdict with the same cause within 30 seconds into one event. Newest first."""
     found: dict[str, TimelineEvent] = {}
     first: dict[tuple[str, str, str], TimelineEvent] = {}
     for event in reversed(events):
@@ -180,5 +183,5 @@ def joined(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
 
 
 def newest_first(events: Iterable[TimelineEvent]) -> tuple[TimelineEvent, ...]:
-    """By time; of those at the same moment the one that was given last comes first."""
+    """Sort by time, newest first. Of events at the same moment, the one given last comes first."""
     return tuple(reversed(sorted(events, key=lambda event: event.at)))

@@ -1,4 +1,4 @@
-"""The events that recordings hold, read segment by segment, the newest first."""
+"""Reads events from recordings, segment by segment, newest first."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _WANTED: Final = frozenset({"verdict", "operation", "state"})
 def recorded_events(
     archive: RecordingArchive, before_at: float, stopped: Callable[[], bool] = lambda: False
 ) -> Iterator[tuple[TimelineEvent, ...]]:
-    """The events before a moment, a segment at a time, the newest first; an operation as it was last seen.
+    """Yield the events before a moment, one segment at a time, newest first. Operations appear in their latest state.
 
-    Never raises for what is in the files: what is whole of a damaged one is given.
+    Damaged files never raise: their undamaged part is used.
     """
     told: set[str] = set()
     for path in reversed(archive.between(float("-inf"), before_at)):
@@ -43,7 +43,7 @@ def recorded_events(
 
 
 def _events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
-    """Of one segment: what happened, and by id the operations."""
+    """Return the events of one segment, and its operations by id."""
     found: list[TimelineEvent] = []
     done: dict[str, TimelineEvent] = {}
     verdicts = VerdictChanges()

@@ -1,1 +1,1 @@
-"""Reading recordings: segments, replay, export."""
+"""Reading recordings: segments, replay, comparison."""

@@ -1,4 +1,4 @@
-"""Two moments of a recording beside each other: what was different."""
+"""Compares two moments of a recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.model.view import QueueView, View
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One figure of a queue at two moments; ``None``: not known then, or no such queue."""
+    """One figure of a queue at two moments. ``None``: unknown then, or no such queue."""
 
     queue: str
     figure: str
@@ -21,13 +21,13 @@ class Pair:
 
     @property
     def change(self) -> float | None:
-        """By how much it has changed."""
+        """The difference, or ``None`` if one value is unknown."""
         return self.after - self.before if self.after is not None and self.before is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All figures of all queues, and the verdicts of each queue then and then."""
+    """All figures of all queues, and the verdicts of each queue before and after."""
 
     pairs: tuple[Pair, ...]
     verdicts: tuple[tuple[str, str, str], ...]
@@ -44,7 +44,7 @@ FIGURES: Final[tuple[tuple[str, Callable[[QueueView], Figure]], ...]] = (
 
 
 def compare(before: View, after: View) -> Comparison:
-    """The figures of two views."""
+    """Compare the figures of two views."""
     names = dict.fromkeys(q.name for view in (after, before) for q in view.queues)
     pairs, verdicts = [], []
     for name in names:

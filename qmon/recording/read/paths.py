@@ -1,4 +1,4 @@
-"""Where recordings are: safe folder names, the order of segments, and which file is whose."""
+"""Paths of recordings: safe folder names, the order of segments, and the targets they belong to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _LONGEST: Final = 200
 
 
 def safe(name: str) -> str:
-    """A target's name as a folder's: ``%`` and two hexadecimal digits a byte for whatever may not stand there."""
+    """Return a target's name as a folder name: other characters become ``%`` and two hexadecimal digits per byte.
+
+    Raises ``BadInput`` if the result is empty or too long.
+    """
     written = "".join(c if _SAFE.fullmatch(c) else _bytes(c) for c in name)
     written = _bytes(written[0]) + written[1:] if written[:1] in (".", "_") else written
     if not 0 < len(written) <= _LONGEST:
@@ -31,34 +34,34 @@ def _bytes(char: str) -> str:
 
 
 def name_of(folder: str) -> str:
-    """The target's name of its folder."""
+    """Return the target's name from its folder name."""
     return unquote(folder.removeprefix("target="), errors="surrogatepass")
 
 
 def stem(at: float, recorder: str, number: int) -> str:
-    """The name of a segment that begins at ``at`` (seconds since the epoch), without its ending."""
+    """Return the name, without suffix, of a segment that begins at ``at`` (seconds since the epoch)."""
     return f"{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}-{recorder}-{number:04d}"
 
 
 def folder(root: Path, target: str, at: float) -> Path:
-    """The folder of the target's segments that begin on the day of ``at`` (UTC)."""
+    """Return the folder of the target's segments that begin on the UTC day of ``at``."""
     return root / f"target={safe(target)}" / f"date={datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
 def begins_at(path: Path) -> float:
-    """When a segment begins, seconds since the epoch, by its name; 0 for another name."""
+    """Return the start of a segment from its name, seconds since the epoch; 0 for any other name."""
     found = _STEM.match(path.name.removeprefix(OPEN))
     return datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp() if found else 0.0
 
 
 def is_segment(path: Path) -> bool:
-    """Whether a file is called as segments are."""
+    """Return true if the file name is that of a segment."""
     name = path.name.removeprefix(OPEN)
     return name.endswith(SUFFIX) and _STEM.fullmatch(name.removesuffix(SUFFIX)) is not None
 
 
 def segments(root: Path, *, unsealed: bool = True) -> list[Path]:
-    """The segments below a folder, in the order of time. An open one that has been sealed meanwhile is left out."""
+    """Return the segments below a folder in chronological order. An open one that also exists sealed is left out."""
     found = [path for path in root.rglob(f"*{SUFFIX}") if is_segment(path)]
     sealed = {path for path in found if not path.name.startswith(OPEN)}
     kept = [path for path in found if path in sealed or (unsealed and sealed_path(path) not in sealed)]
@@ -66,12 +69,12 @@ def segments(root: Path, *, unsealed: bool = True) -> list[Path]:
 
 
 def sealed_path(path: Path) -> Path:
-    """The name that an open segment will have."""
+    """Return the name an open segment will have when sealed."""
     return path.with_name(path.name.removeprefix(OPEN))
 
 
 def targets(root: Path) -> Iterator[tuple[str, Path]]:
-    """The targets that are recorded below a folder, with their folders."""
+    """Yield the recorded targets below a folder, with their folders."""
     for each in sorted(root.glob("target=*")):
         if each.is_dir():
             yield name_of(each.name), each

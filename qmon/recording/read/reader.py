@@ -1,4 +1,4 @@
-"""All that was recorded of one target, in the order of time, from any moment on."""
+"""Reads all recordings of one target in chronological order, from any moment."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ What = Snapshot | SourceState | Operation | VerdictsLine
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that was recorded, and when, in seconds since the epoch on the clock of the recording machine."""
+    """Something recorded at ``at``, seconds since the epoch on the recording machine's clock."""
 
     at: float
     what: What
 
 
 class RecordingReader:
-    """Reads the segments of one target. For one thread.
+    """Reads the segments of one target. Not thread-safe.
 
     Args:
-        paths: its segments, in the order of time; damaged ones are read as far as they go.
+        paths: the segments in chronological order. Damaged ones are read as far as possible.
 
-    Raises ``BadInput`` where nothing was recorded.
+    Raises ``BadInput`` if nothing was recorded.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -56,12 +56,12 @@ class RecordingReader:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The segments, in the order of time."""
+        """The segments in chronological order."""
         return tuple(self._paths)
 
     @property
     def damage(self) -> str:
-        """How much was left out so far because it is damaged, and why, in one line; empty if nothing was."""
+        """The damage found so far, in one line, or empty."""
         found = [(path.name, why) for path, each in self._damage.items() for why in each.values()]
         if not found:
             return ""
@@ -69,7 +69,7 @@ class RecordingReader:
         return f"{parts} left out; {found[0][0]}: {found[0][1]}"
 
     def _opened(self, path: Path) -> Segment:
-        """The segment, also where its recorder has sealed it meanwhile."""
+        """Open the segment, also if its recorder has sealed it in the meantime."""
         try:
             one = open_segment(path)
         except FileNotFoundError:
@@ -81,38 +81,38 @@ class RecordingReader:
 
     @property
     def session(self) -> SessionLine:
-        """What the newest segment says of itself."""
+        """The session line of the newest segment."""
         return self._newest
 
     @property
     def begins_at(self) -> float:
-        """The time of the first line."""
+        """Time of the first line, seconds since the epoch."""
         return min(self._first_at(path) for path in self._paths[:2])
 
     @property
     def ends_at(self) -> float:
-        """The time of the last line."""
+        """Time of the last line, seconds since the epoch."""
         return max(_last_at(self._segment(path)) for path in self._paths[-2:])
 
     def marks(self) -> list[Mark]:
-        """The moments worth jumping to, in order."""
+        """Return the moments worth jumping to, in chronological order."""
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 
     def verdicts(self, at: float) -> list[VerdictsLine]:
-        """The last verdicts of each queue up to a moment; each segment begins with all that hold."""
+        """Return the latest verdicts of each queue up to a moment. Each segment begins with all verdicts that hold."""
         if not self._starts or at < self._starts[0]:
             return []
         return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts(at).values())
 
     def moments(self, since_at: float) -> Iterator[Moment]:
-        """Everything from a moment on, as what it was."""
+        """Yield everything from a moment on, decoded."""
         for one, line in self.lines(since_at):
             what = _what(one, line)
             if what is not None:
                 yield Moment(line.at, what)
 
     def lines(self, since_at: float) -> Iterator[tuple[Segment, Line]]:
-        """Every line from a moment on. Where two recorders were at it, the first goes on until it ends."""
+        """Yield every line from a moment on. If two recorders overlapped, the first one is used until it ends."""
         first = max(0, bisect_right(self._starts, since_at) - 1)
         newest, recorder = since_at, ""
         for path in self._paths[first:]:
@@ -141,7 +141,7 @@ def _what(one: Segment, line: Line) -> What | None:
 
 
 def open_recording(path: Path, target: str | None = None) -> RecordingReader:
-    """The reader of a file, or of one target of a folder of recordings. Raises ``BadInput``."""
+    """Open a file, or one target of a folder of recordings. Raises ``BadInput``."""
     try:
         if path.is_file():
             return RecordingReader([path])

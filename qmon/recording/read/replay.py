@@ -1,7 +1,7 @@
-"""Replay: a source of snapshots like the poller, that gives what was recorded, at any speed and from any moment.
+"""Replay: a source of snapshots like the poller, from a recording, at any speed and from any moment.
 
-It folds what it gives itself, since going to another moment begins a new history: first one of some seconds, so that
-the figures are there at once, then one of a quarter of an hour, which is as long as the plots.
+It folds the snapshots itself, because every seek starts a new history: first a short one, so that figures appear at
+once, then one of 15 minutes, which is the length of the plots.
 """
 
 from __future__ import annotations
@@ -24,28 +24,31 @@ from qmon.recording.read.reader import Moment, RecordingReader
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 SHORT_S: Final = 20.0
-# How much of the past makes the figures of a moment: enough for rates at once, and for plots and counts soon.
+
+# Seconds of past folded for a moment: the short one for rates at once, the long one for plots and counts soon after.
 LONG_S: Final = 900.0
-# The same in polls, at least.
+
+# The minimum in polls.
 _POLLS: Final = 3
-# Seconds after which replay goes on where nothing was recorded for long.
+
+# Longest pause in seconds when nothing was recorded for long.
 _LONGEST_WAIT_S: Final = 3.0
 _CHECK_EVERY: Final = 4
 
-# Seconds from the begin of the reading within which evidence that was shown before it has been there all the time.
+# Evidence seen within this many seconds after reading begins is taken to have held before.
 _SOON_S: Final = 60.0
 
 
 @dataclass
 class VerdictCarryOver:
-    """Since when verdicts hold, by queue and code. ``begins_at``: where the reading begins, on the server's clock."""
+    """Start times of verdicts, by queue and code. ``begins_at``: where reading begins, on the server's clock."""
 
     begins_at: float = 0.0
     since: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, lines: Iterable[VerdictsLine]) -> VerdictCarryOver:
-        """From the last verdicts of each queue."""
+        """Take the start times from the latest verdicts of each queue."""
         since = {
             (each.queue, verdict.code): verdict.since_at
             for each in lines
@@ -55,7 +58,7 @@ class VerdictCarryOver:
         return cls(since=since)
 
     def corrected(self, view: View) -> View:
-        """The view, with the beginnings that what was read again does not reach back to."""
+        """Return the view with verdict start times that lie before the part of the recording that was read again."""
         if not self.since:
             return view
         return replace(view, queues=tuple(map(self._queue, view.queues)))
@@ -75,16 +78,16 @@ class VerdictCarryOver:
 
 
 class Replay:
-    """Plays one recording. Implements ``SnapshotSource``; all methods may be called from any thread and return at once.
+    """Plays one recording. Implements ``SnapshotSource``. Methods are thread-safe and do not block.
 
     Args:
-        reader: what was recorded.
-        at: where to begin, seconds since the epoch on the recording machine's clock; else at its beginning.
-        speed: 1.0 as it was.
-        playing: begin to play at once.
+        reader: the recording.
+        start_at: seconds since the epoch on the recording machine's clock. Default: its beginning.
+        speed: 1.0 is real time.
+        playing: start playing at once.
 
     Attributes:
-        on_change: called on the source's thread when playing, speed or moment have changed.
+        on_change: called on the source's thread after playing, speed or position has changed.
     """
 
     def __init__(
@@ -117,26 +120,26 @@ class Replay:
 
     @property
     def interval_s(self) -> float:
-        """Seconds between polls, as they were made."""
+        """Poll interval of the recording, seconds."""
         return self.reader.session.interval_s
 
     @property
     def at(self) -> float:
-        """The moment that is shown, seconds since the epoch on the recording machine's clock."""
+        """The current position, seconds since the epoch on the recording machine's clock."""
         return self._at
 
     @property
     def playing(self) -> bool:
-        """Whether it plays; at the end it stands still."""
+        """True while playing. False at the end."""
         return self._playing and not self._over
 
     @property
     def speed(self) -> float:
-        """How many times faster than it was."""
+        """Speed as a multiple of real time."""
         return self._speed
 
     def clock(self) -> float:
-        """What our monotonic clock would have shown then: figures are as old as they were."""
+        """Return the monotonic clock of that time, so that figures have the age they had then."""
         newest = self._newest
         if newest is None:
             return 0.0
@@ -144,43 +147,43 @@ class Replay:
         return newest.taken_at + min(passed, 3 * newest.interval_s)
 
     def fold(self, snapshot: Snapshot) -> View:
-        """The view of a snapshot that was given; for the thread of the source."""
+        """Return the view of an emitted snapshot. Call it on the source's thread."""
         return self._carried.corrected(self._history.add(snapshot))
 
-    # ------------------------------------------------------------------------------------ what a source has to do
+    # --------------------------------------------------------------------------------------------- SnapshotSource
 
     def start(self, sink: Sink) -> None:
-        """Begin; ``sink`` gets every snapshot and every change of phase, as they were recorded."""
+        """Start. ``sink`` gets every snapshot and phase change as recorded."""
         self._sink = sink
         self._thread = threading.Thread(target=self._run, name="qmon-replay", daemon=True)
         self._thread.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Does nothing: the past cannot be polled."""
+        """Do nothing: the past cannot be polled."""
 
     def set_interval(self, seconds: float) -> None:
-        """Does nothing: the interval is that of the recording."""
+        """Do nothing: the interval is that of the recording."""
 
     def set_focus(self, focus: Focus) -> None:
-        """Does nothing: only what was on a screen then was read."""
+        """Do nothing: a recording has only what was read at the time."""
 
     def count_exactly(self, queue: str) -> None:
-        """Does nothing: the past cannot be counted."""
+        """Do nothing: the past cannot be counted."""
 
     def close(self) -> None:
-        """End."""
+        """Stop the thread. Waits two seconds at most."""
         self._commands.put(None)
         if self._thread is not None:
             self._thread.join(2.0)
 
-    # ----------------------------------------------------------------------------------------- what the keys want
+    # ------------------------------------------------------------------------------------------- playback control
 
     def play(self, playing: bool) -> None:
-        """Play, or stand still."""
+        """Play or pause."""
         self._do(lambda: self._play(playing))
 
     def set_speed(self, speed: float) -> None:
-        """Play this many times faster than it was."""
+        """Play at this multiple of real time."""
 
         def do() -> None:
             self._speed = speed
@@ -188,11 +191,11 @@ class Replay:
         self._do(do)
 
     def step(self) -> None:
-        """Stand still, and go to the next snapshot."""
+        """Pause and go to the next snapshot."""
         self._do(self._step)
 
     def step_back(self) -> None:
-        """Stand still, and go to the snapshot before."""
+        """Pause and go to the previous snapshot."""
         self._do(self._step_back)
 
     def seek(self, at: float) -> None:
@@ -200,14 +203,14 @@ class Replay:
         self._do(lambda: self._seek(at))
 
     def jump(self, forward: bool) -> Mark | None:
-        """Go to the next incident or operation, or back to the one before; ``None``: there is none."""
+        """Go to the next or previous incident or operation. Returns ``None`` if there is none."""
         mark = self.mark(forward)
         if mark is not None:
             self.seek(mark.at)
         return mark
 
     def mark(self, forward: bool) -> Mark | None:
-        """The next incident or operation, or the one before."""
+        """Return the next or previous incident or operation, or ``None``."""
         marks = self._marks()
         if forward:
             place = bisect_right(marks, self._at + 0.001, key=lambda mark: mark.at)
@@ -246,7 +249,7 @@ class Replay:
             self.on_change()
 
     def _wait_s(self) -> float | None:
-        """Real seconds until the next moment; ``None``: until somebody wants something."""
+        """Return the real seconds until the next moment, or ``None`` to wait for a command."""
         if self._deepen:
             return 0.0
         if not self.playing or self._next is None:
@@ -279,7 +282,7 @@ class Replay:
         self._over = self._next is None
 
     def _emit(self) -> bool:
-        """Give the next moment; whether it was a snapshot."""
+        """Emit the next moment. Returns true if it was a snapshot."""
         moment = self._next
         if moment is None:
             return False
@@ -306,14 +309,14 @@ class Replay:
         self._at = self._newest_at
 
     def _seek(self, at: float) -> None:
-        """Go there with a minute of past; the rest follows while nothing else is to do."""
+        """Go to a moment with a short history. The long one is read when idle."""
         self._at = min(max(at, self.reader.begins_at), self.reader.ends_at)
         self._deepen = self._remember(max(SHORT_S, _POLLS * self.interval_s))
 
     def _remember(self, past_s: float, *, patient: bool = False) -> bool:
-        """Fold a stretch of the past, and give its newest snapshot; false: nothing was recorded there.
+        """Fold the past before the current position and emit its newest snapshot. False: nothing was recorded there.
 
-        ``patient``: leave it, and what is shown as it is, where something else is wanted by now.
+        ``patient``: give up without changing anything when another command arrives.
         """
         since, until = self._at - past_s, self._at
         history, moments = TargetHistory(), self.reader.moments(since)
@@ -348,7 +351,7 @@ class Replay:
 
 
 def view_at(reader: RecordingReader, at: float) -> tuple[float, Snapshot, View] | None:
-    """The last snapshot at or before a moment, when it was, and its view; ``None``: nothing was recorded before."""
+    """Return the time, snapshot and view of the last snapshot at or before a moment, or ``None``."""
     history, carried = TargetHistory(), VerdictCarryOver.of(reader.verdicts(at - LONG_S))
     found: tuple[float, Snapshot, View] | None = None
     for moment in reader.moments(at - LONG_S):

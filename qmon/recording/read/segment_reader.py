@@ -1,4 +1,4 @@
-"""One segment while it is read, sealed or still open: its index, and its lines from any moment on."""
+"""Reads one segment, sealed or still open: its index, and its lines from any moment."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _VERDICTS: Final = frozenset({"verdict"})
 
 @dataclass
 class Segment:
-    """What is known of one file."""
+    """What is known about one file."""
 
     path: Path
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
     marks: tuple[Mark, ...] = ()
-    # What was left out so far because it is damaged, and why, by the offset of its frame or the number of its line.
+    # Damaged parts found so far, and why, by the offset of the frame or the negative number of the line.
     damage: dict[int, str] = field(default_factory=dict)
-    # It ends with its index, as sealed ones do.
+    # True if it ends with an index, as sealed segments do.
     indexed: bool = False
     recorder: str = ""
-    # Where the frame that begins at an offset ends; of files without an index.
+    # End offset of the frame at each start offset, for files without an index.
     ends: dict[int, int] = field(default_factory=dict)
     # The lines of the last, unfinished frame of a file that was never sealed.
     tail: list[Line] = field(default_factory=list)
@@ -48,16 +48,16 @@ class Segment:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it first, or empty."""
+        """The first damage found, or empty."""
         return next(iter(self.damage.values()), "")
 
     @property
     def sealed(self) -> bool:
-        """Whether its recorder, or a salvage, has finished it."""
+        """True if the recorder, or a salvage, has finished it."""
         return not self.path.name.startswith(OPEN)
 
     def lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
-        """Its lines from the frame on that holds ``since_at``; of a damaged one, those before. Raises ``OSError``."""
+        """Yield the lines from the frame that contains ``since_at``, up to any damage. Raises ``OSError``."""
         first = max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)
         for start, text in self._texts(range(first, len(self.frames))):
             try:
@@ -67,7 +67,7 @@ class Segment:
         yield from self.tail
 
     def record_of(self, line: Line) -> Any:
-        """The record of one of its lines; ``None`` if it is damaged."""
+        """Return the record of a line of this segment, or ``None`` if it is damaged."""
         try:
             return line.record()
         except Damaged as problem:
@@ -75,7 +75,7 @@ class Segment:
             return None
 
     def verdicts(self, until_at: float) -> dict[str, VerdictsLine]:
-        """By queue, its last verdicts up to a moment. Other lines are passed over unread. Raises ``OSError``."""
+        """Return the latest verdicts of each queue up to a moment. Skips other lines unparsed. Raises ``OSError``."""
         found: dict[str, VerdictsLine] = {}
         for line in itertools.chain(self._verdict_lines(), (line for line in self.tail if line.kind == "verdict")):
             if line.at > until_at:
@@ -93,7 +93,7 @@ class Segment:
                 self.damage[start] = str(problem)
 
     def _texts(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        """The offsets and the texts of these frames, without those that cannot be inflated."""
+        """Yield the offset and text of these frames, without damaged ones."""
         with self.path.open("rb") as file:
             for number in numbers:
                 start = self.frames[number].offset
@@ -108,7 +108,7 @@ class Segment:
 
 
 def open_segment(path: Path) -> Segment:
-    """A segment, by its index where it has one, else by reading it all. Raises ``OSError``; never for its contents."""
+    """Open a segment by its index, or read it all if there is none. Raises ``OSError``, but never for its contents."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - LOCATOR_BYTES))
@@ -127,7 +127,7 @@ def open_segment(path: Path) -> Segment:
 
 
 def _fits(index: IndexLine, size: int) -> bool:
-    """Whether an index can be one of a file whose frames have so many bytes: a foreign one may say anything."""
+    """Return true if the index is possible for ``size`` bytes of frames. A foreign file may claim anything."""
     offsets = [frame.offset for frame in index.frames]
     within = all(0 <= offset < size for offset in offsets)
     timed = all(abs(at) < LATEST for frame in index.frames for at in (frame.first_at, frame.last_at))
@@ -135,7 +135,7 @@ def _fits(index: IndexLine, size: int) -> bool:
 
 
 def scan(path: Path) -> Segment:
-    """Read a file from its beginning as far as it is whole: open, cut short, or damaged. Raises ``OSError``."""
+    """Read a file from its beginning up to any damage: open, cut short, or damaged. Raises ``OSError``."""
     data = memoryview(path.read_bytes())
     found = Segment(path, None)
     frames: list[Frame] = []
@@ -173,7 +173,7 @@ def _take(found: Segment, line: Line, marks: list[Mark]) -> None:
 
 
 def mark_of(line: Line) -> Mark | None:
-    """The moment worth jumping to that a line is."""
+    """Return the mark that a line stands for, or ``None``."""
     if line.kind == "operation":
         done: Operation = line.record()
         return Mark(line.at, "operation", done.queue, f"{done.kind} {done.state}: {done.done} by {done.by}")
@@ -186,24 +186,24 @@ def mark_of(line: Line) -> Mark | None:
 
 
 def _lines(text: bytes) -> Iterator[Line]:
-    """The lines of one frame. Raises ``Damaged``."""
+    """Yield the lines of one frame. Raises ``Damaged``."""
     return (line for begin, end in line_places(text) if (line := read_line(text[begin:end])) is not None)
 
 
 def lines_of(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
-    """The lines of these kinds; the others are passed over unread. Raises ``Damaged``."""
+    """Yield the lines of these kinds. Skips others unparsed. Raises ``Damaged``."""
     for begin, end in line_places(text):
-        if (kind_of(text, begin, end) or "?") in ("?", *kinds):  # one without a kind is damaged, which is said
+        if (kind_of(text, begin, end) or "?") in ("?", *kinds):  # a line without a kind is damaged; parsing it raises
             line = read_line(text[begin:end])
             if line is not None and line.kind in kinds:
                 yield line
 
 
 def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tuple[float, bytes]]:
-    """The text of the frames that may hold lines between two moments, each with the share of the work done by then.
+    """Yield the text of frames that may have lines between two moments, with the share of the work done so far.
 
-    A file that is still open is read from its beginning, which costs little where no line is looked into; one that has
-    been sealed meanwhile is found under its new name. Raises ``OSError``, and ``Damaged`` behind what is whole.
+    A file that is still open is read from its beginning, which is cheap because its lines are not parsed. If it was
+    sealed in the meantime, it is read under its new name. Raises ``OSError``, and ``Damaged`` after the undamaged part.
     """
     if path.name.startswith(OPEN):
         try:
@@ -227,7 +227,7 @@ def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tup
 
 
 def _all(data: bytes) -> Iterator[tuple[float, bytes]]:
-    """All frames of a file without an index; of the last one what is there of it."""
+    """Yield all frames of a file without an index, including the available part of the last one."""
     view, at = memoryview(data), 0
     while at < len(data):
         text, used = inflated(view[at:], partly=True)

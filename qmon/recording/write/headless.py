@@ -1,4 +1,4 @@
-"""One target that is recorded without a screen: its poller, its history, its recorder, and its operations."""
+"""Records one target without a screen: poller, history, recorder and operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qmon.recording.write.recorder import Recorder, Status
 
 @dataclass(frozen=True, slots=True)
 class RecordingStatus:
-    """How it stands with one target. ``problem``: why nothing comes in, else empty."""
+    """The state of one target. ``problem``: why no data arrives, or empty."""
 
     target: str
     phase: Phase
@@ -28,18 +28,18 @@ class RecordingStatus:
 
 
 class HeadlessRecorder:
-    """Records one target until closed; what goes wrong with it stays with it.
+    """Records one target until closed. Its errors do not affect other targets.
 
     Args:
-        target: the target; its password comes from where it is kept, nobody is asked.
-        layouts: the queues of the configuration.
+        target: the target. Its password comes from its configured source, never from a prompt.
+        layouts: the configured queues.
         root: the folder of all recordings.
         interval_s: seconds between polls.
         redact, payloads: as for ``Recorder``.
-        told: takes each view and each change of phase, on other threads, and returns at once.
-        read: takes each poll as it was read and each change of phase, before ``told``, likewise.
+        on_view: gets each view and phase change, on other threads. Must return at once.
+        on_event: gets each raw poll and phase change, before ``on_view``, in the same way.
 
-    Raises ``BadInput`` where nothing can be written to the folder.
+    Raises ``BadInput`` if the folder is not writable.
     """
 
     def __init__(
@@ -68,11 +68,10 @@ class HeadlessRecorder:
 
     @property
     def status(self) -> RecordingStatus:
-        """The status now."""
         return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status)
 
     def close(self, reason: str) -> RecordingStatus:
-        """End: no more polls, the segment sealed. Waits some seconds at most."""
+        """Stop polling and seal the segment. Waits some seconds at most."""
         self._poller.close()
         if self._operations is not None:
             self._operations.close()
@@ -93,6 +92,6 @@ class HeadlessRecorder:
             view = None
             try:
                 view = self._history.add(event)
-            finally:  # what was read is recorded, whatever we make of it
+            finally:  # record the snapshot even if folding it fails
                 self.recorder.seen(event, view)
             self._told(view)

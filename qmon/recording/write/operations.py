@@ -1,4 +1,4 @@
-"""What operators do to a target while it is recorded, from wherever they do it: read from its database now and then."""
+"""Records operators' actions on a target, from any qmon: reads them from its database every few seconds."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from qmon.operate.sql import Sql
 from qmon.recording.write.recorder import Recorder
 
 EVERY_S: Final = 5.0
-# How soon it is seen that polls have begun.
+
+# Delay until the start of polling is noticed.
 _SOON_S: Final = 0.5
-# Where no connection is left, one is not asked for more often.
+
+# If the server has no connection left, wait this long before the next attempt.
 _FULL_S: Final = 60.0
 _LIMIT: Final = 50
 _RECENT_S: Final = 3600.0
 
 
 class OperationsWatch:
-    """Records each operation that is new or has changed, on a thread of its own, until closed.
+    """Records each new or changed operation, on its own thread, until closed.
 
-    It has a connection only while the polls have theirs, so that it never takes the last one there is; once closed
-    it reads once more, since theirs is free then.
-    What had begun more than an hour before the newest one that is there when it begins to read is not recorded.
-    A database that keeps no operations, or does not let us see them, has none.
+    It keeps a connection only while the poller has one, so it never takes the server's last connection. After closing,
+    when the poller's connection is free, it reads once more. Operations that began more than an hour before the newest
+    one at the first read are not recorded. A database without an operations table, or without access to it, has no
+    operations.
     """
 
     def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = EVERY_S) -> None:
@@ -43,7 +45,7 @@ class OperationsWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Read once more, since what was done last has just been done, and end. Waits two seconds at most."""
+        """Read once more, to record the operation that was just done, and stop. Waits two seconds at most."""
         self._closing.set()
         self._thread.join(2.0)
 
@@ -60,7 +62,7 @@ class OperationsWatch:
                     rest_s = min(rest_s, _SOON_S)
             except NoConnectionLeft:
                 rest_s = max(rest_s, _FULL_S)
-            except QmonError:  # the poller says what is wrong with the target
+            except QmonError:  # the poller reports problems of the target
                 self._drop()
             if not last:
                 self._closing.wait(rest_s)

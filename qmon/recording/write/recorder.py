@@ -1,7 +1,7 @@
-"""The recorder of one target: a thread of its own writes what the poller gives to disk at once.
+"""The recorder of one target. Its thread writes the poller's data to disk immediately.
 
-A kill costs at most what has come in since the last write, which is made as soon as something comes. Where the disk
-does not take it, recording stops and says why; whoever gave the snapshots goes on.
+If the process is killed, only data since the last write is lost, and data is written as soon as it arrives. If the disk
+fails, recording stops with the reason, while polling goes on.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _SLOW: Final = "the disk does not keep up"
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The verdicts of a queue that hold, the worst first, and those of before that are not known to be over."""
+    """The verdicts of a queue, worst first, and earlier ones that may still hold (``kept``)."""
 
     holds: tuple[Verdict, ...] = ()
     kept: tuple[Verdict, ...] = ()
     undecided: frozenset[str] = frozenset()
 
     def after(self, before: _Judged) -> _Judged:
-        """Return the same with the verdicts of ``before`` that may go on."""
+        """Return a copy that also keeps the verdicts of ``before`` that may still hold."""
         now = {verdict.code for verdict in self.holds}
         may_go_on = (v for v in (*before.holds, *before.kept) if v.code in self.undecided and v.code not in now)
         return replace(self, kept=tuple(v for v in may_go_on if v.severity > Severity.FINE))
@@ -61,7 +61,7 @@ class _Judged:
 
 @dataclass(frozen=True, slots=True)
 class _Poll:
-    """A snapshot and what was made of it: its verdicts by queue, and the figures; ``None``: nothing was."""
+    """A snapshot with its verdicts by queue and its figures. ``None``: no view could be computed."""
 
     snapshot: Snapshot
     verdicts: Mapping[str, _Judged] | None
@@ -75,9 +75,9 @@ _Event = tuple[float, _Poll | SourceState | Operation]
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How far a recording is. ``stopped``: why nothing is recorded any more, else empty. ``cpu_s``: seconds so far.
+    """Progress of a recording. ``stopped``: why recording has ended, or empty. ``cpu_s``: CPU seconds so far.
 
-    ``snapshots``: recorded; ``lost``: that could not be; ``bytes``: written, of this start of the program.
+    ``snapshots``: recorded; ``lost``: not recorded; ``bytes``: written since the program started.
     """
 
     snapshots: int = 0
@@ -89,19 +89,20 @@ class Status:
 
 
 class Recorder:
-    """Records one target below a folder. ``seen``, ``changed`` and ``operated`` return at once, from any thread.
+    """Records one target below a folder. ``record_snapshot``, ``record_state`` and ``record_operation`` never block.
+
+    They may be called from any thread.
 
     Args:
         root: the folder of all recordings.
         target: the target's name, free of secrets.
-        interval_s: seconds between polls, as asked for.
-        redact: covers in statements and payloads what the configuration says.
-        payloads: messages' payloads are recorded, too.
-        environment: the target's, such as ``prod``.
+        interval_s: requested seconds between polls.
+        redact: applies the configured redaction to statements and payloads.
+        payloads: also record payloads and last errors of messages.
+        environment: the target's environment, such as ``prod``.
         clock: seconds since the epoch.
 
-    What was left open by a recorder that is gone is sealed first. Raises ``BadInput`` where nothing can be written
-    there from the beginning.
+    Segments left open by a killed recorder are sealed first. Raises ``BadInput`` if the folder is not writable.
     """
 
     def __init__(
@@ -143,23 +144,22 @@ class Recorder:
 
     @property
     def status(self) -> Status:
-        """The status now."""
         return self._status
 
     @property
     def live(self) -> bool:
-        """Whether the source has its connection."""
+        """True while the source is connected."""
         return self._live
 
     @property
     def id(self) -> str:
-        """The recorder's id, as on its lines."""
+        """The recorder's id, as in its lines."""
         return self._writer.recorder
 
     def seen(self, snapshot: Snapshot, view: View | None) -> None:
-        """Record a snapshot, its figures, and the verdicts of its queues where they have changed.
+        """Record a snapshot, its figures, and the verdicts of queues whose verdicts have changed.
 
-        Without a view, where none could be made, the snapshot alone.
+        Without a view, only the snapshot is recorded.
         """
         poll = _Poll(snapshot, None, None)
         if view is not None:
@@ -168,16 +168,16 @@ class Recorder:
         self._put((self._clock(), poll))
 
     def changed(self, state: SourceState) -> None:
-        """Record that the source has changed its phase."""
+        """Record a phase change of the source."""
         self._live = state.phase not in _DISCONNECTED
         self._put((self._clock(), state))
 
     def operated(self, operation: Operation) -> None:
-        """Record what an operator did."""
+        """Record an operation."""
         self._put((self._clock(), operation))
 
     def close(self, reason: str = "closed") -> Status:
-        """Write what has come in, seal the segment, and return the status. Waits at most five seconds."""
+        """Write pending data, seal the segment, and return the status. Waits at most ten seconds."""
         self._closing = self._closing or reason
         try:
             self._queue.put(None, timeout=_ENDING_S)
@@ -205,7 +205,7 @@ class Recorder:
             self._writer.seal(self._clock(), End(self._closing))
         except CannotWrite as problem:
             self._stop(str(problem))
-        except Exception as problem:  # a defect of ours ends the recording, never the watching
+        except Exception as problem:  # a bug in qmon ends the recording, never the polling
             self._stop(log.report(problem))
 
     def _stop(self, reason: str) -> None:
@@ -259,5 +259,5 @@ def _judged(queue: QueueView, sampled_at: float) -> _Judged:
 
 
 def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:
-    """The verdicts of a queue, the worst first."""
+    """Return the verdicts of a queue, worst first."""
     return view.verdicts or (view.verdict,)

@@ -1,4 +1,4 @@
-"""What a recorder that was killed has left behind: its open segments are sealed, with every whole line in them."""
+"""Salvages the open segments of a recorder that was killed: seals them with every complete line."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _WORK: Final = "_salvage-"
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
-    """What became of one open segment: ``path`` it was sealed as, ``None``: nothing was in it. ``lines``: saved."""
+    """The result for one open segment. ``path``: its sealed path, ``None`` if it was empty. ``lines``: lines saved."""
 
     path: Path | None
     lines: int
 
 
 def salvage(root: Path) -> list[Salvaged]:
-    """Seal the open segments below a folder that nobody writes any more. Raises ``CannotWrite`` and ``OSError``."""
+    """Seal the open segments below a folder that no process writes. Raises ``CannotWrite`` and ``OSError``."""
     done = []
     for path in segments(root):
         if path.name.startswith(OPEN):
             with _free(path) as free:
                 if free:
                     done.append(_salvage(path))
-    for left in root.rglob(f"{_WORK}*"):  # of a salvage that was killed itself
+    for left in root.rglob(f"{_WORK}*"):  # left by a salvage that was killed
         with _free(left) as free:
             if free:
                 system.remove(left)
@@ -45,13 +45,13 @@ def salvage(root: Path) -> list[Salvaged]:
 
 def _salvage(path: Path) -> Salvaged:
     sealed, found = sealed_path(path), open_segment(path)
-    if found.indexed:  # killed just before it got its name
+    if found.indexed:  # killed just before the rename
         publish(path, sealed)
         return Salvaged(sealed, sum(frame.lines for frame in found.frames))
     count = sum(frame.lines for frame in found.frames) + len(found.tail)
     if count:
         _rewrite(found, sealed)
-    if found.problem:  # more than a kill does to a file: what could not be read is kept for whoever wants to look
+    if found.problem:  # damaged beyond what a kill does: keep the unreadable part for inspection
         system.rename(path, path.with_name(f"_damaged-{sealed.name}"))
     else:
         system.remove(path)
@@ -59,7 +59,7 @@ def _salvage(path: Path) -> Salvaged:
 
 
 def _rewrite(found: Segment, sealed: Path) -> None:
-    """The whole frames as they are, the lines of the last one anew, and the index."""
+    """Copy the complete frames, rewrite the lines of the last one, and add the index."""
     newest = found.tail[-1] if found.tail else None
     writer = Writer(sealed.with_name(f"{_WORK}{sealed.name}"), sealed)
     with found.path.open("rb") as file:
@@ -75,7 +75,7 @@ def _rewrite(found: Segment, sealed: Path) -> None:
 
 
 def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
-    """The index of a segment that its recorder has not finished; its number follows the last one that is there."""
+    """Return the index line of a segment that its recorder did not finish, numbered after the last line."""
     last = frames[-1]
     index = IndexLine(found.session, frames, found.marks)
     return line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
@@ -83,7 +83,7 @@ def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
 
 @contextlib.contextmanager
 def _free(path: Path) -> Iterator[bool]:
-    """Whether nobody writes the file; it is locked meanwhile, where a locked file can be renamed."""
+    """Yield true if no process writes the file. Locks it meanwhile, on systems that can rename a locked file."""
     try:
         file = os.open(path, os.O_RDONLY | system.OPEN_FLAGS)
     except FileNotFoundError:

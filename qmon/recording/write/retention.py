@@ -1,4 +1,4 @@
-"""How long recordings are kept: the oldest sealed segments go, if lakes read them, after all lakes have them."""
+"""Retention of recordings: deletes the oldest sealed segments, but only after all lakes have read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.recording.read.paths import begins_at, segments
 
-# In the folder of all recordings: a file for each lake, with the segments that it has.
+# In the folder of all recordings: one file per lake, listing the segments it has.
 _MARKS: Final = ".pipeline.*.json"
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 _LARGEST: Final = 2**63
@@ -23,9 +23,9 @@ _LONGEST_S: Final = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class LakeMark:
-    """What one lake says it has. ``lake``: its path, and ``at``: seconds since the epoch of its last batch, if known.
+    """The segments that one lake has. ``lake``: its path. ``at``: time of its last batch, epoch seconds, if known.
 
-    ``done``: the segments, by their paths relative to the folder.
+    ``done``: the segments, as paths relative to the folder.
     """
 
     file: Path
@@ -36,7 +36,7 @@ class LakeMark:
 
 @dataclass(frozen=True, slots=True)
 class RetentionResult:
-    """``bytes`` of all segments; the numbers ``removed`` and ``waiting``: due, but some lake does not have them.
+    """``bytes`` of all segments, and how many were ``removed`` or are ``waiting``: due, but missing in some lake.
 
     ``lakes``: these lakes.
     """
@@ -48,7 +48,7 @@ class RetentionResult:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of ``5GB``, ``500M`` or ``1GiB``. Raises ``BadInput``."""
+    """Return the bytes of ``5GB``, ``500M`` or ``1GiB``. Raises ``BadInput``."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or (unit := (found[2] or "").upper()) not in _UNITS or float(found[1]) == 0:
         raise BadInput(f"{text[:40]!r} is no size; say it like 500MB, 5GB or 2GiB")
@@ -58,9 +58,9 @@ def parse_size(text: str) -> int:
 
 
 def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
-    """Remove what is older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
+    """Delete segments older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
 
-    Open segments stay, and so do those that a lake does not have yet, if it has left its mark.
+    Open segments are kept. So are segments that a lake with a mark here does not have yet.
     """
     paths = segments(root)
     sizes = {path: _size(path) for path in paths}
@@ -78,23 +78,26 @@ def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: floa
         path.unlink(missing_ok=True)
         total -= sizes[path]
         removed += 1
-        with contextlib.suppress(OSError):  # others of that day are still there
+        with contextlib.suppress(OSError):  # the folder still has other segments
             path.parent.rmdir()
     return RetentionResult(total, removed, waiting, tuple(mark for mark in marks if mark in lakes))
 
 
 def mark_name(lake_id: str) -> str:
-    """The name of a lake's mark in the folder of the recordings."""
+    """Return the file name of a lake's mark in the folder of recordings."""
     return _MARKS.replace("*", lake_id)
 
 
 def mark_text(lake: str, at: float, done: Iterable[str]) -> str:
-    """The contents of a mark; see ``LakeMark``."""
+    """Return the contents of a mark; see ``LakeMark``."""
     return json.dumps({"version": 1, "lake": lake, "at": round(at, 3), "done": sorted(done)}) + "\n"
 
 
 def read_marks(root: Path) -> list[LakeMark]:
-    """The marks of all lakes that read this folder. A damaged one has no segments, so nothing may go."""
+    """Return the marks of all lakes that read this folder.
+
+    A damaged mark counts as having nothing, so nothing is deleted.
+    """
     return [_read_mark(file) for file in sorted(root.glob(_MARKS))]
 
 
@@ -107,7 +110,7 @@ def _read_mark(file: Path) -> LakeMark:
 
 
 def new_bytes(root: Path) -> int:
-    """Bytes of the sealed segments that some lake does not have, as far as the marks say."""
+    """Return the bytes of the sealed segments that some lake does not have, according to the marks."""
     marks = read_marks(root)
     done = marks[0].done.intersection(*(mark.done for mark in marks)) if marks else frozenset()
     return sum(_size(path) for path in segments(root, unsealed=False) if path.relative_to(root).as_posix() not in done)

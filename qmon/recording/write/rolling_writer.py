@@ -1,4 +1,4 @@
-"""One recorder's segments, one after the other, with the numbers of its lines running on."""
+"""Writes the segments of one recorder, one after the other, with continuous line numbers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _HOUR_S: Final = 3600
 
 
 class RollingWriter:
-    """Writes the lines of one recorder. For one thread. Every method raises ``CannotWrite`` where the disk fails.
+    """Writes the lines of one recorder. Not thread-safe. Every method raises ``CannotWrite`` if the disk fails.
 
     Args:
         root: the folder of all recordings.
-        recorder: its id.
-        session: what the first line of every segment says.
-        cover: what is left out (``qmon.recording.format.redaction``).
+        recorder: the recorder's id.
+        session: the first line of every segment.
+        cover: decides what is left out (``qmon.recording.format.redaction``).
     """
 
     def __init__(self, root: Path, recorder: str, session: SessionLine, cover: Cover = str) -> None:
@@ -47,14 +47,14 @@ class RollingWriter:
         return self._sealed_bytes + (self._writer.bytes if self._writer is not None else 0)
 
     def open(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
-        """Begin a segment at ``at`` (seconds since the epoch); ``verdicts``: what holds as it begins."""
+        """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: those that hold at that time."""
         self._segments += 1
         folder = paths.folder(self._root, self.session.target, at)
         name = paths.stem(at, self.recorder, self._segments) + SUFFIX
         self.begin(Writer(folder / f"{OPEN}{name}", folder / name), at, verdicts)
 
     def begin(self, writer: Writer, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:
-        """Go on in this segment, which is new."""
+        """Continue in this new segment."""
         self._writer = writer
         self._began_at, self._marks = at, []
         self.add(self.session, at)
@@ -63,7 +63,7 @@ class RollingWriter:
         self.flush(at)
 
     def roll(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
-        """Begin a new frame or a new segment where it is time."""
+        """Begin a new frame or a new segment if it is due."""
         writer = self._writer
         if writer is None:
             return
@@ -75,37 +75,37 @@ class RollingWriter:
             self.roll_frame(at)
 
     def roll_frame(self, at: float) -> None:
-        """Begin a new frame where it is time."""
+        """End the current frame if it is two minutes old. The next line begins a new one."""
         writer = self._writer
         if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < FRAME_S:
             writer.end_frame()
 
     def snapshot(self, snapshot: Snapshot, at: float) -> None:
-        """Add a snapshot, after what it tells of the session."""
+        """Add a snapshot, after a new session line if the engine or server version has changed."""
         if (snapshot.engine, snapshot.server_version) != (self.session.engine, self.session.version):
             self.session = replace(self.session, engine=snapshot.engine, version=snapshot.server_version)
             self.add(self.session, at)
         self.add(snapshot, at)
 
     def add(self, record: object, at: float) -> None:
-        """Add a record of one of ``KINDS`` as a line; it is written with the next ``flush``."""
+        """Add a record of one of ``KINDS`` as a line. The next ``flush`` writes it."""
         self.add_line(Line(self.recorder, 0, at, KIND_OF[type(record)], encode(record, self._cover)))
 
     def add_line(self, read: Line) -> None:
-        """Add a line as it was read, under the recorder and the number that come next here."""
+        """Add a line as it was read, with this writer's recorder id and next number."""
         self._number += 1
         self._lines.append(line(replace(read, recorder=self.recorder, number=self._number)))
         if (mark := mark_of(read)) is not None:
             self._marks.append(mark)
 
     def flush(self, at: float) -> None:
-        """Hand everything that was added to the operating system."""
+        """Hand all added lines to the operating system."""
         if self._lines and self._writer is not None:
             lines, self._lines = self._lines, []
             self._writer.write(lines, at, self._number - len(lines) + 1)
 
     def seal(self, at: float, end: End | None) -> None:
-        """Finish the segment. ``end``: it is the last one."""
+        """Finish the segment. ``end``: final line if no segment follows."""
         writer = self._writer
         if writer is None:
             return
@@ -120,7 +120,7 @@ class RollingWriter:
         self._writer = None
 
     def abandon(self) -> None:
-        """Let go of the open segment; what is in it is salvaged by the next start."""
+        """Close the open segment unfinished. The next start salvages its contents."""
         if self._writer is not None:
             self._sealed_bytes += self._writer.bytes
             self._writer.close()

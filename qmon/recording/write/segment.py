@@ -1,7 +1,7 @@
-"""One segment while it is written: frames of two minutes, with the system after every call, sealed by renaming.
+"""Writes one segment: frames of two minutes, handed to the system on every call, sealed by renaming.
 
-The open file's name begins with ``_`` and the file is locked; a sealed path is never written again. A sealed segment
-ends with a frame that holds the index and one of 16 bytes that says where the index begins.
+The name of the open file begins with ``_``, and the file is locked. A sealed path is never written again. A sealed
+segment ends with a frame that holds the index and one of 16 bytes with the offset of the index.
 """
 
 from __future__ import annotations
@@ -19,23 +19,26 @@ from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, kind_of,
 from qmon.recording.format.records import Frame
 
 FRAME_S: Final = 120.0
-# What is older than this is on the disk itself, whatever becomes of the machine.
+
+# Data older than this has been synced to disk and survives a crash of the machine.
 _SYNC_S: Final = 60.0
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
 
 
 class CannotWrite(QmonError):
-    """The recording cannot be written on: the disk is full, a limit is reached, the folder is gone."""
+    """The recording cannot be continued: the disk is full, a limit is reached, or the folder is gone."""
 
 
 class Writer:
-    """Writes one segment. For one thread. What a failed call was given is not in the file; nothing before it is lost.
+    """Writes one segment. Not thread-safe.
+
+    A failed call leaves no part of its data in the file and loses nothing written earlier.
 
     Args:
-        path: the file while it is open; its folder is made.
-        sealed: its name when it is sealed.
+        path: the file while it is open. Its folder is created.
+        sealed: its name when sealed.
 
-    Raises ``CannotWrite`` where the file cannot be made.
+    Raises ``CannotWrite`` if the file cannot be created.
     """
 
     def __init__(self, path: Path, sealed: Path) -> None:
@@ -55,21 +58,21 @@ class Writer:
 
     @property
     def began_at(self) -> float | None:
-        """When the frame under way began, seconds since the epoch."""
+        """Start of the current frame, seconds since the epoch, or ``None``."""
         return self._frame.first_at if self._frame is not None else None
 
     def copy(self, data: bytes, frame: Frame) -> None:
-        """Append a whole frame of another file. Raises ``CannotWrite``."""
+        """Append a complete frame of another file. Raises ``CannotWrite``."""
         self.frames.append(replace(frame, offset=self.bytes))
         self._append(data)
 
     def write(self, lines: Sequence[bytes], at: float, first: int) -> None:
-        """Append lines and hand them to the operating system, so that the end of this process loses none.
+        """Append lines and hand them to the operating system, so that they survive the end of this process.
 
-        ``at``: seconds since the epoch; ``first``: the number of the first line. Raises ``CannotWrite``.
+        ``at``: seconds since the epoch. ``first``: number of the first line. Raises ``CannotWrite``.
         """
         text = b"".join(lines)
-        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers take no more than that twice
+        if self._text_bytes + len(text) > FRAME_TEXT_BYTES // 2:  # readers accept at most twice this
             self.end_frame()
         frame = self._frame or Frame(self.bytes, at, at, first, 0)
         if self._frame is None:
@@ -83,7 +86,7 @@ class Writer:
             self._synced_at = at
 
     def end_frame(self) -> None:
-        """End the frame: from now on a failing disk or machine does not cost it either. Raises ``CannotWrite``."""
+        """End the frame and sync it, so that it survives a failing disk or machine. Raises ``CannotWrite``."""
         frame = self._frame
         if frame is None:
             return
@@ -93,7 +96,7 @@ class Writer:
         self._sync()
 
     def seal(self, index: bytes) -> Path:
-        """Write the index line and give the segment its name for good; returns its path. Raises ``CannotWrite``."""
+        """Write the index line, rename the file to its final name and return the path. Raises ``CannotWrite``."""
         self.end_frame()
         self._append(FrameWriter().end(index) + locator(self.bytes))
         try:
@@ -107,7 +110,7 @@ class Writer:
         return self.sealed_path
 
     def close(self) -> None:
-        """Let go of the file as it is; the next start salvages what is in it."""
+        """Close the file as it is. The next start salvages its contents."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -131,7 +134,7 @@ class Writer:
 
 
 def _made(path: Path) -> int:
-    """A new file, open and locked. A salvage may have come between the two and taken it for one that was left."""
+    """Create a file and lock it. Retries if a salvage removed it between the two steps."""
     while True:
         file = files.open_private(path, os.O_WRONLY | os.O_EXCL)
         system.lock(file)
@@ -141,7 +144,10 @@ def _made(path: Path) -> int:
 
 
 def publish(path: Path, sealed: Path) -> None:
-    """Give a finished file its name, unless that is taken: what is sealed is never replaced. Raises ``OSError``."""
+    """Rename a finished file to its final name, unless that exists: sealed files are never replaced.
+
+    Raises ``OSError``.
+    """
     system.rename_new(path, sealed)
     system.sync_folder(sealed.parent)
 

@@ -1,4 +1,4 @@
-"""Records what the dashboard shows: sits between its source, its fold and its screens."""
+"""Records what the dashboard shows: sits between the source, the fold and the screens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.recording.write.recorder import Recorder
 
 
 class RecordingSource:
-    """A source that is recorded. Implements ``SnapshotSource``; ``fold`` must be used for its snapshots."""
+    """A source that is recorded. Implements ``SnapshotSource``. Use its ``fold`` for its snapshots."""
 
     def __init__(self, source: SnapshotSource, fold: Callable[[Snapshot], View], recorder: Recorder) -> None:
         self._source = source
@@ -25,11 +25,11 @@ class RecordingSource:
 
     @property
     def interval_s(self) -> float:
-        """Seconds between polls, as asked for."""
+        """Requested seconds between polls."""
         return self._source.interval_s
 
     def fold(self, snapshot: Snapshot) -> View:
-        """The view of a snapshot; both are recorded, the snapshot also where no view can be made."""
+        """Return the view of a snapshot and record both. The snapshot is recorded even if folding fails."""
         view = None
         try:
             view = self._fold(snapshot)
@@ -38,7 +38,7 @@ class RecordingSource:
         return view
 
     def start(self, sink: Sink) -> None:
-        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        """Start the source. ``sink`` gets every snapshot and phase change."""
 
         def both(event: Event) -> None:
             if isinstance(event, SourceState):
@@ -48,7 +48,7 @@ class RecordingSource:
         self._source.start(both)
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
-        """Poll as soon as the poll under way has ended."""
+        """Poll as soon as the current poll has ended."""
         self._source.poll_now(changed, whole=whole)
 
     def set_interval(self, seconds: float) -> None:
@@ -56,13 +56,12 @@ class RecordingSource:
         self._source.set_interval(seconds)
 
     def set_focus(self, focus: Focus) -> None:
-        """Say what is on the screens."""
+        """Tell the source what is on the screens."""
         self._source.set_focus(focus)
 
     def count_exactly(self, queue: str) -> None:
-        """Ask for an exact count of one queue."""
+        """Request an exact count of one queue."""
         self._source.count_exactly(queue)
 
     def close(self) -> None:
-        """End."""
         self._source.close()

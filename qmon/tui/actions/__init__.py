@@ -1,1 +1,1 @@
-"""Acting from the screens: what is asked for, the threads that do it, the dialog."""
+"""Actions on the screens: the requests, the dialog, and when keys are disabled."""

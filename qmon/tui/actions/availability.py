@@ -1,4 +1,4 @@
-"""From a key to what is asked for; and why a key that acts can do nothing here."""
+"""Maps keys to requests, and explains why a key is disabled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session
 
-# By the id of a key what it does.
+# What a key does, by its binding id.
 ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "requeue": (Kind.REQUEUE, Side.PUSHERS),
     "redrive": (Kind.REDRIVE, Side.PUSHERS),
@@ -29,7 +29,10 @@ _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.plain(keys.ACTS) i
 
 
 def hint(queue: QueueView, *, here: str = "") -> str:
-    """The keys that answer the verdict, without those that can do nothing to this queue. ``here``: the screen's own."""
+    """Return the keys that handle the verdict and can act on this queue.
+
+    ``current``: the screen's own key, left out.
+    """
     return " ".join(key for key in queue.verdict.key.split() if key != here and _does(queue.layout, key))
 
 
@@ -38,7 +41,7 @@ def _does(layout: Layout, key: str) -> bool:
 
 
 def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:
-    """Why a key can do nothing here, in one line; ``None``: it can be asked for."""
+    """Return why an action is disabled here, in one line; ``None`` if it can be requested."""
     for_all = why_nothing(runner, view)
     if for_all is not None:
         return for_all
@@ -51,7 +54,7 @@ def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | N
 
 
 def why_nothing(runner: ActionRunner | None, view: View | None) -> str | None:
-    """Why nothing at all may be changed here."""
+    """Return why nothing may be changed here, or ``None``."""
     if runner is None:
         return "view only: nothing can be changed here"
     if runner.read_only is not None:
@@ -62,7 +65,7 @@ def why_nothing(runner: ActionRunner | None, view: View | None) -> str | None:
 
 
 def short_reason(runner: ActionRunner | None, view: View | None) -> str:
-    """The same in a word, for where there is little room; empty where something may be changed."""
+    """Return ``read_only_reason`` as one word; empty if changes are allowed."""
     if runner is None:
         return "view only"
     if runner.read_only is not None:
@@ -71,7 +74,7 @@ def short_reason(runner: ActionRunner | None, view: View | None) -> str:
 
 
 def ask_for(action: str, view: View | None, queue: QueueView | None, choice: Choice) -> ActionRequest | None:
-    """What a key asks for."""
+    """Return the request of an action, or ``None`` if there is nothing to act on."""
     kind, side = ACTIONS[action]
     if kind is Kind.END_SESSION:
         blocker = head_blocker(view)
@@ -81,7 +84,7 @@ def ask_for(action: str, view: View | None, queue: QueueView | None, choice: Cho
 
 
 def head_blocker(view: View | None) -> BlockingSample | None:
-    """The session that blocks the most others and waits for none, where one is seen."""
+    """Return the session that blocks the most others and waits for none, if there is one."""
     blocking = view.server.blocking if view is not None else None
     heads = blocking.heads if blocking is not None else ()
     return next((each.session for each in heads if each.session.session > 0 and not each.blockers), None)

@@ -1,4 +1,4 @@
-"""The dialog of every action: it is planned, confirmed, applied and its end shown here, and no step blocks a key."""
+"""The dialog of every action: planning, confirmation, progress and result. No step blocks a key press."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
 WHY: Final = "why; goes into the audit"
 WHY_NEEDED: Final = "needed: why; goes into the audit"
-# Of the dialog, those that do not scroll.
+# Rows of the dialog that do not scroll.
 _OTHER_ROWS: Final = 9
 
 
 class DialogStep(StrEnum):
-    """What the dialog is at; also the class that shows and hides its rows."""
+    """The step of the dialog. Its value is the CSS class that shows and hides the rows."""
 
     PLANNING = "-planning"
     REFUSED = "-refused"
@@ -48,7 +48,7 @@ class DialogStep(StrEnum):
 
 
 class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
-    """One action. The result is that of the operation, or ``None`` where nothing was begun."""
+    """One action. The result is that of the operation, or ``None`` if it was not started."""
 
     BINDINGS = keys.ACT
     AUTO_FOCUS = "#act-close"
@@ -57,7 +57,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def __init__(self, request: ActionRequest, runner: ActionRunner) -> None:
         super().__init__()
         self.step = DialogStep.PLANNING
-        # As it was asked for, without what is chosen here.
+        # The original request, without the choices made in the dialog.
         self._asked = request
         self._options, self._texts = options(request), text_fields(request)
         self._request = self._with_choices([each.at for each in self._options], [""] * len(self._texts))
@@ -73,16 +73,15 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
 
     @property
     def plan(self) -> Plan | None:
-        """The plan, once it is there."""
+        """The plan, once planning has finished."""
         return self._prepared.plan if self._prepared is not None else None
 
     @property
     def _resumes(self) -> bool:
-        """A key for pausing found somebody paused: there is no length to choose."""
+        """True if a pause key found the queue paused: then there is no duration to choose."""
         return self.plan is not None and self.plan.kind is Kind.RESUME
 
     def compose(self) -> ComposeResult:
-        """What it is about, what may be changed and must be given, and the buttons."""
         with Vertical(id="act"):
             yield Lines(id="act-title")
             with VerticalScroll(id="act-body", can_focus=False):
@@ -108,7 +107,6 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                 yield Button("Cancel", id="act-close")
 
     def on_mount(self) -> None:
-        """Begin to plan."""
         self.watch(self.app, "shown", self._figures_came, init=False)
         self.watch(self.query_one("#act-body"), "show_vertical_scrollbar", self._hint, init=False)
         self.set_interval(_TICK_S, self._draw)
@@ -132,7 +130,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._go(DialogStep.PLANNING)
 
     def on_planned(self, message: Planned) -> None:
-        """The plan is there: it can be confirmed, or it says why it cannot."""
+        """Show the plan for confirmation, or why it cannot be applied."""
         if self._work is None or message.number != self._work.number:
             return
         self._prepared, self._planned_at = message.prepared, self.app.clock()
@@ -157,7 +155,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                 self._plan()
 
     def _with_choices(self, at: Sequence[int], typed: Sequence[str]) -> ActionRequest:
-        """What is asked for with these values, and these texts."""
+        """Return the request with these values and texts."""
         request = self._asked
         for option, place in zip(self._options, at, strict=True):
             request = option.values[place][1](request)
@@ -166,7 +164,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         return request
 
     def _wanted(self) -> ActionRequest:
-        """What is asked for with what is chosen and typed now."""
+        """Return the request with what is chosen and typed now."""
         return self._with_choices(
             [each.at for each in self.query(Cycle)], [each.value for each in self.query("Input.choice").results(Input)]
         )
@@ -180,7 +178,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         name = self.app.typed_name(plan.queue)
-        same = typed.value in (name, clean(name))  # what cannot be typed may be typed as it is shown
+        same = typed.value in (name, clean(name))  # a name with untypable characters may be typed as it is shown
         if plan.consent is Consent.TYPED and not same:
             self._refuse(f"type the queue's name exactly: {name}", typed)
             return
@@ -200,13 +198,12 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._draw()
 
     def on_progressed(self, message: Progressed) -> None:
-        """The operation goes on."""
         self._progress = message.progress
         if self.step is DialogStep.APPLYING:
             self._draw()
 
     def on_ended(self, message: Ended) -> None:
-        """The operation has ended: say how, and have the figures read again."""
+        """Show the result and poll the figures again."""
         self._result, self._problem = message.result, message.problem
         if message.refused and self._progress is None:
             self._go(DialogStep.CONFIRM)
@@ -232,7 +229,10 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         return view.queue(self._queue_name) if view is not None else None
 
     def _since_end_s(self) -> float:
-        """Seconds from the end to the reading that is shown, at most 0 if that began before."""
+        """Return the seconds from the end of the operation to the start of the shown poll of its queue.
+
+        Zero or less if that poll started before the end.
+        """
         view, queue = self.app.shown.view, self._queue()
         if view is None or queue is None or self.step is not DialogStep.ENDED:
             return 0.0
@@ -283,7 +283,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
 
     def _hint(self) -> None:
-        """Which keys there are; that there is more to read is known once the text has been laid out."""
+        """Show the available keys. ``PgDn`` is known only after the text was laid out."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint = panel.STEPS[self.step].hint + (
             " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
@@ -305,7 +305,10 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self.focus_next()
 
     def action_leave(self) -> None:
-        """Leave it, or stop what is under way: first after the batch, then at once, without waiting for the server."""
+        """Close the dialog, or stop the running operation.
+
+        The first time it stops after the batch, the second time immediately, without waiting for the server.
+        """
         if self.step is DialogStep.APPLYING and self._work is not None:
             if self._work.stopping:
                 self._work.cancel()
@@ -318,18 +321,18 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self.finish(self._result)
 
     def action_sql(self) -> None:
-        """Show the statements of the plan, or hide them."""
+        """Show or hide the statements of the plan."""
         self._sql = not self._sql
         self._draw()
 
     def action_background(self) -> None:
-        """Let the operation go on and close; the app says how it ended."""
+        """Close the dialog and let the operation continue. The app reports its result."""
         if self.step is DialogStep.APPLYING and self._work is not None and self.is_active:
             self._work.hand_over(self.app)
             self.finish()
 
     def action_undo(self) -> None:
-        """Ask for the undo of what was done here."""
+        """Request the undo of this operation."""
         result, plan = self._result, self.plan
         if self.step is DialogStep.ENDED and result is not None and can_undo(plan, result) and self.is_active:
             request = ActionRequest(Kind.UNDO, self._queue_name, self._request.layout, operation=result.operation)
@@ -337,16 +340,16 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             self.app.push_screen(ActionDialog(request, self._runner))
 
     def action_next(self, action: str) -> None:
-        """Once this has ended: close, and ask for the next action on the screen below."""
+        """After the end, close and request the next action on the screen below."""
         if self.step is DialogStep.ENDED and self.is_active:
             self.finish(self._result)
             self.app.call_next(self.app.run_action, f"screen.act('{action}')")
 
     def action_scroll(self, by: int) -> None:
-        """A page of the text up or down."""
+        """Scroll the text one page up or down."""
         body = self.query_one("#act-body", VerticalScroll)
         body.scroll_page_down(animate=False) if by > 0 else body.scroll_page_up(animate=False)
 
     def action_go(self, by: int) -> None:
-        """The next thing that can be changed or pressed, or the one before."""
+        """Focus the next or previous field or button."""
         self.focus_next() if by > 0 else self.focus_previous()

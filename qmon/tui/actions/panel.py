@@ -1,4 +1,4 @@
-"""What the dialog of an action says at each of its steps."""
+"""The texts of the action dialog at each step."""
 
 from __future__ import annotations
 
@@ -36,10 +36,13 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DialogText:
-    """What there is to tell.
+    """What the dialog shows.
 
-    ``took_s``: seconds planned or applied so far. ``since_end_s``: seconds from the end to the reading of ``after``.
-    ``planned_s``: seconds since the plan.
+    Attributes:
+        took_s: seconds spent planning or applying so far.
+        since_end_s: seconds from the end of the operation to the poll of ``after``.
+        planned_s: seconds since planning finished.
+        before, after: the queue before the operation, and after it once it was polled.
     """
 
     request: ActionRequest
@@ -57,7 +60,7 @@ class DialogText:
 
 
 def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
-    """What is done, and where."""
+    """Return the action and the target."""
     words = (
         clean(content.plan.title)
         if content.plan is not None
@@ -70,7 +73,7 @@ def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
 
 
 def problem(words: str, cells: int) -> list[Line]:
-    """Why it is not done yet."""
+    """Return the reason why the plan was not applied yet."""
     return entry("", f"▲ {words}", cells, "alarm", most=2) if words else []
 
 
@@ -119,7 +122,7 @@ def _ended(content: DialogText, cells: int) -> list[Line]:
 
 
 class DialogStepText(NamedTuple):
-    """Of a step: its text, what the harmless button says, and what the keys do."""
+    """The text of a step, the label of its safe button, and the hint about keys."""
 
     write: Callable[[DialogText, int], list[Line]]
     closes: str
@@ -136,7 +139,7 @@ STEPS: Final[Mapping[str, DialogStepText]] = {
 
 
 def bar(share: float, cells: int) -> Line:
-    """A progress bar with the percentage behind it."""
+    """Return a progress bar with its percentage."""
     room = max(4, cells - 8)
     halves = round(max(0.0, min(1.0, share)) * room * 2)
     full, half = divmod(halves, 2)
@@ -150,7 +153,7 @@ def bar(share: float, cells: int) -> Line:
 
 
 def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Line]:
-    """How far it is."""
+    """Return the progress of the operation."""
     share = progress.done / progress.total if progress.total else 0.0
     moving: list[Span] = [*_counts(progress, total=progress.total)]
     if progress.rate is not None:
@@ -185,7 +188,10 @@ def result_lines(
     undo: bool,
     since_end_s: float = 0.0,
 ) -> list[Line]:
-    """How it ended, and the queue's figures from before and from a poll that began ``since_end_s`` after the end."""
+    """Return how the operation ended, and the queue's figures before and after.
+
+    ``after`` is from a poll that started ``since_end_s`` seconds after the end.
+    """
     word, tone = ENDS[result.state]
     head: list[Span] = [(f" {word}", tone), (f" after {text.duration(took_s)}", "muted")]
     lines: list[Line] = [tuple(head), _counts(result)]
@@ -204,9 +210,9 @@ def result_lines(
 
 
 def _verified(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
-    """``ready 1,235 (31 before)``; until the poll has come, that it is waited for.
+    """Return ``ready 1,235 (31 before)``, or that the next poll is awaited.
 
-    Rates are left out until their window begins after the end: before, they contain the operation itself.
+    Rates are left out until their window begins after the end: earlier windows contain the operation itself.
     """
     if before is None:
         return []

@@ -1,4 +1,4 @@
-"""What the dialog says of a plan: which messages, what is left out, how long, whether it can be undone, the SQL."""
+"""The texts of a plan: its messages, what is left out, the effort, whether it can be undone, the SQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qmon.tui.spans import Line, entry
 from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines
 
-# What the button says.
+# The labels of the button.
 VERBS: Final[dict[Kind, str]] = {
     Kind.REQUEUE: "Requeue",
     Kind.REDRIVE: "Redrive",
@@ -42,14 +42,14 @@ COLUMNS: Final = (
 _ERROR: Final = columns.GridColumn("error", "ERROR", rank=2, most=48, shrinks_to=14, sortable=False)
 
 
-# Seconds from which a plan says how old it is: its texts hold times as they were then.
+# Plans older than this many seconds show their age, because the times in their texts are those of planning.
 _OLD_S: Final = 10.0
 
 
 def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> list[Line]:
-    """Everything there is to know before it is confirmed.
+    """Return everything to know before confirming a plan.
 
-    ``sql``: with the statements, last. ``planned_s``: seconds since it was planned.
+    ``sql``: add the statements at the end. ``planned_s``: seconds since planning.
     """
     lines = entry("which", plan.predicate, cells)
     lines += entry("planned", f"{text.duration(planned_s)} ago", cells, "muted") if planned_s >= _OLD_S else []
@@ -72,12 +72,12 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
 
 
 def left_out_lines(plan: Plan, cells: int) -> list[Line]:
-    """``3 owner alive · 12 locked``."""
+    """Return what is left out: ``3 owner alive · 12 locked``."""
     return entry("left out", " · ".join(each.words for each in plan.left_out), cells)
 
 
 def effort(plan: Plan) -> str:
-    """``1,204 messages in batches of 500, about 2 s``."""
+    """Return ``1,204 messages in batches of 500, about 2 s``."""
     parts = [f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}"]
     if plan.batch is not None and plan.count > plan.batch:
         parts[0] += f" in batches of {plan.batch:,}"
@@ -87,12 +87,12 @@ def effort(plan: Plan) -> str:
 
 
 def can_undo(plan: Plan | None, result: OperationResult) -> bool:
-    """Whether what was done can be undone now."""
+    """Return True if the operation can be undone now."""
     return plan is not None and plan.undo.possible and bool(result.operation) and result.done > 0
 
 
 def undo(can: Undo) -> tuple[str, str]:
-    """Whether it can be undone, what of it cannot, and the tone that fits."""
+    """Return whether the operation can be undone and what cannot, and the tone of the text."""
     notes = "; ".join(can.notes)
     if not can.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
@@ -101,7 +101,7 @@ def undo(can: Undo) -> tuple[str, str]:
 
 
 def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
-    """The statements as they are, long lines broken."""
+    """Return the statements unchanged, with long lines broken."""
     lines: list[Line] = []
     for index, statement in enumerate(statements):
         if index:
@@ -115,7 +115,10 @@ def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
 
 
 def _row(row: PlanRow, planned_s: float, *, failed: bool) -> columns.GridRow:
-    """``failed``: with the error in place of the owner, whom a message that has failed has no more."""
+    """Build the row of a message.
+
+    ``failed``: show the error instead of the owner, which failed messages do not have.
+    """
     who = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
     owner = row.error if failed else who
     return columns.GridRow(

@@ -1,4 +1,4 @@
-"""What an operator asks for with a key, before it is planned; and the choices that the dialog offers to change it."""
+"""What a key requests before it is planned, and the choices that the dialog offers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ActionRequest:
-    """One action on one queue. ``operation``: the one to undo, ``None`` for the newest of the queue that can be.
+    """One action on one queue.
 
-    ``session`` and ``started_at``: the session to end, as it was shown. ``unchosen``: nobody has said which messages.
+    Attributes:
+        operation: the operation to undo; ``None`` for the newest of the queue that can be undone.
+        session, started_at: the session to end, exactly as it was shown (seconds since the epoch).
+        unchosen: the user must still choose the messages.
     """
 
     kind: Kind
@@ -47,12 +50,12 @@ class ActionRequest:
 
     @property
     def part(self) -> GroupPart | None:
-        """Which part of its table the queue is, where that holds several."""
+        """The part of its table that the queue is, if the table contains several queues."""
         return None if self.layout is None else self.layout.part
 
     @property
     def states(self) -> tuple[str, ...]:
-        """The states that messages of the queue can be in, as far as the layout says."""
+        """The states that messages of the queue can have according to the layout."""
         if self.layout is None:
             return ()
         if self.part is not None:
@@ -60,7 +63,12 @@ class ActionRequest:
         return tuple(state for state in _STATES if getattr(self.layout.state, state, None) is not None)
 
     def prepare(self, operator: Operator) -> PreparedAction:
-        """Read the server and plan it. Raises what planning raises, ``BadInput`` where nothing fits."""
+        """Read the server and plan the action.
+
+        Raises:
+            BadInput: nothing fits the request.
+            QmonError: whatever planning raises.
+        """
         if self.unchosen:
             raise BadInput("choose which messages: tab, then →")
         if self.kind is Kind.UNDO:
@@ -79,7 +87,7 @@ class ActionRequest:
             return operator.repair(self.layout)
         if self.layout.part is not None and self.side is Side.POPPERS and operator.library_paused(self.layout):
             return operator.resume(self.layout, self.side)
-        known = (self.queue, paused_as(self.layout))  # it may have been paused under another name of the same table
+        known = (self.queue, paused_as(self.layout))  # the pause may use another name of the same table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
@@ -94,20 +102,20 @@ UNDOABLE: Final = ("possible", "partly undone")
 
 
 def _newest(operator: Operator, queue: str) -> str:
-    """The operation that ``u`` means: the last one of this queue that can be undone."""
+    """Return the id of the operation that ``u`` undoes: the last one of this queue that can be undone."""
     for operation in operator.operations():
         if operation.queue == queue and operation.kind is not Kind.UNDO and operation.undo_state in UNDOABLE:
             return operation.id
     raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
 
 
-# The same request with something else asked for.
+# Returns the request with one change.
 Change = Callable[[ActionRequest], ActionRequest]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something the dialog lets the operator choose: its name, and the words of each value with what it changes."""
+    """A choice in the dialog: its name, and the text of each value with the change it makes."""
 
     name: str
     values: tuple[tuple[str, Change], ...]
@@ -116,7 +124,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class TextField:
-    """A text that the operator may give, and what it changes. ``about``: said where there is none."""
+    """A text that the user may type, and the change it makes. ``about``: the placeholder."""
 
     name: str
     about: str
@@ -130,7 +138,7 @@ _OWNERS: Final = (
 )
 _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
 _STATES: Final = ("dead", "ready", "scheduled", "in_progress", "done")
-# Older than, newer than, in seconds.
+# The text, then the ages in seconds: older than, newer than.
 _AGES: Final = (
     ("any", None, None),
     ("over 10 m", 600.0, None),
@@ -145,7 +153,7 @@ _FAILURES: Final = (("1 failed", 1), ("5", DEFAULT_FAILURES), ("20", 20), ("100"
 
 
 def options(request: ActionRequest) -> tuple[Option, ...]:
-    """What can be chosen about this, if anything: which messages, the length of a pause, how a redrive goes on."""
+    """Return the choices of a request: which messages, how long to pause, how to redrive."""
     if request.kind is Kind.REDRIVE:
         return _of_redrive(request)
     if request.kind is Kind.PAUSE and (request.part is None or request.side is Side.PUSHERS):
@@ -159,7 +167,7 @@ def options(request: ActionRequest) -> tuple[Option, ...]:
 
 
 def text_fields(request: ActionRequest) -> tuple[TextField, ...]:
-    """What can be typed about this: of a redrive, what its messages and their errors contain."""
+    """Return the text fields of a request: for a redrive, what its messages and their errors contain."""
     if request.kind is not Kind.REDRIVE or request.layout is None or request.choice.ids:
         return ()
     fields = []
@@ -179,13 +187,16 @@ def _of_redrive(request: ActionRequest) -> tuple[Option, ...]:
 
 
 def _tells_age(request: ActionRequest) -> bool:
-    """Whether the age of a dead message may be known: of a library's only its file says so, when it is planned."""
+    """Return True if the age of a dead message may be known.
+
+    For library queues only the library's description tells, which planning reads.
+    """
     layout = request.layout
     return layout is not None and (layout.part is not None or layout.tells(layout.enqueued_at))
 
 
 def _requeued(request: ActionRequest) -> list[tuple[str, Change]]:
-    """Those in progress, by their owners; and the dead ones."""
+    """Return the messages in progress, by owner state, and the dead ones."""
     values = _of_owners(request) or [("stuck", _asked())]
     return [*values, ("dead messages", _chosen(state="dead"))] if "dead" in request.states else values
 
@@ -199,7 +210,7 @@ def _of_owners(request: ActionRequest) -> list[tuple[str, Change]]:
 
 
 def _purged(request: ActionRequest) -> list[tuple[str, Change]]:
-    """The dead ones first; where a queue knows none, somebody has to say which."""
+    """Return the dead messages first. If the queue has no such state, the user must choose."""
     if request.layout is None:
         return []
     known = [state for state in _STATES if state in request.states and (request.part is None or state in DISCARDED)]

@@ -1,1 +1,1 @@
-"""Screen 4: who waits for whom."""
+"""Screen 4: lock chains."""

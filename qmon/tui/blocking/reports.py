@@ -1,4 +1,4 @@
-"""What the server has reported of sessions that waited for long, the newest first: two lines each."""
+"""The server's reports about sessions that waited for long, newest first, two lines each."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from qmon.tui.spans import Line, cut
 
 
 def summary(found: Sequence[BlockedReport]) -> str:
-    """For the panel's title."""
+    """Return the text for the panel's title."""
     return f"the last {len(found)}" if len(found) > 1 else ""
 
 
 def lines(found: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
-    """At most ``rows`` lines."""
+    """Return the panel in at most ``rows`` lines."""
     out: list[Line] = []
     for report in found:
         when = figures.moment(report.at, seconds=True)

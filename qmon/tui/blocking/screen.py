@@ -1,4 +1,4 @@
-"""Screen 4: who waits for whom, head blockers on top, and the end of one of them on a key."""
+"""Screen 4: lock chains with head blockers on top. A key ends the session under the cursor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class BlockingScreen(DashboardScreen):
         self._places: dict[str, ForestLine] = {}
 
     def body(self) -> ComposeResult:
-        """The tree, what there is to say about the session under the cursor, and what the server has reported."""
         yield Lines(id="blocking-heading")
         yield Grid(tree.COLUMNS, id="blocking")
         yield Lines(id="session-heading")
@@ -46,7 +45,6 @@ class BlockingScreen(DashboardScreen):
         yield Lines(id="reports", most=6)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the tree."""
         places = tree.kept(self._forest(shown), self.filter_text)
         self._places = dict(zip(tree.keys(places), places, strict=True))
         empty = tree.nothing(shown.view, self.filter_text)
@@ -68,7 +66,7 @@ class BlockingScreen(DashboardScreen):
         self.query_one("#session", Lines).show(lambda cells, rows: tree.lines(place, cells, rows), stale=stale)
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The titles: how many wait, deadlocks, and the age of it all."""
+        """Draw the titles: waiting sessions, deadlocks, and ages."""
         extra = tree.summary(self._forest(shown))
         if shown.view is not None:
             rate = shown.view.server.deadlocks.text(text.rate)
@@ -81,30 +79,30 @@ class BlockingScreen(DashboardScreen):
         self.show_heading("reports-heading", "reported by the server", reports.summary(found))
 
     def focus_wanted(self) -> Focus:
-        """Statements in full."""
+        """Return a focus that reads full statements."""
         return Focus(blocking=True)
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
     def _selected(self) -> ForestLine | None:
-        """The session under the cursor, as it stands in full."""
+        """Return the session under the cursor, at its full place in the tree."""
         place = self._places.get(self.grid.cursor or "")
         return self._forest(self.app.shown).find(place.key) if place is not None and place.again else place
 
     def unavailable(self) -> dict[str, str]:
-        """The session under the cursor can be ended, if anything can be changed at all."""
+        """Return why the session under the cursor cannot be ended."""
         why = why_nothing(self.app.runner, self.app.shown.view)
         if why is None and self._selected() is None:
             why = "no session is chosen"
         return {"end-session": why} if why is not None else {}
 
     def request(self, action: str) -> ActionRequest | None:
-        """To end the session under the cursor."""
+        """Return the request to end the session under the cursor."""
         place = self._selected()
         return end_session(place.session.session, place.session.started_at) if place is not None else None
 
     def acted(self, result: OperationResult | None) -> None:
-        """See at once who waits now."""
+        """Poll immediately, to see who waits now."""
         self.app.source.poll_now()
 
     @on(Grid.Opened)
@@ -125,7 +123,7 @@ class BlockingScreen(DashboardScreen):
         self.app.push_screen(SessionDetails(lambda: self._newest(place), place), then)
 
     def _newest(self, place: ForestLine) -> ForestLine | None:
-        """The same session as it is now, ``None`` if it neither waits nor blocks any more."""
+        """Return the same session as it is now, ``None`` if it neither waits nor blocks any more."""
         now = self._forest(self.app.shown).find(place.key)
         return now if now is not None and now.session.started_at == place.session.started_at else None
 
@@ -136,12 +134,12 @@ class BlockingScreen(DashboardScreen):
 
 
 class SessionDetails(TextDialog):
-    """The result is whether the session is to be ended."""
+    """The details of a session. The result is True to end it."""
 
     BINDINGS = keys.SESSION
 
     def __init__(self, newest: Callable[[], ForestLine | None], place: ForestLine) -> None:
-        """``newest``: the session as it is now, ``None`` if it neither waits nor blocks any more."""
+        """``newest``: returns the session as it is now, ``None`` if it neither waits nor blocks any more."""
 
         def written(cells: int) -> list[Line]:
             now = newest()

@@ -1,4 +1,4 @@
-"""The rows of the blocking screen: a tree, head blockers on top; what is known of the session under the cursor."""
+"""The rows of the blocking screen: a tree with head blockers on top, and the details of a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits
 
-# So many levels are drawn; below that the level is written as a number.
+# The number of levels that are drawn. Deeper levels are written as a number.
 DEEPEST: Final = 6
 
 COLUMNS: Final = (
@@ -77,12 +77,12 @@ STATES: Final = {
 
 
 def rows(places: list[ForestLine]) -> tuple[GridRow, ...]:
-    """One row a line of the tree. The key of a repetition is its own."""
+    """Return one row per line of the tree. A repeated session has a row key of its own."""
     return tuple(_row(place, key) for place, key in zip(places, keys(places), strict=True))
 
 
 def keys(places: list[ForestLine]) -> list[str]:
-    """What the rows are called: a session where it stands in full by its name, a repetition by its blocker's too."""
+    """Return the row keys: the session's name, followed by its blocker's name if the session is a repetition."""
     path: list[Key] = []
     found = []
     for place in places:
@@ -93,12 +93,12 @@ def keys(places: list[ForestLine]) -> list[str]:
 
 
 def name(key: Key) -> str:
-    """A session's number, or the name of a prepared transaction."""
+    """Return a session's number, or the name of a prepared transaction."""
     return str(key[0]) if not key[1] else clean(key[1])
 
 
 def kept(found: Forest, wanted: str) -> list[ForestLine]:
-    """The places whose words hold ``wanted`` (``!wanted``: do not), with all that stand above them."""
+    """Return the lines that match the filter, with all lines above them in the tree."""
     path: list[int] = []
     keep: set[int] = set()
     for index, place in enumerate(found.places):
@@ -110,7 +110,7 @@ def kept(found: Forest, wanted: str) -> list[ForestLine]:
 
 
 def words(place: ForestLine) -> str:
-    """The text that the filter searches."""
+    """Return the text that the filter searches."""
     s = place.session
     held = " ".join(each.queue for each in place.held)
     return (
@@ -146,7 +146,7 @@ def _row(place: ForestLine, key: str) -> GridRow:
 
 
 def _tree(place: ForestLine) -> str:
-    """The lines that lead to a session, its symbol and its number."""
+    """Return the branches that lead to a session, its symbol and its number."""
     end = f"{name(place.key)}{' ↻' if place.again else ''}"
     if place.is_head:
         return f"■ {end}"
@@ -163,7 +163,7 @@ def _state(s: BlockingSample) -> str:
 
 
 def client(s: BlockingSample) -> str:
-    """``mailer · shop@10.0.0.7``."""
+    """Return ``mailer · shop@10.0.0.7``."""
     if s.session == 0:
         return f"two-phase commit · {clean(s.login)}" if s.login else "two-phase commit"
     who = f"{clean(s.login)}@{clean(s.host)}" if s.login and s.host else clean(s.login or s.host)
@@ -179,17 +179,17 @@ def _wants(place: ForestLine) -> str:
 
 
 def mode(s: BlockingSample) -> str:
-    """``AccessExclusive``, ``X``."""
+    """Return the lock mode: ``AccessExclusive``, ``X``."""
     return s.mode.removesuffix("Lock")
 
 
 def held_words(place: ForestLine) -> str:
-    """``≥200 rows of mails, 3 rows of orders``."""
+    """Return ``≥200 rows of mails, 3 rows of orders``."""
     return ", ".join(f"{'≥' if h.at_least else ''}{text.counted(h.rows, 'row')} of {h.queue}" for h in place.held)
 
 
 def blockers_words(place: ForestLine) -> str:
-    """For whom it waits: those with a line, how many more there are, and how many stand before it in the line."""
+    """Return whom the session waits for: the blockers in the tree, how many others, and its place in the lock queue."""
     s = place.session
     listed = ", ".join(name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0
@@ -200,7 +200,7 @@ def blockers_words(place: ForestLine) -> str:
 
 
 def lines(place: ForestLine | None, cells: int, rows: int) -> list[Line]:
-    """What there is to say about one session, at most ``rows`` lines."""
+    """Return the panel about one session in at most ``rows`` lines."""
     if place is None:
         return []
     s = place.session
@@ -242,7 +242,7 @@ def _for(seconds: float | None) -> str:
 
 
 def details(place: ForestLine, cells: int) -> list[Line]:
-    """Everything that is known of one session."""
+    """Return everything known about one session."""
     s = place.session
     what = f"session {name(place.key)}" if s.session else f"prepared transaction {name(place.key)}"
     began = figures.moment(s.started_at, seconds=True) if s.started_at is not None else ""
@@ -271,7 +271,7 @@ def details(place: ForestLine, cells: int) -> list[Line]:
 
 
 def _transaction(s: BlockingSample) -> tuple[str, ...]:
-    """Its open transactions, isolation level and last batch, as far as they are known."""
+    """Return the known ones of: open transactions, isolation level, last batch."""
     many = text.counted(s.transactions, "transaction") if s.transactions is not None else ""
     return (
         f"{many} open" if many else "",
@@ -281,7 +281,7 @@ def _transaction(s: BlockingSample) -> tuple[str, ...]:
 
 
 def _work(s: BlockingSample) -> str:
-    """``1,204 pages read · 12 pages written · 4.0 MB granted for sorts and hashes``."""
+    """Return ``1,204 pages read · 12 pages written · 4.0 MB granted for sorts and hashes``."""
     parts = []
     if s.reads is not None:
         parts.append(f"{text.counted(s.reads, 'page')} read")
@@ -299,13 +299,13 @@ def _threads(s: BlockingSample) -> str:
 
 
 def summary(found: Forest) -> str:
-    """``14 waiting · 2 head blockers``."""
+    """Return ``14 waiting · 2 head blockers``."""
     heads = len(found.heads)
     return f"{found.waiters} waiting · {text.counted(heads, 'head blocker')}" if found.places else ""
 
 
 def nothing(view: View | None, wanted: str) -> str:
-    """What is shown where there are no rows."""
+    """Return what to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.blocking

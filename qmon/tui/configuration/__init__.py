@@ -1,1 +1,1 @@
-"""The configuration of a session: queues are added to it from the screen, and it is read again when it changes."""
+"""The configuration of a session: queues can be added from the screen, and changes of the file are applied."""

@@ -1,4 +1,4 @@
-"""The dashboard with its configuration: what is found is proposed, and what changes in the file counts at once."""
+"""The dashboard with a configuration file: it proposes queues that it finds, and applies changes of the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from qmon.tui.sanitize import clean
 
 
 class ConfiguredApp(QmonApp, inherit_bindings=False):
-    """Polls the target itself, so that queues can be found on it and written into ``qmon.toml``."""
+    """Polls the target itself, so that queues can be found on it and written to ``qmon.toml``."""
 
     BINDINGS = keys.APP
 
@@ -38,29 +38,27 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self._looking = self._looked = False
         self._asked_of: TableName | None = None
         known = followed.of_target
-        # It was started so, whatever the file says.
+        # The dashboard was started read-only; the file cannot change that.
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """Look once for tables that may be queues; the figures themselves are the base's."""
+        """Look once for tables that may be queues. The base class also handles this message."""
         self._read_again()
         if not self._looked:
             self._look(asked=False)
 
     def tick(self) -> None:
-        """A second has passed without new figures."""
         super().tick()
         self._read_again()
 
     # ------------------------------------------------------------------------------------------------- proposals
 
     def propose(self, queue: QueueView | None = None) -> None:
-        """List the tables that may be queues, with the cursor on this one, to write them into the configuration."""
         self._asked_of = None if queue is None else queue.layout.table
         self._look(asked=True)
 
     def _look(self, *, asked: bool) -> None:
-        """Look on a thread; ``QueuesFound`` comes at the end."""
+        """Search for queues on a thread, then post ``QueuesFound``. ``asked``: the user requested it."""
         if self._looking:
             return
         self._looking = self._looked = True
@@ -77,7 +75,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
 
     def on_queues_found(self, message: QueuesFound) -> None:
-        """Remember the tables found. List them if asked, or if no queue is known and nothing else was opened."""
+        """Remember the tables found. List them if asked, or if no queue is known and nothing else is open."""
         self._looking = False
         if not message.problem:
             self.maybe_queues = frozenset(each.layout.table for each in message.found)
@@ -110,7 +108,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
     # ------------------------------------------------------------------------------------------------ read again
 
     def _read_again(self) -> None:
-        """Where the file has changed, use what it says now; one that cannot be read is said, and changes nothing."""
+        """Apply the configuration file if it has changed. Report a file that cannot be read, and ignore it."""
         before = self._followed.config
         try:
             config = self._followed.read_again()
@@ -126,7 +124,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self.notify(words, timeout=10, markup=False)
 
     def _apply(self, before: Config, config: Config) -> list[str]:
-        """Use what has changed; returns the keys of what counts only from the next start on."""
+        """Apply changed settings. Return the keys of those that take effect only after a restart."""
         known = self._followed.of_target
         old = before.targets.get(known.name) if known is not None else None
         self._use_rules(config)
@@ -161,7 +159,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
                 self.alerting.on_change = self.memory.alerted
 
     def _use_target(self, known: TargetConfig) -> None:
-        """What may be changed from here, and what the header says of the target."""
+        """Apply whether changes are allowed, and the target's badges."""
         read_only = self._read_only or known.read_only
         self.shown = replace(self.shown, environment=known.environment, prod=known.prod, read_only=read_only)
         if self.runner is None:

@@ -1,4 +1,4 @@
-"""The ``qmon.toml`` of a session: looked at again and again, and added to."""
+"""The ``qmon.toml`` of a session: it is reloaded when it changes, and queues can be added to it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SESSION: Final = Session("init", statement_timeout_s=15.0, lock_timeout_s=1.0, 
 
 
 class FollowedConfig:
-    """Not thread-safe, but for ``find``.
+    """A configuration file that is watched for changes. Not thread-safe, except for ``find_queues``.
 
     Args:
-        config: as it was read.
-        typed: the target as it was typed: a name of the configuration, or what ``choose`` takes besides.
-        target: the same, with its password.
-        watch: has these queues of the configuration watched from now on.
-        clock: our monotonic clock, seconds.
+        config: the configuration as it was read.
+        typed: the target as it was typed: a name in the configuration, or another address that ``choose`` accepts.
+        target: the target with its password.
+        watch_queues: replaces the configured queues that are watched.
+        clock: the local monotonic clock, in seconds.
     """
 
     def __init__(
@@ -49,19 +49,21 @@ class FollowedConfig:
 
     @property
     def of_target(self) -> TargetConfig | None:
-        """What the configuration says of the target; ``None`` where it does not name it."""
+        """The target's section of the configuration; ``None`` if the target is not in it."""
         return self.config.targets.get(self._name)
 
     def read_again(self) -> Config | None:
-        """The configuration where its file has changed since it was last read, and ``None`` otherwise.
+        """Return the configuration if its file has changed since it was last read, otherwise ``None``.
 
-        Queues that have changed are watched from now on. Raises ``BadInput`` once for a file that cannot be read:
-        what was read before still counts.
+        Changed queues are watched from now on.
+
+        Raises:
+            BadInput: the file cannot be read. It is raised once per change; the previous configuration stays in force.
         """
         if self._clock() - self._looked_at < _EVERY_S:
             return None
         self._looked_at = self._clock()
-        if (now := self._stamp()) == self._seen or now is None:  # an editor may have taken it away for a moment
+        if (now := self._stamp()) == self._seen or now is None:  # editors may remove the file while saving
             return None
         self._seen = now
         config = read_config(self.config.path)
@@ -71,9 +73,9 @@ class FollowedConfig:
         return config
 
     def find(self) -> list[Candidate]:
-        """What looks like a queue and is not known yet, the most certain first; over a connection of its own.
+        """Return the tables that look like queues and are not configured, the most certain first.
 
-        Raises what connecting and reading the catalogue raise.
+        Uses a connection of its own. Raises what connecting and reading the catalog raise.
         """
         known = self._known(self.config)
         connection = engine_for(self._target).connect(self._target, _SESSION)
@@ -83,10 +85,12 @@ class FollowedConfig:
             connection.close()
 
     def add(self, chosen: Sequence[Candidate]) -> list[Candidate]:
-        """Write these queues at the end of the file, with the target if the file does not name it, and watch them.
+        """Append queues to the file, and the target if it is not in it. Watch the queues.
 
-        Returns those that were written: a table that the file has by now is not written twice. Raises ``BadInput`` if
-        the file cannot be read or written, and leaves it as it was.
+        Returns the queues that were written: tables that are already in the file are skipped.
+
+        Raises:
+            BadInput: the file cannot be read or written. It is left unchanged.
         """
         path, connect = self.config.path, without_password(self._typed)
         now = read_config(path) if path.exists() else Config(path)  # an editor or another dashboard may have changed it
@@ -103,7 +107,7 @@ class FollowedConfig:
         return new
 
     def _known(self, config: Config) -> TargetConfig | None:
-        """The target in this configuration: by its name, or by its address if that was typed."""
+        """Return the target in this configuration: by its name, or by its address if that was typed."""
         if self._name:
             return config.targets.get(self._name)
         address = without_password(self._typed)
@@ -117,7 +121,7 @@ class FollowedConfig:
             self._watch(known.queues)
 
     def _stamp(self) -> tuple[int, int, int] | None:
-        """What changes with the file; ``None``: there is none."""
+        """Return values that change with the file; ``None`` if there is no file."""
         try:
             found = self.config.path.stat()
         except OSError:

@@ -1,4 +1,4 @@
-"""What discovery found on a target, for the user to mark and to have written into ``qmon.toml``."""
+"""The dialog that lists the tables found on a target, to mark those to write to ``qmon.toml``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS: Final = (
 
 
 class QueuesFound(Message):
-    """Discovery has ended. ``problem``: why nothing could be looked for. ``asked``: somebody waits for it."""
+    """The search for queues has ended. ``problem``: why it failed. ``asked``: the user requested it."""
 
     def __init__(self, found: Sequence[Candidate], problem: str = "", *, asked: bool) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class QueuesFound(Message):
 
 
 class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
-    """Lists the tables, with the cursor on ``at``. The result is those that are to be written, none if it was left."""
+    """Lists the tables, with the cursor on ``at``. The result is the tables to write; empty if it was closed."""
 
     BINDINGS = PROPOSAL
     AUTO_FOCUS = "Grid"
@@ -48,14 +48,12 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         self._marked = {name for name, each in self._found.items() if likely(each)}
 
     def compose(self) -> ComposeResult:
-        """What it is about, the tables, and what the keys do."""
         with Vertical(id="proposal"):
             yield Lines(id="proposal-title", most=2)
             yield Grid(_COLUMNS)
             yield Lines(id="proposal-hint", most=2)
 
     def on_mount(self) -> None:
-        """Show the tables."""
         title = f"{counted(len(self._found), 'table')} of {clean(self._target)} may be queues"
         self.query_one("#proposal-title", Lines).show(
             lambda *_: [((f" {title}", "strong"),), ((" ◆ will be written; qmon guesses, so check them", "muted"),)]
@@ -76,7 +74,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         )
 
     def action_mark(self) -> None:
-        """Mark the table under the cursor, or no longer."""
+        """Mark the table under the cursor, or unmark it."""
         name = self.query_one(Grid).cursor
         if name is None:
             return
@@ -87,14 +85,13 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         self._show()
 
     def action_write(self) -> None:
-        """Have those that are marked written."""
+        """Close, and write the marked tables."""
         if not self._marked:
             self.app.notify("nothing is marked: space marks the table under the cursor", timeout=5, markup=False)
             return
         self._finish(tuple(each for name, each in self._found.items() if name in self._marked))
 
     def action_close(self) -> None:
-        """Leave the configuration as it is."""
         self._finish(())
 
     def _finish(self, chosen: tuple[Candidate, ...]) -> None:

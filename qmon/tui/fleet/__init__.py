@@ -1,1 +1,1 @@
-"""Several targets at once: an overview of them and of all their queues, and the way to the screens of each."""
+"""Several targets at once: an overview of targets and all their queues, and access to each target's screens."""

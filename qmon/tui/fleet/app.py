@@ -1,4 +1,4 @@
-"""The dashboard over several targets: each is watched apart, and the screens of a target show the one gone to last."""
+"""The dashboard over several targets. Each has its own source; the target's screens show the one opened last."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.dialog import leave_pushed
 
-# So often a target is polled at least that is not on the screen, in seconds, or as often as asked for if that is rarer.
+# The poll interval of a target that is not on screen, in seconds, unless its requested interval is longer.
 AWAY_S: Final = 10.0
-# Where all targets are on the screen, each is polled so many seconds less often for each of them, up to `AWAY_S`.
+# On screens of all targets, the poll interval is this many seconds times the number of targets, at most `OFF_SCREEN_S`.
 _EACH_S: Final = 0.5
-# So long the first target connects alone, in seconds, at most: what thirty do at once would hold it up.
+# The first target connects alone for at most this many seconds: thirty connecting together would delay it.
 _FIRST_S: Final = 0.5
-# Then its first figures are on the screen.
+# Seconds until the first figures are painted.
 _PAINTED_S: Final = 0.05
 _OF_ALL: Final = frozenset(entry.name for entry in FLEET)
 
 
 class FleetApp(QmonApp):
-    """The dashboard over several sources. What ``QmonApp`` knows of its target is here that of the target gone to last.
+    """The dashboard over several sources. The attributes of ``QmonApp`` are those of the current target.
 
     Args:
-        targets: two or more, each of another name.
-        alerting: of all targets.
+        targets: two or more, with different names.
+        alerting: the alerts of all targets.
         dark, plain, for_s, clock: as for ``QmonApp``.
 
     Attributes:
-        members: the targets by name, in the order given.
-        current: the target whose screens are shown; on those of all targets the one under the cursor.
-        left_all: whether a screen of a target was shown since the beginning.
+        members: the targets by name, in the given order.
+        current: the target whose screens are shown; on screens of all targets, the one under the cursor.
+        has_shown_target: a screen of one target was shown since the start.
     """
 
     BINDINGS = keys.OF_FLEET
@@ -59,7 +59,7 @@ class FleetApp(QmonApp):
     MODES: ClassVar = {entry.name: entry.make for entry in FLEET}
     ENTRIES: ClassVar[tuple[Entry, ...]] = (FLEET[0], *ENTRIES, *FLEET[1:])
 
-    # Counted where something of any target has changed; the screens of all targets follow it.
+    # Counts the changes of all targets. The screens of all targets watch it.
     changes: var[int] = var(0, init=False)
 
     def __init__(
@@ -99,14 +99,14 @@ class FleetApp(QmonApp):
 
     @property
     def is_of_all(self) -> bool:
-        """Whether a screen of all targets is shown, rather than one of the current target."""
+        """True while a screen of all targets is shown, not one of the current target."""
         return self.current_mode in _OF_ALL
 
     def _new_memory(self) -> InMemoryHistory:
         return self.current.memory
 
     def start_sources(self) -> None:
-        """Have figures come of every target: the first connects at once, the others together right after it."""
+        """Start all sources: the first immediately, the others together shortly after it."""
         self._pace()
         if isinstance(self.alerting, FleetAlerting):
             self.alerting.tell({name: member.memory.alerted for name, member in self.members.items()})
@@ -119,7 +119,7 @@ class FleetApp(QmonApp):
         member.target.source.start(Feed(self, member.target.fold, member.memory))
 
     def start_others(self) -> None:
-        """Have those that still wait connect, too."""
+        """Start the sources that have not been started."""
         waiting, self._waiting = self._waiting, []
         for member in waiting:
             self._start(member)
@@ -127,7 +127,7 @@ class FleetApp(QmonApp):
     # ------------------------------------------------------------------------------------------ what the sources give
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """New figures of one target."""
+        """Record the new figures of one target."""
         message.prevent_default()
         member = self.members[message.view.target]
         member.take(message.view)
@@ -142,12 +142,11 @@ class FleetApp(QmonApp):
         self.changes += 1
 
     def on_state_changed(self, message: StateChanged) -> None:
-        """The source of one target is connecting, live, late, lost or closed."""
         message.prevent_default()
         self._state_changed(message.state)
 
     def on_fold_failed(self, message: FoldFailed) -> None:
-        """A fault of qmon's own about one target: it is shown there, and the others go on."""
+        """Show a bug in qmon as a lost target. The other targets continue."""
         message.prevent_default()
         now = self.clock()
         self._state_changed(SourceState(message.target, Phase.LOST, log.report(message.error), changed_at=now))
@@ -168,7 +167,6 @@ class FleetApp(QmonApp):
             self.shown = replace(self.shown, alerts=alerts)
 
     def source_of(self, target: str) -> SnapshotSource:
-        """The source of the target of that name."""
         return self.members[target].target.source
 
     # ----------------------------------------------------------------------------- what is on the screen, and how often
@@ -178,12 +176,12 @@ class FleetApp(QmonApp):
         self.current.look(focus)
 
     def refocus(self, wanted: Focus) -> None:
-        """Tell the source of the current target what is on screen now, and poll the others less often."""
+        """Tell the current target's source what is on screen, and poll the other targets less often."""
         super().refocus(wanted)
         self._pace()
 
     def _pace(self) -> None:
-        """Have each target polled as often as what is on the screen needs."""
+        """Set the poll interval of each target to what the screen needs."""
         each_s = min(_EACH_S * len(self.members), AWAY_S) if self.is_of_all else AWAY_S
         for member in self.members.values():
             on_screen = member is self.current and not self.is_of_all
@@ -193,7 +191,7 @@ class FleetApp(QmonApp):
             self.shown = replace(self.shown, interval_s=now_s)
 
     def _set_interval(self, seconds: float) -> None:
-        """Poll the current target so often while it is on the screen."""
+        """Set the poll interval of the current target while it is on screen."""
         self.current.asked_s = seconds
         self._pace()
         self.preferences.change(self.current.name, lambda of: replace(of, interval_s=seconds))
@@ -201,18 +199,18 @@ class FleetApp(QmonApp):
 
     @property
     def asked_s(self) -> float:
-        """Seconds between polls of the current target while it is on the screen, as asked for."""
+        """The requested seconds between polls of the current target while it is on screen."""
         return self.current.asked_s
 
     def action_poll_now(self) -> None:
-        """Poll now: the current target, or on a screen of all targets each."""
+        """Poll the current target, or all targets on a screen of all targets."""
         for member in self.members.values() if self.is_of_all else (self.current,):
             member.target.source.poll_now(whole=True)
 
     # ------------------------------------------------------------------------------------------------- going somewhere
 
     def switch_mode(self, mode: str) -> AwaitMount | AwaitComplete:  # type: ignore[override]
-        """Show a screen of all targets, or one of the current target; each target has screens of its own."""
+        """Show a screen of all targets, or one of the current target. Each target has its own screens."""
         if mode in _OF_ALL:
             return super().switch_mode(mode)
         self.left_all = True
@@ -222,7 +220,7 @@ class FleetApp(QmonApp):
         return super().switch_mode(own)
 
     async def go_to(self, target: str, queue: str | None = None) -> None:
-        """Show the overview of a target, or one of its queues. A message that is open is closed."""
+        """Show the overview of a target, or one of its queues. Closes an open message."""
         await leave_pushed(self)
         self.take_up(target)
         if queue is not None:
@@ -242,17 +240,17 @@ class FleetApp(QmonApp):
         self._recorder, self._held, self._focus = given.recorder, None, member.focus
         self.selected = member.selected
         shown = replace(member.shown, alerts=self.shown.alerts)
-        self.set_reactive(QmonApp.shown, shown)  # the screen that is left is not drawn with it
+        self.set_reactive(QmonApp.shown, shown)  # does not redraw the screen that is being left
 
     def leave_screen(self, name: str) -> None:
-        """From a screen of a target to its overview, from there to all targets."""
+        """Go from a screen of a target to its overview, or from there to the screen of all targets."""
         if name == "overview" or (name in _OF_ALL and name != self.DEFAULT_MODE):
             self.switch_mode(self.DEFAULT_MODE)
         elif name != self.DEFAULT_MODE:
             self.switch_mode("overview")
 
     def places(self) -> list[PaletteItem]:
-        """Where one may go to by some letters: every target, and every queue of each."""
+        """Return what the palette can go to: every target and all their queues."""
         from qmon.tui.fleet.health import words
 
         now = self.clock()
@@ -282,12 +280,12 @@ class FleetApp(QmonApp):
         return out
 
     def typed_name(self, queue: str) -> str:
-        """A queue with its target: several may have a queue of that name."""
+        """Return target and queue, because several targets may have a queue of this name."""
         return f"{self.current.name}/{queue}"
 
     @property
     def under_way(self) -> list[str]:
-        """The operations under way on any target, in words."""
+        """The titles of the running operations on all targets."""
         runners = {name: member.target.runner for name, member in self.members.items()}
         return [
             f"{name}: {words}" for name, runner in runners.items() if runner is not None for words in runner.under_way
@@ -295,7 +293,7 @@ class FleetApp(QmonApp):
 
     @property
     def in_background(self) -> list[UnderWay]:
-        """The operations that go on in the background on any target."""
+        """The operations that continue in the background on all targets."""
         runners = {name: member.target.runner for name, member in self.members.items()}
         return [
             replace(each, target=name)
@@ -305,14 +303,14 @@ class FleetApp(QmonApp):
         ]
 
     def action_freeze(self) -> None:
-        """Freeze the display, or go on with the newest figures; another target that one goes to is not frozen."""
+        """Freeze the display, or continue with the newest figures. Other targets are not frozen."""
         super().action_freeze()
         if not self.shown.frozen:
             self.shown = replace(self.current.shown, alerts=self.shown.alerts)
             self.changes += 1
 
     def tick(self) -> None:
-        """A second has passed; also recordings of other targets may have stopped."""
+        """Also report recordings of other targets that have stopped."""
         super().tick()
         for member in self.members.values():
             recorder = member.target.recorder

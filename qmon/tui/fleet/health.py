@@ -1,4 +1,7 @@
-"""How a target stands, in words and cells: its mark, whether it answers, and what is worst of it."""
+"""The health of a target as text and cells: its mark, whether it responds, and its worst problem.
+
+``now`` is the local monotonic clock in seconds.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ _SHORT: Final = {
 
 
 def ranked(members: Iterable[Member], now: float) -> list[Member]:
-    """The worst first; equal ones by what the worst of their queues needs, then by name."""
+    """Return the members, worst first. Equal ones are sorted by their worst queue, then by name."""
 
     def order(member: Member) -> tuple[object, ...]:
         worst = member.ranking.order(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)
@@ -53,7 +56,7 @@ def ranked(members: Iterable[Member], now: float) -> list[Member]:
 
 
 def state(member: Member, now: float) -> Cell:
-    """Whether it answers, and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
+    """Return whether the target responds and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
     if member.lost_at is not None:
         return f"✕ lost {text.brief(max(0.0, now - member.lost_at))}", "alarm"
     shown = member.shown
@@ -66,7 +69,7 @@ def state(member: Member, now: float) -> Cell:
 
 
 def worst(member: Member, now: float) -> Cell:
-    """What is worst of it, in one line."""
+    """Return the worst problem of the target in one line."""
     if member.lost_at is not None:
         return f"{clean(member.reason)}; {retry(member.shown, now)}", "accent"
     if member.shown.view is None:
@@ -86,14 +89,14 @@ def worst(member: Member, now: float) -> Cell:
 
 
 def words(member: Member, now: float) -> str:
-    """How it stands, for a list."""
+    """Return the health of the target, for a list."""
     if member.lost_at is not None or member.shown.view is None:
         return " ".join(state(member, now)[0].split()[1:])
     return worst(member, now)[0]
 
 
 def counts(members: Sequence[Member], now: float, cells: int) -> Line:
-    """The first line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
+    """Return the header line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
     found = Counter(member.health(now) for member in members)
     parts = [LinePart.of(f" {len(members)} targets", "strong")]
     for rank, each in enumerate(sorted(found, reverse=True)):
@@ -103,9 +106,9 @@ def counts(members: Sequence[Member], now: float, cells: int) -> Line:
 
 
 def summary(order: Sequence[Member], now: float, cells: int) -> Line:
-    """``■ 1 of 30 targets is critical, 4 cannot be reached; worst: orders-prod, mails: everything locked.``
+    """Return ``■ 1 of 30 targets is critical, 4 cannot be reached; worst: orders-prod, mails: everything locked.``
 
-    ``order``: the targets, the worst first.
+    ``order``: the targets, worst first.
     """
     found = Counter(member.health(now) for member in order)
     kinds = sorted(found, reverse=True)

@@ -1,4 +1,4 @@
-"""One target of a fleet: what it is watched and acted on with, and how it stands."""
+"""One target of a fleet: its source and runner, and its newest figures."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class FleetTarget:
-    """What a target is watched and acted on with; the fields are the arguments of ``QmonApp`` of these names.
+    """What a target is watched and acted on with. The fields are the arguments of ``QmonApp``.
 
-    ``runner`` may come once the target was reached, before its first figures.
+    ``runner`` may be set later, once the target was reached and before its first figures.
     """
 
     source: SnapshotSource
@@ -40,7 +40,7 @@ class FleetTarget:
 
     @property
     def shown(self) -> Shown:
-        """What is shown of it before anything has come."""
+        """What to show before anything has arrived."""
         return Shown(
             self.source.target,
             interval_s=self.source.interval_s,
@@ -52,11 +52,11 @@ class FleetTarget:
 
 
 class Health(IntEnum):
-    """How a target is; greater needs a hand sooner."""
+    """The health of a target. Greater values are more urgent."""
 
     FINE = 0
     NOTICE = 1
-    # Nothing is known of it yet.
+    # No figures have arrived yet.
     WAITING = 2
     WARNING = 3
     LOST = 4
@@ -72,17 +72,17 @@ _BY_SEVERITY = {
 
 
 class Member:
-    """A target with the newest that is known of it. For the thread of the screen.
+    """A target and its newest figures. Use it on the screen's thread only.
 
     Attributes:
-        shown: the newest figures, whatever is on the screen.
-        queues: those of the newest view, the worst first.
-        asked_s: seconds between its polls while it is on the screen, as asked for.
-        selected: the queue that its screens are about.
-        focus: what of it is on the screen.
-        totals: the sums of its queues, by ``QueueFigure.field``.
-        memory: what was seen of it since the start.
-        lost_at: since when it cannot be reached, our monotonic clock; ``None`` where it can.
+        shown: the newest figures, even if they are not on screen.
+        queues: the queues of the newest view, worst first.
+        requested_interval_s: the requested seconds between polls while the target is on screen.
+        selected: the queue that its screens show.
+        focus: what of the target is on screen.
+        totals: the sums over its queues, by ``QueueFigure.field``.
+        memory: the history since the start.
+        lost_at: when it became unreachable, on the local monotonic clock; ``None`` if it can be reached.
         reason: why it could not be reached last, in one line.
     """
 
@@ -101,7 +101,7 @@ class Member:
         self.reason = ""
 
     def take(self, event: View | SourceState) -> None:
-        """Take in new figures, or a change of phase."""
+        """Record new figures or a change of phase."""
         if isinstance(event, SourceState):
             self.shown = replace(self.shown, state=event)
             if event.phase is Phase.LOST:
@@ -118,7 +118,7 @@ class Member:
         self.look(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
 
     def look(self, focus: Focus) -> None:
-        """Say what of it is on the screen, where that has changed; what was opened is read at once."""
+        """Set what of the target is on screen. Poll immediately for newly opened parts."""
         before, self.focus = self.focus, focus
         if focus != before:
             self.target.source.set_focus(focus)
@@ -126,18 +126,18 @@ class Member:
                 self.target.source.poll_now()
 
     def poll_every(self, seconds: float) -> None:
-        """Poll so often; figures that come at the old pace until then are not late."""
+        """Set the poll interval. Figures that still arrive at the old interval do not count as late."""
         if self.target.source.interval_s != seconds:
             self.target.source.set_interval(seconds)
             self.shown = replace(self.shown, interval_s=max(self.shown.interval_s, seconds))
 
     def lost(self, now: float) -> bool:
-        """Whether it cannot be reached, or has not answered for a while."""
+        """Return True if the target cannot be reached or has not responded for a while."""
         late = self.shown.view is not None and self.shown.freshness(now) is Freshness.STALE
         return self.lost_at is not None or late or self.shown.phase is Phase.LATE
 
     def health(self, now: float) -> Health:
-        """How it stands by what is known: what was critical when it was last seen is said to be lost."""
+        """Return the health from what is known. A lost target is ``LOST`` even if it was critical before."""
         if self.lost(now):
             return Health.LOST
         if self.shown.view is None:
@@ -146,7 +146,7 @@ class Member:
 
     @property
     def worst(self) -> Severity:
-        """The worst severity of its queues, and of Service Broker."""
+        """The worst severity of its queues and of Service Broker."""
         view = self.shown.view
         broker = view.server.broker if view is not None else None
         of_broker = [verdict for each in broker.verdicts.values() for verdict in each] if broker is not None else []

@@ -1,4 +1,4 @@
-"""Screen 9: the queues of all targets in one table, the worst first; keys act on the one under the cursor."""
+"""Screen 9: the queues of all targets in one table, worst first. Keys act on the queue under the cursor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS: Final = (
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, about="the target of the queue"),
     *overview.COLUMNS,
 )
-# Between target and queue in the key of a row: no name of either holds it.
+# Separates target and queue in the key of a row. Neither name can contain it.
 _BETWEEN: Final = "\0"
 
 
@@ -45,19 +45,17 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         self._known: dict[str, overview.Known] = {}
 
     def body(self) -> ComposeResult:
-        """How things are, the table, and why the queue under the cursor is as it is."""
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="all-queues")
         yield Lines(id="why", most=3)
 
     @property
     def remembered_as(self) -> str:
-        """The same whichever targets they are."""
+        """One shared name, whichever targets are watched."""
         return ALL_TARGETS
 
     @property
     def usual(self) -> tuple[GridColumn, ...]:
-        """The columns that the rows are made of."""
         return COLUMNS
 
     @property
@@ -66,7 +64,6 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return (queue for member in self.app.members.values() for queue in member.queues)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the queues of all targets."""
         members = self.app.members.values()
         self.show_summary(now)
         of = {id(queue): member for member in members for queue in member.queues}
@@ -91,7 +88,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return overview.ordered(kept, by, descending)
 
     def _rows(self, member: Member, now: float) -> dict[str, GridRow]:
-        """By queue; those of a target that does not answer are grey."""
+        """Return the rows by queue name. Those of a lost target are grey."""
         plain = overview.rows(member.queues, self.size.width, known=self._known.setdefault(member.name, {}))
         lost = member.lost(now)
         return {row.key: _with_target(row, member, lost=lost) for row in plain}
@@ -116,11 +113,11 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return member, view.queue(name) if view is not None else None
 
     def acting_on(self) -> QueueView | None:
-        """The queue under the cursor."""
+        """Return the queue under the cursor."""
         return self._selected()[1]
 
     def action_act(self, action: str) -> None:
-        """Act on the queue under the cursor: by what acts on its target, however quick the keys come."""
+        """Act on the queue under the cursor with its target's runner, even if keys follow quickly."""
         self._take_up()
         super().action_act(action)
 
@@ -144,7 +141,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         await self.app.go_to(target, name)
 
     def on_screen_resume(self) -> None:
-        """Put the cursor on the queue that was shown meanwhile."""
+        """Put the cursor on the queue that was last shown on another screen."""
         if self.app.left_all and self.app.selected is not None:
             self.grid.select(f"{self.app.current.name}{_BETWEEN}{self.app.selected}")
 

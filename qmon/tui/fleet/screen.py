@@ -1,4 +1,4 @@
-"""What the screens of all targets have: they follow every target, and the one under the cursor is the current one."""
+"""The base of the screens of all targets. They watch every target; the one under the cursor is the current one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class FleetScreen(DashboardScreen):
     app = getters.app(FleetApp)
 
     def on_mount(self) -> None:
-        """Follow every target from now on."""
         self.watch(self.app, "changes", self._changed, init=False)
 
     def _changed(self) -> None:
@@ -28,7 +27,7 @@ class FleetScreen(DashboardScreen):
             self.redraw()
 
     def _shown_changed(self) -> None:
-        """The alerts, or whether the display is frozen: what is of one target comes with ``changes``."""
+        """Draw the alerts and the frozen badge. Figures of a target arrive with ``changes``."""
         if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
             self._draw_frame(self.app.shown, self.app.clock())
 
@@ -42,7 +41,7 @@ class FleetScreen(DashboardScreen):
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
-        """A second has passed: ages grow, and what does not answer is lost."""
+        """Update the ages, and show targets that stopped responding as lost."""
         self.redraw()
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
@@ -51,7 +50,7 @@ class FleetScreen(DashboardScreen):
         self._show_keys("")
 
     def show_summary(self, now: float) -> list[Member]:
-        """Say in one sentence how all targets stand; returns them, the worst first."""
+        """Draw the summary line. Return the targets, worst first."""
         ranked = health.ranked(self.app.members.values(), now)
         self.query_one("#summary", Lines).show(lambda cells, _: [health.summary(ranked, now, cells)])
         return ranked
@@ -62,5 +61,5 @@ class FleetScreen(DashboardScreen):
         return spread([LinePart(left)], right, cells)
 
     def focus_wanted(self) -> Focus:
-        """Nothing of the current target in particular."""
+        """Return a focus without any part of the current target."""
         return Focus(away=True)

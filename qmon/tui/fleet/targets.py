@@ -1,4 +1,4 @@
-"""Screen 0: all targets, the worst first, with their sums and what is worst of each."""
+"""Screen 0: all targets, worst first, with their sums and the worst problem of each."""
 
 from __future__ import annotations
 
@@ -72,13 +72,11 @@ class TargetsScreen(FleetScreen):
         self.sorted_by = DEFAULT_SORT
 
     def body(self) -> ComposeResult:
-        """How things are, the table, and why the target under the cursor stands as it does."""
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="targets")
         yield Lines(id="why", most=3)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw how all targets stand."""
         ranked = self.show_summary(now)
         kept = ordered(keep(ranked, self.filter_text, lambda each: words(each, now)), *self.sorted_by)
         empty = f"no target matches {clean(self.filter_text)}"
@@ -111,13 +109,13 @@ class TargetsScreen(FleetScreen):
         await self.app.go_to(message.key)
 
     def on_screen_resume(self) -> None:
-        """Put the cursor on the target that was shown meanwhile."""
+        """Put the cursor on the target that was last shown on another screen."""
         if self.app.left_all:
             self.grid.select(self.app.current.name)
 
 
 def row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
-    """The row of a target; figures of one that does not answer are grey."""
+    """Return the row of a target. Figures of a lost target are grey."""
     symbol, tone = health.MARKS[member.health(now)]
     name_tone = tone if member.health(now) > Health.NOTICE else "text"
     known, lost = member.shown.view is not None, member.lost(now)
@@ -146,7 +144,7 @@ def _server(member: Member) -> str:
 
 
 def words(member: Member, now: float) -> str:
-    """The text that the filter searches."""
+    """Return the text that the filter searches."""
     return " ".join(
         (
             member.name,
@@ -159,7 +157,7 @@ def words(member: Member, now: float) -> str:
 
 
 def ordered(ranked: list[Member], by: str, descending: bool) -> list[Member]:
-    """Sorted by one column; those without a value last either way. ``ranked``: the worst first."""
+    """Return the targets sorted by one column, those without a value always last. ``ranked``: worst first."""
     if by == DEFAULT_SORT[0]:
         return ranked if descending else ranked[::-1]
     known = [each for each in ranked if _value(each, by) is not None]

@@ -1,4 +1,4 @@
-"""Screen 8: what happened on any target, the newest first; enter shows the history around it."""
+"""Screen 8: the events of all targets, newest first. Enter shows the history around an event."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ COLUMNS: Final = (
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="where it happened"),
     *rows.COLUMNS[1:],
 )
-# Events of one target, at most: the newest.
+# The maximum number of events per target; the newest are shown.
 _OF_EACH: Final = 300
 
 
 class AllEventsScreen(FleetScreen):
-    """Verdicts that began and ended, connections and alerts of all targets, since qmon started."""
+    """Verdicts that started and ended, connections and alerts of all targets since qmon started."""
 
     NAME = "all-events"
     BINDINGS = keys.TIMELINE
@@ -41,15 +41,13 @@ class AllEventsScreen(FleetScreen):
         self._events: dict[str, tuple[str, TimelineEvent]] = {}
 
     def body(self) -> ComposeResult:
-        """How things are, and the table."""
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="all-events")
 
     def _changed(self) -> None:
-        """Drawn once a second: with many targets something changes all the time."""
+        """Do nothing: this screen is drawn once a second, because many targets change all the time."""
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what is known of every target."""
         members = self.app.members.values()
         self.show_summary(now)
         found = [(each.name, event) for each in members for event in joined(each.memory.events()[:_OF_EACH])]

@@ -1,1 +1,1 @@
-"""Screen 5: the past of a queue."""
+"""Screen 5: the history of a queue."""

@@ -1,4 +1,4 @@
-"""Incidents and operations on the history screen: below the plot, beside it, and the chosen one in words."""
+"""Incidents and operations on the history screen: below the plot, next to it, and the chosen one in full."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLE: Final = "incidents and operations"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An incident or an operation of the range: from when to when, its symbol, tone and words."""
+    """An incident or operation in the range: start and end (seconds since the epoch), symbol, tone and text."""
 
     at: float
     until_at: float
@@ -33,16 +33,16 @@ class Event:
 
     @property
     def is_operation(self) -> bool:
-        """Whether somebody did it, else it happened."""
+        """True for an operation, False for an incident."""
         return self.symbol == OPERATION
 
     def overlaps(self, other: Event) -> bool:
-        """Whether both were at the same time."""
+        """Return True if both overlap in time."""
         return self.at <= other.until_at and other.at <= self.until_at
 
 
 def events(past: Past) -> tuple[Event, ...]:
-    """The incidents and operations of a range, in the order of time."""
+    """Return the incidents and operations of a range, ordered by time."""
     found = [
         Event(
             each.began_at,
@@ -60,7 +60,7 @@ def events(past: Past) -> tuple[Event, ...]:
 
 
 def mark_lines(past: Past, found: Sequence[Event], chosen: Event | None, columns: int) -> list[Line]:
-    """Two lines below the axis: incidents as long as they were, and operations."""
+    """Return two lines below the axis: incidents with their duration, and operations."""
     out: list[Line] = []
     for operations, name in ((False, "incidents"), (True, "operations")):
         cells: list[Span] = [(" ", "text")] * columns
@@ -75,7 +75,7 @@ def mark_lines(past: Past, found: Sequence[Event], chosen: Event | None, columns
 
 
 def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int) -> Line:
-    """The event that is chosen in words; else how many there are."""
+    """Return the chosen event in full, or how many there are."""
     if chosen is not None:
         lead = (
             (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"),
@@ -98,7 +98,7 @@ def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells
 
 
 def event_list(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int, rows: int) -> list[Line]:
-    """Beside the plot: each with when and what, the newest first; from the chosen one on where there is no room."""
+    """Return the list next to the plot, newest first. If it does not fit, it starts with the chosen event."""
     newest = list(reversed(found))
     first = newest.index(chosen) if chosen in newest and len(newest) * 3 > rows else 0
     lines: list[Line] = [((TITLE, "title"), (f"  {len(found)}" if found else "  none in this range", "muted"))]

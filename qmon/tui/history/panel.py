@@ -1,4 +1,4 @@
-"""What the history screen says around its plot: what is chosen, the time axis, values, and what is usual."""
+"""The texts around the history plot: queue and range, the axis, values at the cursor, and the usual band."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HERE: Final = "▼"
 
 @dataclass(frozen=True, slots=True)
 class PlottedFigure:
-    """What a figure is called, how it is written, what its axis is of, and the tone of its line."""
+    """How a figure is plotted: its name, format, unit, and the tone of its line."""
 
     name: str
     write: Callable[[float], str] = text.count
@@ -38,7 +38,7 @@ def _rate(value: float) -> str:
     return f"{text.rate(value)}/s"
 
 
-# By the names of `qmon.recording.history.gathered`.
+# The keys are the names of `qmon.recording.history.gathered`.
 FIGURES: Final[Mapping[str, PlottedFigure]] = {
     "ready": PlottedFigure("depth"),
     "gap": PlottedFigure("gap"),
@@ -56,7 +56,7 @@ NAMES: Final = tuple(FIGURES)
 
 
 def state(past: Past | None, *, reading: bool, stopped: bool) -> str:
-    """How far a recording is read, and what of it is damaged."""
+    """Return how much of a recording was read, and what is damaged."""
     if reading:
         share = past.read if past is not None and past.read < 1 else 0.0
         return f"reading {share * 100:.0f} % · esc stops"
@@ -66,14 +66,14 @@ def state(past: Past | None, *, reading: bool, stopped: bool) -> str:
 
 
 def how_to_have_more(shown: Shown) -> str:
-    """Of what lies before the start, where nothing is recorded."""
+    """Return how to record, for targets without a recording: the history starts with qmon."""
     if shown.served:
         return f"the qmon serve at {clean(shown.served)} records with --record DIR"
     return f"`qmon connect {clean(shown.target)} --record DIR` keeps more"
 
 
 def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: str, cells: int) -> Line:
-    """The queue, the range and its ends; at the right end what is being read."""
+    """Return the queue and the range. At the right end, what is being read."""
     left = [LinePart.of(f" {shorten(clean(queue), 30)}", "strong"), LinePart.of(span, "accent")]
     if past is not None:
         left.append(LinePart.of(between(past.since_at, past.until_at, zone), "muted", 1))
@@ -81,7 +81,7 @@ def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: s
 
 
 def figure_line(figure: str, cells: int) -> Line:
-    """All figures, the chosen one marked."""
+    """Return all figures, with the chosen one marked."""
     return fit(
         [
             LinePart.of(f" ‹{FIGURES[n].name}›", "strong")
@@ -95,15 +95,15 @@ def figure_line(figure: str, cells: int) -> Line:
 
 
 def axis_name(figure: str) -> Line:
-    """What is plotted, and the unit of the scale below it."""
+    """Return the plotted figure and the unit of its scale."""
     shown = FIGURES[figure]
     return ((pad(f"{shown.name} ", LEFT, right=True), shown.tone), (f" {shown.unit}", "muted"))
 
 
 def axis(past: Past, zone: tzinfo, here: float | None, marked: tuple[float, float] | None = None) -> Line:
-    """Times below the plot, each behind the place it is of.
+    """Return the times below the plot, each to the right of its position.
 
-    ``here``: the moment that a replay shows; ``marked``: a stretch of time that is marked.
+    ``replay_at``: the moment that a replay shows. ``marked``: the marked range.
     """
     columns = len(past.steps[NAMES[0]])
     cells: list[Span] = [(symbol, "muted") for symbol in clock_axis(past.since_at, past.step_s, columns, zone)]
@@ -116,29 +116,32 @@ def axis(past: Past, zone: tzinfo, here: float | None, marked: tuple[float, floa
 
 
 def place_of(past: Past, at: float) -> int:
-    """The step that a moment lies in, or the nearest one there is."""
+    """Return the index of the step that contains a moment, or of the nearest step."""
     return min(len(past.steps[NAMES[0]]) - 1, max(0, int((at - past.since_at) / past.step_s)))
 
 
 def middle_of(past: Past, place: int) -> float:
-    """The moment in the middle of a step."""
+    """Return the moment in the middle of a step."""
     return past.since_at + (place + 0.5) * past.step_s
 
 
 def newest(past: Past, figure: str) -> int:
-    """The last step in which a figure is known, else the last one."""
+    """Return the last step in which the figure is known, or the last one."""
     steps = past.steps[figure]
     return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
 
 
 def bands(past: Past, figure: str, known: KnownPast, target: str) -> list[Band | None]:
-    """What is usual in each step, where that is known."""
+    """Return the usual band of each step; ``None`` if it is unknown."""
     of = known.baselines
     return [of.band(target, past.queue, figure, middle_of(past, each)) for each in range(len(past.steps[figure]))]
 
 
 def values_line(past: Past, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
-    """What all figures were at the cursor, the chosen one with its least and greatest; else how to get a cursor."""
+    """Return all figures at the cursor, the chosen one with its minimum and maximum.
+
+    Without a cursor, return how to get one.
+    """
     if at is None:
         return cut(
             (
@@ -176,9 +179,9 @@ def usual_line(
     zone: tzinfo,
     cells: int,
 ) -> Line:
-    """The value at a moment, else the newest of the range, and how it stands to what is usual, or why there is no band.
+    """Return the value at the cursor, or the newest one, compared with the usual band, or why there is no band.
 
-    ``at``: where the cursor is.
+    ``at``: the position of the cursor.
     """
     shown, steps = FIGURES[figure], past.steps[figure]
     place = place_of(past, at) if at is not None else -1
@@ -217,7 +220,7 @@ def _why_none(known: KnownPast, target: str, queue: str, figure: str) -> str:
 
 
 def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
-    """Why there is nothing to plot; empty where there is. ``more``: how to have more of the past."""
+    """Return why there is nothing to plot, or an empty string. ``more``: how to record more."""
     if any(step is not None for step in past.steps[figure]):
         return ""
     if past.problem and not past.queues:

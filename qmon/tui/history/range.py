@@ -1,4 +1,4 @@
-"""Which range of the past is shown: how long, up to when, and in how many steps."""
+"""The range that the history screen shows: its length, its end and its steps."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ SPANS_S: Final = (300.0, 900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_00
 SPAN_NAMES: Final = ("5 m", "15 m", "1 h", "6 h", "24 h", "7 d", "30 d")
 _FIRST_S: Final = 3_600.0
 _LEAST_S: Final = 60.0
-# Steps that are at least so long are whole minutes, of which more is kept when another range is read.
+# Longer steps are rounded to whole minutes, because reading another range reuses whole minutes.
 _BY_MINUTE_FROM_S: Final = 400.0
 _LEAST_STEPS: Final = 20
 
 
 class Range:
-    """A stretch of time; its end is a moment, or the end of what there is, whatever that is by then.
+    """A range of time. It ends at a moment, or follows the end of the data.
 
-    All times are seconds since the epoch; ``count`` is how many steps there is room for.
+    All times are seconds since the epoch. ``count`` is the number of steps that fit.
     """
 
     def __init__(self, pasts: Pasts) -> None:
@@ -31,7 +31,7 @@ class Range:
 
     @property
     def span_s(self) -> float:
-        """Its length in seconds; until one is chosen, an hour, or less where that is all there is."""
+        """The length in seconds. By default an hour, or less if there is less data."""
         if self._span_s is not None:
             return self._span_s
         if self._pasts.archive is not None:
@@ -41,27 +41,27 @@ class Range:
 
     @property
     def name(self) -> str:
-        """Its length in words."""
+        """The length as text."""
         span = self.span_s
         return SPAN_NAMES[SPANS_S.index(span)] if span in SPANS_S else text.whole_seconds(span)
 
     @property
     def follows(self) -> bool:
-        """Whether it ends now."""
+        """True while the range ends now."""
         return self._until_at is None and self._pasts.live
 
     @property
     def at_end(self) -> bool:
-        """Whether it ends where what there is ends."""
+        """True while the range follows the newest data."""
         return self._until_at is None
 
     @property
     def until_at(self) -> float:
-        """Its end."""
+        """The end."""
         return self._pasts.ends_at if self._until_at is None else self._until_at
 
     def wanted(self, queue: str, count: int) -> PastRequest | None:
-        """What is to be read; at least the span, a little more where steps are whole minutes. ``None``: no room."""
+        """Return what to read: the span, or a little more if steps are whole minutes. ``None`` if there is no room."""
         if count < _LEAST_STEPS:
             return None
         step_s, until = self.span_s / count, self.until_at
@@ -71,32 +71,33 @@ class Range:
         return PastRequest(queue, until - count * step_s, step_s, count)
 
     def length_s(self, count: int) -> float:
-        """What is shown, in seconds."""
+        """Return the length of the shown range in seconds."""
         wanted = self.wanted("", count)
         return wanted.count * wanted.step_s if wanted is not None else self.span_s
 
     def end_at(self, until_at: float, begins_at: float, count: int) -> None:
-        """Let it end there; not after the end of what there is, nor before a tenth of it holds something."""
+        """Move the end of the range, clamped so that at least a tenth of it has data."""
         until_at = max(until_at, begins_at + self.length_s(count) / 10)
         self._until_at = None if until_at >= self._pasts.ends_at else until_at
 
     def show(self, since_at: float, until_at: float) -> None:
-        """Show what lies between two moments, a minute at least."""
+        """Show the range between two moments, at least a minute."""
         middle, span = (since_at + until_at) / 2, max(_LEAST_S, until_at - since_at)
         self._span_s, self._until_at = span, middle + span / 2
         if self._until_at >= self._pasts.ends_at:
             self._until_at = None
 
     def around(self, at: float, count: int) -> None:
-        """Show a moment, in the middle where it is not shown already."""
+        """Show a moment, centred unless it is already visible."""
         self._span_s = self.span_s
         if not self.until_at - self.length_s(count) <= at < self.until_at:
             self.end_at(at + self.length_s(count) / 2, -math.inf, count)
 
     def zoom(self, by: int, around_at: float | None, begins_at: float, count: int) -> bool:
-        """The next longer or shorter span; whether there is one.
+        """Switch to the next longer (1) or shorter (-1) span. Return False if there is none.
 
-        A moment, else the middle, stays where it is; without a moment the end of what there is stays the end.
+        ``around_at``, by default the middle, keeps its position. Without a moment, a range at the end of the data stays
+        there.
         """
         now = self.span_s
         longer, shorter = (each for each in SPANS_S if each > now), (each for each in reversed(SPANS_S) if each < now)

@@ -1,4 +1,4 @@
-"""Screen 5: the past of a queue as a plot, with what is usual behind it, and incidents and operations below it."""
+"""Screen 5: the history of a queue as a plot, with the usual band behind it and incidents and operations below."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.plot_panel import PlotPanel
 
-# The end of what goes on is read again after so long.
+# A live range is read again after this many seconds.
 _ANEW_S: Final = 10.0
-_AROUND: Final = 4  # lines around the plot itself: its name, the axis, two of marks
-# Cells from which the events are listed beside the plot.
+_AROUND: Final = 4  # lines around the plot: its name, the axis, two for events
+# Screens of at least this many cells list the events next to the plot.
 _LIST_FROM: Final = 160
 _LIST: Final = 56
 
@@ -52,13 +52,13 @@ class HistoryScreen(OperationsReading):
         archive = self.app.known.archive
         zone = archive.zone if archive is not None else local_zone()
         pasts = Pasts(archive, self.app.memory, zone)
-        # Which one is shown.
+        # The shown range.
         self.range = Range(pasts)
         self.zone: tzinfo = zone_of(zone)
         self.past: Past | None = None
         self.found: tuple[Event, ...] = ()
         self.mark: Event | None = None
-        # The moment of which all figures are shown.
+        # The moment whose figures are shown.
         self.cursor_at: float | None = None
         # The other end of a range that is being marked.
         self.marked_at: float | None = None
@@ -73,7 +73,6 @@ class HistoryScreen(OperationsReading):
         self._plotted: tuple[object, list[Line]] = (None, [])
 
     def body(self) -> ComposeResult:
-        """What is chosen, the plot with its marks, the cursor's figures, the chosen mark, and what is usual."""
         yield Lines(id="choice")
         yield Lines(id="figures")
         with Horizontal(id="past-side"):
@@ -87,21 +86,21 @@ class HistoryScreen(OperationsReading):
 
     @property
     def queue(self) -> str:
-        """The one that was chosen, else the first there is; empty where none is known yet."""
+        """The selected queue, or the first one; empty if no queue is known yet."""
         view, names, chosen = self.app.shown.view, self._names(), self.app.selected
         if chosen is not None and (chosen in names or view is None):
             return chosen
         return names[0] if names else ""
 
     def _names(self) -> tuple[str, ...]:
-        """The queues of now and of the range."""
+        """Return the queues of the newest view and of the range."""
         view = self.app.shown.view
         now = {queue.name for queue in view.queues} if view is not None else set()
         return tuple(sorted(now | self._seen, key=str.casefold))
 
     @property
     def _steps(self) -> int:
-        """How many steps there is room for, one a column."""
+        """The number of steps that fit, one per column."""
         width = self.size.width
         return max(0, width - (_LIST + 2 if width >= _LIST_FROM else 0) - LEFT - 2)
 
@@ -109,7 +108,7 @@ class HistoryScreen(OperationsReading):
         return self.range.wanted(self.queue, self._steps)
 
     def _read(self, *, anew: bool = False) -> None:
-        """Read the range that is chosen; ``anew``: the same one, so what is shown stays until all was read."""
+        """Read the chosen range. ``again``: the same one; what is shown stays until everything was read."""
         wanted = self._want()
         if wanted is not None:
             self._asked, self._asked_at, self._stopped = wanted, time.monotonic(), False
@@ -117,7 +116,7 @@ class HistoryScreen(OperationsReading):
             self.reading = True
 
     def _catch_up(self) -> None:
-        """Read where what is chosen has changed, and the end of what goes on from time to time."""
+        """Read if the choice has changed. Read a live range again from time to time."""
         wanted, asked = self._want(), self._asked
         if wanted is None or not self.is_current:
             return
@@ -133,12 +132,12 @@ class HistoryScreen(OperationsReading):
             self._read(anew=True)
 
     def operations_changed(self) -> None:
-        """Show them below the plot."""
+        """Read again, to show the operations below the plot."""
         if not self.reading and not self._stopped and self.is_current:
             self._read(anew=True)
 
     def on_past_read(self, message: PastRead) -> None:
-        """A range, or a part of it."""
+        """Show a range, or the part of it that was read."""
         if message.number != self._reader.number:
             return
         self.past, self._known = message.past, (message.begins_at, message.ends_at)
@@ -155,7 +154,7 @@ class HistoryScreen(OperationsReading):
         self.redraw()
 
     def on_mark_found(self, message: MarkFound) -> None:
-        """Go to the incident or operation that was searched for."""
+        """Go to the incident or operation that was found."""
         if message.number != self._reader.number:
             return
         self.reading = False
@@ -167,11 +166,11 @@ class HistoryScreen(OperationsReading):
         self._go(message.mark.at + self.range.length_s(self._steps) / 2)
 
     def on_resize(self) -> None:
-        """More or fewer steps fit."""
+        """Redraw, because the number of steps that fit has changed."""
         self.redraw()
 
     def on_screen_resume(self) -> None:
-        """Show the moment that somebody wants to see."""
+        """Show the requested moment, if there is one."""
         super().on_screen_resume()
         if (at := self.app.moment) is not None:
             self.app.moment = self.mark = self.marked_at = None
@@ -181,13 +180,13 @@ class HistoryScreen(OperationsReading):
             self.redraw()
 
     def on_screen_suspend(self) -> None:
-        """Another screen is shown: nothing more is read for this one."""
+        """Stop reading."""
         self._reader.stop()
         if self.reading:
             self.reading, self._asked = False, None
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what was read; where there is nothing, say why."""
+        """Draw what was read, or why there is nothing."""
         self._catch_up()
         past, queue, recorded = self.past, self.queue or "–", self.app.known.archive is not None
         state = panel.state(past, reading=self.reading and recorded, stopped=self._stopped)
@@ -217,7 +216,7 @@ class HistoryScreen(OperationsReading):
             self.query_one(id, Lines).show(writer)
 
     def _plot(self, past: Past, bands: list[Band | None], rows: int) -> list[Line]:
-        """The plot, its axis and the marks; as it was, where nothing has changed with new figures of other queues."""
+        """Return the plot, its axis and the events. Reuse the last one if nothing that it shows has changed."""
         here = self.app.known.here() if self.app.known.here is not None else None
         at = self._cursor
         key = (past, self.figure, self._shown_mark, here, at, self.marked_at, rows, self.app.theme)
@@ -243,17 +242,17 @@ class HistoryScreen(OperationsReading):
 
     @property
     def _cursor(self) -> float | None:
-        """Where the cursor is, where that is within what is shown."""
+        """The cursor's moment, if it is within the shown range."""
         past, at = self.past, self.cursor_at
         return at if past is not None and at is not None and past.since_at <= at < past.until_at else None
 
     @property
     def _shown_mark(self) -> Event | None:
-        """The chosen mark, where it was read already."""
+        """The chosen event, if it was read."""
         return self.mark if self.mark in self.found else None
 
     def _say(self, words: str) -> None:
-        """In place of the plot."""
+        """Show a text instead of the plot."""
         self.query_one("#past", Lines).show(
             lambda cells, _: [(), *(((f"  {each}", "text"),) for each in wrap(clean(words), cells - 3, cells - 3, 3))]
         )
@@ -261,7 +260,7 @@ class HistoryScreen(OperationsReading):
             self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """Nothing here has an age; what goes on is read again."""
+        """Read again if needed. Nothing on this screen shows an age."""
         self._catch_up()
 
     def _bar(self) -> list[Binding]:
@@ -270,32 +269,30 @@ class HistoryScreen(OperationsReading):
         return [*here, *(binding for binding in keys.plain(self.app.BINDINGS) if binding.id not in taken)]
 
     def unavailable(self) -> dict[str, str]:
-        """Only a replay goes to a moment."""
+        """Return why ``go-there`` is disabled: only a replay can go to a moment."""
         return {} if self.app.known.go is not None else {"go-there": "only a replay can go to a moment"}
 
     def help_topics(self) -> list[topics.Explained]:
-        """The figure that is plotted."""
+        """Return the plotted figure."""
         return topics.of_figure(self.figure.removesuffix("_s"))
 
     def _go(self, until_at: float) -> None:
-        """Let the range end there, or where what is known begins or ends."""
+        """Move the end of the range, limited by the known data."""
         self.range.end_at(until_at, self._known[0], self._steps)
         self._read()
         self.redraw()
 
     def action_figure(self, by: int) -> None:
-        """The next figure, or the one before."""
         self.figure = panel.NAMES[(panel.NAMES.index(self.figure) + by) % len(panel.NAMES)]
         self.redraw()
 
     def action_neighbour(self, by: int) -> None:
-        """The queue before or after this one."""
         if (name := self.neighbour(by, self._names(), self.queue)) is not None:
             self.app.selected, self.mark = name, None
             self.redraw()
 
     def action_cursor(self, by: int) -> None:
-        """The moment of the column beside the cursor's; beyond the edge half a range further on."""
+        """Move the cursor by one column. Past the edge, scroll by half a range."""
         past = self.past
         if past is None:
             return
@@ -312,7 +309,7 @@ class HistoryScreen(OperationsReading):
         self.redraw()
 
     def action_mark(self) -> None:
-        """Mark the cursor's moment as one end of a range; where that is done, zoom into the range up to the cursor."""
+        """Mark the cursor's moment as one end of a range; the second time, zoom into the range."""
         past = self.past
         if past is None:
             return
@@ -329,7 +326,7 @@ class HistoryScreen(OperationsReading):
 
     @on(PlotPanel.Pressed)
     def _pressed(self, message: PlotPanel.Pressed) -> None:
-        """The mouse points at a moment, or marks a range by being dragged."""
+        """Move the cursor to the mouse, or mark a range by dragging."""
         if self.past is None:
             return
         at = panel.middle_of(self.past, min(len(self.past.steps[self.figure]) - 1, max(0, message.column)))
@@ -344,12 +341,12 @@ class HistoryScreen(OperationsReading):
 
     @on(PlotPanel.Wheeled)
     def _wheeled(self, message: PlotPanel.Wheeled) -> None:
-        """Zoom around what the mouse points at."""
+        """Zoom around the moment under the mouse."""
         if self.past is not None:
             self._zoom(message.by, panel.middle_of(self.past, message.column))
 
     def action_zoom(self, by: int) -> None:
-        """A longer or a shorter range, around the cursor, or around its middle; at the end it stays at the end."""
+        """Zoom around the cursor, or around the middle. A range at the end stays at the end."""
         self._zoom(by, self._cursor)
 
     def _zoom(self, by: int, around_at: float | None) -> None:
@@ -358,15 +355,15 @@ class HistoryScreen(OperationsReading):
             self.redraw()
 
     def action_page(self, by: int) -> None:
-        """Half a range earlier or later."""
+        """Scroll by half a range."""
         self._go(self.range.until_at + by * self.range.length_s(self._steps) / 2)
 
     def action_end(self, by: int) -> None:
-        """The beginning of what is known, or its end."""
+        """Go to the start (-1) or the end (1) of the known data."""
         self._go(math.inf if by > 0 else self._known[0] + self.range.length_s(self._steps))
 
     def action_jump(self, direction: int) -> None:
-        """The next incident or operation, or the one before; in another range, if need be."""
+        """Go to the next or previous incident or operation, if needed in another range."""
         past, forward = self.past, direction > 0
         if past is None or self.reading:
             return
@@ -385,7 +382,7 @@ class HistoryScreen(OperationsReading):
         self.redraw()
 
     def action_open(self) -> None:
-        """Let the replay go to the cursor, or else to the middle of the range."""
+        """Move the replay to the cursor, or to the middle of the range."""
         go, past = self.app.known.go, self.past
         if go is None or past is None:
             self.app.say(self.unavailable().get("go-there", "nothing was read yet"))
@@ -394,7 +391,7 @@ class HistoryScreen(OperationsReading):
         self.app.say("the replay goes there; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
-        """Stop reading; else drop what is marked, the cursor; else go back to the overview."""
+        """Stop reading, or else remove the mark, or else the cursor, or else go back to the overview."""
         if self.reading and self.app.known.archive is not None:
             self._reader.stop()
             self.reading, self._stopped = False, True

@@ -1,4 +1,4 @@
-"""Moments as the history screen writes them, in the time zone of what is shown."""
+"""Times as the history screen writes them, in the time zone of the recording."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from datetime import datetime, tzinfo
 
 
 def moment(at: float, zone: tzinfo, *, named: bool = False) -> str:
-    """``Tue 2026-11-17 20:00``; ``named``: with the name of the zone."""
+    """Return ``Tue 2026-11-17 20:00``. ``named``: with the name of the zone."""
     return datetime.fromtimestamp(at, zone).strftime(f"%a %Y-%m-%d %H:%M{' %Z' if named else ''}")
 
 
 def between(since_at: float, until_at: float, zone: tzinfo) -> str:
-    """``Tue 2026-11-17 20:00 – 20:05 CET``; the second day only where it is another one."""
+    """Return ``Tue 2026-11-17 20:00 – 20:05 CET``. The second date is left out if it is the same day."""
     until = moment(until_at, zone, named=True)
     same = moment(since_at, zone)[:-5] == until[: len(moment(since_at, zone)) - 5]
     return f"{moment(since_at, zone)} – {until[len(moment(since_at, zone)) - 5 :] if same else until}"
 
 
 def clock(at: float, zone: tzinfo) -> str:
-    """``20:00:00``."""
+    """Return ``20:00:00``."""
     return datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")
 
 
 def day_clock(at: float, zone: tzinfo) -> str:
-    """``Tue 20:00:00``."""
+    """Return ``Tue 20:00:00``."""
     return datetime.fromtimestamp(at, zone).strftime("%a %H:%M:%S")
 
 
 def zone_name(at: float, zone: tzinfo) -> str:
-    """``CET``."""
+    """Return the name of the zone at that time, such as ``CET``."""
     return datetime.fromtimestamp(at, zone).strftime("%Z")

@@ -1,1 +1,1 @@
-"""One message, whole: its payload, every column, its times and its owner."""
+"""One complete message: its payload, all columns, its times and its owner."""

@@ -1,4 +1,4 @@
-"""What the message screen says: its title, its times and owner, and its columns as lines."""
+"""The texts of the message screen: title, times, owner, and columns."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from qmon.tui.spans import Line, LinePart, entry, fit, spread
 from qmon.tui.widgets.columns import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
-# The name of a value, as a line of indented JSON begins.
+# The name of a value at the start of a line of indented JSON.
 _NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
 NO_PAYLOAD: Final = "the layout names no column as the payload; see the columns"
 
 
 def title(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:
-    """Which message it is, its state, and which of how many."""
+    """Return the id and state of the message, and its position in the list."""
     stuck = not gone and queue.is_stuck(sample)
     state = "gone" if gone else clean(sample.state.replace("_", " "))
     left = [
@@ -36,7 +36,10 @@ def title(queue: QueueView, sample: MessageSample, place: str, cells: int, *, go
 def facts(
     queue: QueueView, sample: MessageSample, found: Message | None, cells: int, rows: int, since_read_s: float = 0.0
 ) -> list[Line]:
-    """One line of times, then the owner and what that session does. ``since_read_s``: seconds since it was read."""
+    """Return one line of times, then the owner and what its session does.
+
+    ``since_read_s``: seconds since the message was read.
+    """
     lines = [((" ", "text"), *fit([LinePart(part) for part in _times(sample, found, since_read_s)], cells - 2))]
     owner = found.owner if found is not None else sample.owner
     if owner is None:
@@ -71,7 +74,7 @@ def _times(sample: MessageSample, found: Message | None, since_read_s: float) ->
 
 
 def payload_extra(column: MessageColumn | None, shown: ShownPayload | None) -> str:
-    """Kind and size of a payload, and how much of it is shown."""
+    """Return the kind and size of a payload, and how much of it is shown."""
     if column is None or column.size is None:
         return ""
     kind = "" if shown is None else f"{shown.kind}, "
@@ -80,7 +83,7 @@ def payload_extra(column: MessageColumn | None, shown: ShownPayload | None) -> s
 
 
 def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> list[PagerLine]:
-    """The payload; where there is none to show, why."""
+    """Return the payload, or why there is none to show."""
     if shown is not None:
         names = [_NAME.match(line) if shown.kind == "JSON" else None for line in shown.lines]
         return [
@@ -91,7 +94,7 @@ def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> l
 
 
 def column_lines(message: Message) -> list[PagerLine]:
-    """Two lines a column: its name and type, then its value, unless that is the payload."""
+    """Return two lines per column: its name and type, then its value, unless it is the payload."""
     lines: list[PagerLine] = []
     shown = None if message.payload is None or message.payload.value is None else message.payload.name
     for each in message.columns:
@@ -108,7 +111,7 @@ def column_lines(message: Message) -> list[PagerLine]:
 
 
 def column_table(message: Message) -> Table:
-    """The columns of a message, one a row, with what was read of each."""
+    """Return the columns of a message as a table, one per row."""
 
     def value(column: MessageColumn) -> str:
         read = column.value.hex(" ") if isinstance(column.value, bytes) else column.value
@@ -119,7 +122,7 @@ def column_table(message: Message) -> Table:
 
 
 def known_lines(sample: MessageSample) -> list[PagerLine]:
-    """What the last list knew of it."""
+    """Return what the last list contained about the message."""
     known = {
         "id": sample.id,
         "state": sample.state.replace("_", " "),
@@ -127,6 +130,7 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
         "age": None if sample.age_s is None else text.duration(sample.age_s),
         "attempts": None if sample.attempts is None else text.count(sample.attempts),
         "payload begins": sample.payload,
+        "last error": sample.error,
     }
     pairs = ((PagerLine(name, muted=True), PagerLine(f"  {clean(value)}")) for name, value in known.items() if value)
     return [line for pair in pairs for line in pair]

@@ -1,6 +1,7 @@
-"""A payload as lines: JSON and XML indented, text as it is, bytes as a hex dump. Nothing is decoded or expanded.
+"""Formats a payload as lines: JSON and XML indented, text unchanged, bytes as a hex dump.
 
-Only blanks between what stands there are changed, so that numbers, doubled keys, escapes and entities are as sent.
+Nothing is decoded or expanded. Only blanks between tokens change, so that numbers, duplicate keys, escapes and entities
+stay as they were sent.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _DEEPEST: Final = 40
 _MOST_LINES: Final = 100_000
 _ROW: Final = 16
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
-# What is opened and not closed goes on to the end, so that the time does not grow with the square of the length.
+# Unclosed parts match up to the end. Otherwise the time would grow with the square of the length.
 _XML: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|<(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>|[^<]+|<",
     re.DOTALL,
@@ -29,14 +30,17 @@ _XML: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ShownPayload:
-    """``kind``: JSON, XML, text or bytes. ``lines`` are fit for a terminal."""
+    """A formatted payload. ``kind``: JSON, XML, text or bytes. ``lines`` are safe for a terminal."""
 
     kind: str
     lines: tuple[str, ...]
 
 
 def payload_text(value: str | bytes, *, cut: bool = False) -> ShownPayload:
-    """The payload as lines. ``cut``: its end is missing, so that it need not be whole to be taken for JSON or XML."""
+    """Return the payload as lines.
+
+    ``cut``: the end is missing, so the payload counts as JSON or XML even if it does not parse.
+    """
     if isinstance(value, bytes):
         return ShownPayload("bytes", tuple(_dump(value)))
     for kind, begins, whole, indented in (("JSON", "{[", _is_json, _json), ("XML", "<", _is_xml, _xml)):
@@ -63,7 +67,7 @@ def _is_json(text: str) -> bool:
 
 
 def _json(text: str) -> Iterator[str]:
-    """Line by line; an empty list or object stays on its line."""
+    """Yield indented lines. An empty list or object stays on its line."""
     line, depth, opened = "", 0, False
     for piece in _JSON.findall(text):
         if opened and piece not in ("]", "}"):
@@ -84,7 +88,7 @@ def _json(text: str) -> Iterator[str]:
 
 
 def _is_xml(text: str) -> bool:
-    """Whether it is well-formed. What declares a document type may declare entities, and is left as text."""
+    """Return True for well-formed XML without a document type, which could declare entities."""
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = _refuse
     try:
@@ -99,7 +103,7 @@ def _refuse(*_: object) -> None:
 
 
 def _xml(text: str) -> Iterator[str]:
-    """Line by line; an element with nothing but text in it stays on its line."""
+    """Yield indented lines. An element that contains only text stays on its line."""
     depth, opened = 0, ""
     for piece in _XML.findall(text):
         if not piece.strip():

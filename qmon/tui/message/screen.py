@@ -1,4 +1,4 @@
-"""One message of the list of screen 2, read whole from the server as it is opened."""
+"""One message of the list on screen 2, read completely from the server when it is opened."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class MessageRead(Posted):
 
 
 class MessageScreen(DashboardScreen):
-    """The message under the cursor of the list, and from there its neighbours in the order of the list.
+    """The message under the cursor of the list. Keys go to its neighbours in the list.
 
     Args:
         queue: the queue's name.
-        listed: the list as it was.
-        at: which of it.
-        listing: of which page the list is, ``None``: what is in progress, or at the head.
+        listed: the list when the message was opened.
+        at: the index of the message in the list.
+        listing: the page of the list; ``None`` means messages in progress, or at the head.
     """
 
     NAME = "message"
@@ -62,14 +62,13 @@ class MessageScreen(DashboardScreen):
         self._queue, self._listed, self._at = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: ShownPayload | None = None
-        # Why there is no message to show.
+        # The reason why there is no message to show.
         self._said = ""
         self._number = 0
         self._read_at: float | None = None
         self._searched = ""
 
     def body(self) -> ComposeResult:
-        """Title and facts, the payload, and the columns beside or below it."""
         yield Lines(id="title")
         yield Lines(id="facts", most=4)
         with Container(id="whole"):
@@ -81,7 +80,6 @@ class MessageScreen(DashboardScreen):
                 yield Pager(id="columns")
 
     def on_mount(self) -> None:
-        """Read it at once."""
         super().on_mount()
         self._read()
 
@@ -89,7 +87,7 @@ class MessageScreen(DashboardScreen):
 
     @property
     def sample(self) -> MessageSample:
-        """What the newest list knows of the message; where it is no longer there, what the last one knew."""
+        """The message as in the newest list, or as it was last listed if it is no longer there."""
         last, queue = self._listed[self._at], self.acting_on()
         now = queue.messages if queue is not None else None
         return next((each for each in now or () if each.id == last.id), last)
@@ -117,7 +115,7 @@ class MessageScreen(DashboardScreen):
         self.redraw()
 
     def on_message_read(self, message: MessageRead) -> None:
-        """Show what was read last; nothing of before where it is gone or could not be read."""
+        """Show what was read. Show nothing older if the message is gone or could not be read."""
         if message.number != self._number:
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
@@ -125,13 +123,13 @@ class MessageScreen(DashboardScreen):
         self.redraw()
 
     def table(self) -> Table | None:
-        """The columns of the message, one a row."""
+        """Return the columns of the message, one per row."""
         return None if self._found is None else panel.column_table(self._found)
 
     # ------------------------------------------------------------------------------------------------------- drawing
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what was read, and search it."""
+        """Draw the message, and search it if the search text has changed."""
         queue, sample, found = self.acting_on(), self.sample, self._found
         gone = self._said == _GONE
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
@@ -158,7 +156,7 @@ class MessageScreen(DashboardScreen):
                 pager.search(self._searched)
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The titles: kind and size, where one is, and how old it is."""
+        """Draw the titles: kind and size, matches, the visible lines, and the age."""
         payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
         found = self._found
         read = "" if self._read_at is None else f"read {text.whole_seconds(now - self._read_at)} ago"
@@ -175,22 +173,22 @@ class MessageScreen(DashboardScreen):
         )
 
     def on_pager_moved(self) -> None:
-        """The title says where one is."""
+        """Update the visible lines in the title."""
         self.draw_ages(self.app.shown, self.app.clock())
 
     def focus_wanted(self) -> Focus:
-        """The list goes on, so that the state of the message is known."""
+        """Keep the list polled, so that the state of the message stays current."""
         return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
 
     # -------------------------------------------------------------------------------------------------- what keys do
 
     def acting_on(self) -> QueueView | None:
-        """The queue of the message."""
+        """Return the queue of the message."""
         view = self.app.shown.view
         return view.queue(self._queue) if view is not None else None
 
     def chosen(self) -> Choice:
-        """This message alone."""
+        """Return this message alone."""
         sample = self.sample
         return Choice(ids=(sample.id,), state=sample.state if sample.state in STATES else None)
 
@@ -202,7 +200,7 @@ class MessageScreen(DashboardScreen):
         return self.query_one("#payload", Pager)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Without a connection there is nothing to read again."""
+        """Disable reading again without a connection."""
         return super().check_action(action, parameters) and (action != "poll_now" or self.app.runner is not None)
 
     def action_poll_now(self) -> None:
@@ -211,7 +209,7 @@ class MessageScreen(DashboardScreen):
         self._read()
 
     def action_neighbour(self, by: int) -> None:
-        """Go to the message after this one in the list, or the one before."""
+        """Go to the next or previous message of the list."""
         at = self._at + by
         if not 0 <= at < len(self._listed):
             self.app.say(f"this is the {'last' if by > 0 else 'first'} message of the list")
@@ -220,17 +218,16 @@ class MessageScreen(DashboardScreen):
         self._read()
 
     def action_jump(self, by: int) -> None:
-        """Go to the next place that the search has found, or the one before."""
+        """Go to the next or previous match."""
         pager = self.focused if isinstance(self.focused, Pager) else self.query_one("#payload", Pager)
         pager.find(by)
         self.draw_ages(self.app.shown, self.app.clock())
 
     def action_copy(self) -> None:
-        """Copy the id."""
         self._copy(clean(self.sample.id), f"id {clean(self.sample.id)}")
 
     def action_copy_row(self) -> None:
-        """Copy the payload as it was sent, with a symbol for what a terminal would act on."""
+        """Copy the payload as it was sent, with symbols for control characters."""
         column = self._found.payload if self._found is not None else None
         value = None if column is None else column.value
         if column is None or value is None:
@@ -247,7 +244,7 @@ class MessageScreen(DashboardScreen):
         self.app.say(f"copied: {words}")
 
     def action_back(self) -> None:
-        """Drop the search where there is one, else go back to the list."""
+        """Remove the search if there is one, or go back to the list."""
         if self.filter_text:
             super().action_back()
         else:

@@ -1,1 +1,1 @@
-"""Screen 6: what was done to the queues."""
+"""Screen 6: the operations on the queues."""

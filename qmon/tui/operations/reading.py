@@ -1,4 +1,4 @@
-"""A screen that shows operations: they are read from the database while it is in front."""
+"""The base of screens that show operations: it reads them from the database while the screen is open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.tui.shared.screen import DashboardScreen
 
 
 class OperationsRead(Message):
-    """The operations have been read, or could not be."""
+    """The operations were read, or reading failed with ``problem``."""
 
     def __init__(self, found: tuple[Operation, ...] | None, problem: str) -> None:
         super().__init__()
@@ -20,25 +20,23 @@ class OperationsRead(Message):
 
 
 class OperationsReading(DashboardScreen):
-    """Reads them as it appears, and again from time to time."""
+    """Reads the operations when the screen opens, and again every ``REREAD_S`` seconds."""
 
     AGAIN_S: ClassVar[float] = 15.0
 
     def __init__(self) -> None:
         super().__init__()
-        # As they were read last; `None`: not yet.
+        # The operations read last; `None` before the first read.
         self.operations: tuple[Operation, ...] | None = None
         self._problem = ""
         self._read_at = float("-inf")
         self._reading_operations = False
 
     def on_screen_resume(self) -> None:
-        """Read at once."""
         super().on_screen_resume()
         self.read_operations()
 
     def tick(self) -> None:
-        """Read again now and then."""
         self._read_again()
         super().tick()
 
@@ -52,7 +50,7 @@ class OperationsReading(DashboardScreen):
             self.read_operations()
 
     def read_operations(self) -> None:
-        """Read them on a thread; they are shown when they come."""
+        """Read the operations on a thread and show them when they arrive."""
         if self.app.runner is not None and not self._reading_operations:
             self._reading_operations = True
             self.app.runner.ask(
@@ -61,7 +59,7 @@ class OperationsReading(DashboardScreen):
             )
 
     def on_operations_read(self, message: OperationsRead) -> None:
-        """Show what was read; what could not be read leaves the old, with the reason."""
+        """Show the operations. If reading failed, keep the old ones and show the reason."""
         self._reading_operations = False
         self._read_at = self.app.clock()
         self._problem = message.problem
@@ -75,4 +73,4 @@ class OperationsReading(DashboardScreen):
         self.redraw()
 
     def operations_changed(self) -> None:
-        """There are others, or they have gone on."""
+        """React to new or changed operations. Override it."""

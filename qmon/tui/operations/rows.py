@@ -48,7 +48,7 @@ _VALUES: Final[dict[str, Callable[[Operation], float | str]]] = {
 
 
 def rows(operations: Sequence[Operation]) -> tuple[GridRow, ...]:
-    """One row an operation, in the order given."""
+    """Return one row per operation, in the given order."""
     return tuple(_row(each) for each in operations)
 
 
@@ -76,18 +76,18 @@ def _what(each: Operation) -> str:
 
 
 def ordered(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
-    """Sorted by one column; equal ones the newest first."""
+    """Return the operations sorted by one column; equal ones newest first."""
     newest = sorted(operations, key=lambda o: o.started_at, reverse=True)
     return sorted(newest, key=_VALUES[by], reverse=descending)
 
 
 def words(each: Operation) -> str:
-    """The text that the filter searches."""
+    """Return the text that the filter searches."""
     return f"{each.id} {_what(each)} {each.queue} {each.state.value} {each.by} {each.reason} {each.undo_state}"
 
 
 def details(each: Operation, cells: int) -> list[Line]:
-    """Everything that is known of one operation."""
+    """Return everything known about one operation."""
     ended = f"ended {figures.moment(each.ended_at, seconds=True)}" if each.ended_at is not None else "has not ended"
     if each.ended_at is not None:
         ended += f", after {text.duration(each.ended_at - each.started_at)}"

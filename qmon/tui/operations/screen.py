@@ -1,4 +1,4 @@
-"""Screen 6: what was done to the queues, by whom and why, and whether it can be undone."""
+"""Screen 6: the operations on the queues: who, why, the result, and whether they can be undone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from qmon.tui.widgets.lines import Lines
 
 
 class OperationsScreen(OperationsReading):
-    """The history of operations, the newest first."""
+    """The operations, newest first."""
 
     NAME = "operations"
     BINDINGS = keys.OPERATIONS
@@ -35,12 +35,10 @@ class OperationsScreen(OperationsReading):
         self.sorted_by = rows.DEFAULT_SORT
 
     def body(self) -> ComposeResult:
-        """The table."""
         yield Lines(id="operations-heading")
         yield Grid(rows.COLUMNS, id="operations")
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what was read last."""
         found = keep(self.operations or (), self.filter_text, rows.words)
         kept = rows.ordered(found, *self.sorted_by)
         self.grid.show(rows.rows(kept), sorted_by=self.sorted_by, empty=self._nothing())
@@ -55,7 +53,6 @@ class OperationsScreen(OperationsReading):
         return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operation so far"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The title, with the age of what was read."""
         count = f"{len(self.grid.keys)}"
         read = f"read {text.whole_seconds(now - self._read_at)} ago" if self.operations is not None else ""
         problem = self._problem and f"cannot be read: {clean(self._problem)}"
@@ -68,7 +65,7 @@ class OperationsScreen(OperationsReading):
         return next((each for each in self.operations or () if each.id == self.grid.cursor), None)
 
     def unavailable(self) -> dict[str, str]:
-        """Undo works on the operation under the cursor."""
+        """Return why the operation under the cursor cannot be undone."""
         why = why_nothing(self.app.runner, self.app.shown.view)
         each = self._selected()
         if why is None and each is None:
@@ -78,12 +75,11 @@ class OperationsScreen(OperationsReading):
         return {"undo": why} if why is not None else {}
 
     def request(self, action: str) -> ActionRequest | None:
-        """To undo the operation under the cursor."""
+        """Return the request to undo the operation under the cursor."""
         each = self._selected()
         return ActionRequest(Kind.UNDO, each.queue, operation=each.id) if each is not None else None
 
     def acted(self, result: OperationResult | None) -> None:
-        """Read again."""
         self.read_operations()
 
     @on(Grid.Opened)
@@ -99,7 +95,7 @@ class OperationsScreen(OperationsReading):
             self.app.push_screen(OperationDetails(self._newest, each, undoable="undo" not in self.unavailable()), then)
 
     def _newest(self, shown: Operation) -> Operation:
-        """The operation as it was read last."""
+        """Return the operation as it was read last."""
         return next((each for each in self.operations or () if each.id == shown.id), shown)
 
     @on(Grid.Selected)
@@ -108,7 +104,7 @@ class OperationsScreen(OperationsReading):
 
 
 class OperationDetails(TextDialog):
-    """The result is whether the operation is to be undone; ``undoable``: that can be done now."""
+    """The details of an operation. The result is True to undo it. ``undoable``: it can be undone now."""
 
     BINDINGS = keys.DETAILS
 

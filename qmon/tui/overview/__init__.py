@@ -1,1 +1,1 @@
-"""Screen 1: all queues, the worst first."""
+"""Screen 1: all queues, worst first."""

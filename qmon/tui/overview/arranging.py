@@ -1,4 +1,4 @@
-"""What a screen of queues lets its user choose and remembers: columns, order, saved views."""
+"""The base of screens that list queues: columns, order and saved views can be chosen and are remembered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.tui.widgets.columns import GridColumn
 
 
 class ArrangedScreen(DashboardScreen):
-    """A table of queues. Subclasses say what its choices are remembered under, and which columns are the usual ones."""
+    """A table of queues. Subclasses define the target of its preferences and the usual columns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,17 +26,17 @@ class ArrangedScreen(DashboardScreen):
 
     @property
     def remembered_as(self) -> str:
-        """The target whose choices these are."""
+        """The target whose preferences this screen uses."""
         return self.app.shown.target
 
     @property
     def usual(self) -> tuple[GridColumn, ...]:
-        """The columns that the rows are made of."""
+        """The columns that the rows are built with."""
         return overview.COLUMNS
 
     @property
     def defaults(self) -> tuple[GridColumn, ...]:
-        """The columns that are there if none are chosen."""
+        """The columns shown if the user has chosen none."""
         return self.if_any.added_to(self.usual, self.queues, self.remembered_as)
 
     @property
@@ -47,16 +47,16 @@ class ArrangedScreen(DashboardScreen):
 
     @property
     def columns(self) -> tuple[GridColumn, ...]:
-        """The columns that are chosen."""
+        """The columns to show."""
         return chosen.wanted(self.app.preferences.of(self.remembered_as).columns, self.defaults)
 
     def _sound(self, sort: tuple[str, bool] | None) -> tuple[str, bool]:
-        """The order that is asked for, where there is such a column."""
+        """Return ``sort`` if its column exists, or the default order."""
         keys = {column.key for column in (*self.usual, *chosen.MORE) if column.sortable}
         return sort if sort is not None and sort[0] in keys else overview.DEFAULT_SORT
 
     def sorts(self) -> Sequence[str]:
-        """Of the columns that are shown those that are worth it."""
+        """Return the shown columns that ``s`` cycles through."""
         return chosen.sorts(self.grid.columns, self.SORTS)
 
     def _sort_by(self, column: str) -> None:
@@ -64,7 +64,6 @@ class ArrangedScreen(DashboardScreen):
         self._remember(lambda of: replace(of, sort=self.sorted_by))
 
     def action_reverse(self) -> None:
-        """Reverse the order."""
         super().action_reverse()
         self._remember(lambda of: replace(of, sort=self.sorted_by))
 
@@ -72,7 +71,7 @@ class ArrangedScreen(DashboardScreen):
         self.app.preferences.change(self.remembered_as, change)
 
     def action_choose_columns(self) -> None:
-        """Choose and order columns, save and use views."""
+        """Open the dialog for columns and views."""
         from qmon.tui.overview.choosing import ChoosingDialog
 
         preferences, name = self.app.preferences, self.remembered_as
@@ -85,7 +84,7 @@ class ArrangedScreen(DashboardScreen):
         self.redraw()
 
     def places(self) -> list[PaletteItem]:
-        """Saved views, too."""
+        """Add the saved views to what the palette can go to."""
 
         async def use(view: SavedView) -> None:
             self._use_view(view)

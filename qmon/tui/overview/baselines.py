@@ -1,4 +1,4 @@
-"""The marks on the overview: a symbol beside a figure outside its usual band, and words where there is room."""
+"""Figures outside their usual band: a symbol next to the figure, and a text if there is room."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ COLUMN: Final = GridColumn(
     about="against the same hour of the week: △ more than usual, ▽ less",
 )
 
-# By queue what is outside its band, the farthest out first.
+# The figures outside their band by queue name, the farthest out first.
 Found = Mapping[str, tuple[Anomaly, ...]]
 
 
 def find(known: Baselines, target: str, queues: Sequence[QueueView]) -> Found:
-    """What is unusual of these queues; empty where nothing is known of what is usual."""
+    """Return the unusual figures of these queues; empty if the target has no baselines."""
     if target not in known.hours:
         return {}
     each = ((queue.name, unusual(known, target, queue.name, queue.history)) for queue in queues)
@@ -37,18 +37,21 @@ def find(known: Baselines, target: str, queues: Sequence[QueueView]) -> Found:
 
 
 def symbol(each: Anomaly) -> str:
-    """``△`` or ``▽``."""
+    """Return ``△`` (above the band) or ``▽`` (below)."""
     return ABOVE if each.above else BELOW
 
 
 def marked(cell: Cell, figure: str, found: Sequence[Anomaly]) -> Cell:
-    """A figure's cell, with the symbol before it where the figure is outside its band."""
+    """Return a figure's cell, with the symbol in front if the figure is outside its band."""
     each = next((each for each in found if _name(each) == figure), None)
     return cell if each is None else (f"{symbol(each)}{cell[0]}", "accent")
 
 
 def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
-    """``△ ready 3.1× the usual Tue 14:00`` of the farthest out, or ``△ ready 3.1×``; empty where all is as usual."""
+    """Return the farthest figure: ``△ ready 3.1× the usual Tue 14:00``, or without ``full`` ``△ ready 3.1×``.
+
+    Empty if everything is as usual.
+    """
     if not found:
         return ""
     first = found[0]
@@ -57,10 +60,10 @@ def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
 
 
 def cell(found: Sequence[Anomaly], *, full: bool) -> Cell:
-    """The same as a cell of the column."""
+    """Return ``anomaly_text`` as a cell of the column."""
     return (words(found, full=full), "accent")
 
 
 def _name(each: Anomaly) -> str:
-    """The figure's name in ``QueueView``."""
+    """Return the name of the figure's field in ``QueueView``."""
     return each.figure.removesuffix("_s")

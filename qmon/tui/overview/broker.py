@@ -1,4 +1,4 @@
-"""The queues of Service Broker, below the others: a line each, and one for what is sent and not delivered."""
+"""The Service Broker panel: one line per queue, and one for messages that were sent but not delivered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut, entry
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 
-# From so many cells on each queue's proof stands in its line; else the worst one's stands below.
+# Panels of at least this many cells show each queue's proof in its line; others show the worst one's below.
 _WIDE: Final = 150
 COLUMNS: Final = (
     GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="the queue, as the database names it"),
@@ -28,13 +28,13 @@ COLUMNS: Final = (
 
 
 def summary(found: BrokerView) -> str:
-    """For the panel's title."""
+    """Return the text for the panel's title: the number of queues and the age of the figures."""
     count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
     return f"{count} · read {text.whole_seconds(found.age_s)} ago" if found.age_s >= 1 else count
 
 
 def lines(view: View | None, cells: int, rows: int) -> list[Line]:
-    """The panel, at most ``rows`` lines; none where there is no such queue."""
+    """Return the panel in at most ``rows`` lines; empty without Service Broker queues."""
     found = view.server.broker if view is not None else None
     if found is None:
         return []
@@ -72,7 +72,7 @@ def _verdict(verdict: Verdict | None) -> Cell:
 
 
 def _because(found: BrokerView, cells: int, most: int) -> list[Line]:
-    """What is wrong with the worst queue."""
+    """Return the proof of the worst queue's verdict, unless the table has a column for it."""
     worst = found.queues[0].verdict
     if worst is None or cells > _WIDE:
         return []
@@ -80,7 +80,7 @@ def _because(found: BrokerView, cells: int, most: int) -> list[Line]:
 
 
 def _sent(found: BrokerView, cells: int) -> list[Line]:
-    """Messages sent and not delivered, where there are some."""
+    """Return a line about messages sent and not delivered, if there are any."""
     if not found.sending.value:
         return []
     if found.verdict is not None:
@@ -92,7 +92,7 @@ def _sent(found: BrokerView, cells: int) -> list[Line]:
 
 
 def _leaking(found: BrokerView, cells: int) -> list[Line]:
-    """Conversations that nobody ends."""
+    """Return a line about conversations that are never ended, if there is such a verdict."""
     if found.leak is None:
         return []
     words = f"{figures.SYMBOLS[found.leak.severity]} {clean(found.leak.proof)}"

@@ -1,4 +1,4 @@
-"""A cause that several queues share: one line above them, and in each row what is its own."""
+"""Causes that several queues share: one line each above the queues. The rows show only their own part."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit, line_width
 from qmon.tui.widgets.columns import Cell
 
-# So many lines at most.
+# The maximum number of lines.
 MOST: Final = 2
 _LEAST: Final = 12
-# Cells for the names of the queues: with fewer they are left out; so many are kept from what else is known.
+# Cells reserved for the names of the queues before details are added. With fewer than `_MIN_NAMES_CELLS`, no names.
 _NAMES: Final = 30
 
 
 def lines(causes: Sequence[SharedCause], of: int, cells: int) -> list[Line]:
-    """A line a cause. ``of``: how many queues there are."""
+    """Return one line per cause. ``queue_count``: the number of queues on the target."""
     return [_line(cause, of, cells) for cause in causes[:MOST]]
 
 
@@ -46,14 +46,14 @@ def _line(cause: SharedCause, of: int, cells: int) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a row says of a queue whose worst verdict is due to a shared cause: verdict and proof."""
+    """The verdict and proof to show for a queue whose worst verdict has a shared cause."""
 
     verdict: Cell
     proof: str
 
 
 def own_words(causes: Sequence[SharedCause], queues: Sequence[QueueView]) -> dict[str, Own]:
-    """By queue, where its worst verdict is due to one of the causes that there are lines for."""
+    """Return the texts of queues whose worst verdict has one of the shown causes, by queue name."""
     shown = {cause.who: cause for cause in causes[:MOST]}
     return {queue.name: _own(queue, shown) for queue in queues if queue.verdict.cause in shown}
 

@@ -1,4 +1,4 @@
-"""The dialog in which columns are chosen and ordered, and views are saved by name and used again."""
+"""The dialog for choosing and ordering columns, and for saving and using views."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS: Final = (
     GridColumn("name", "COLUMN OR VIEW", least=18, most=40, shrinks_to=18, sortable=False),
     GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
 )
-# Before the name of a view in the key of its row: no column begins so.
+# Prefix of a view's name in the key of its row. No column key starts like this.
 _VIEW: Final = "\0"
 _LONGEST: Final = 40
 _KEYS: Final = (
@@ -34,13 +34,14 @@ _KEYS: Final = (
 
 
 class ChoosingDialog(Dialog[None], inherit_bindings=False):
-    """Whatever is chosen is seen at once behind it.
+    """Every choice is applied to the screen behind the dialog immediately.
 
     Args:
-        usual: the columns that are there where none are chosen. more: those that may be chosen besides.
-        now: how the overview looks now.
-        use: makes the overview look so from now on.
-        preferences, target: where views are kept.
+        usual: the columns shown if none are chosen.
+        more: other columns that can be chosen.
+        now: the current filter, order and columns.
+        use: applies a view to the screen.
+        preferences, target: where views are saved.
     """
 
     BINDINGS = CHOOSING
@@ -65,14 +66,12 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self._take(now.columns)
 
     def compose(self) -> ComposeResult:
-        """The columns and the views, a line for a name, and what the keys do."""
         with Vertical(id="choosing"):
             yield Grid(_COLUMNS)
             yield FilterBar(prompt="name of the view", hint="enter saves · esc does not")
             yield Lines(id="choosing-hint", most=2)
 
     def on_mount(self) -> None:
-        """Show them."""
         self.query_one(FilterBar).display = False
         self.query_one("#choosing-hint", Lines).show(
             lambda *_: [
@@ -105,7 +104,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         return self._cursor.removeprefix(_VIEW) if self._cursor.startswith(_VIEW) else ""
 
     def _changed(self) -> None:
-        """The columns are others now."""
+        """Apply the changed columns and redraw."""
         self._now = replace(self._now, columns=tuple(self._shown))
         self._use(self._now)
         self._show()
@@ -125,7 +124,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
             self._changed()
 
     def action_shift(self, by: int) -> None:
-        """Move the column under the cursor to the left or to the right."""
+        """Move the column under the cursor to the left (-1) or to the right (1)."""
         if self._cursor not in self._shown:
             return
         at = self._shown.index(self._cursor)
@@ -135,14 +134,14 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
             self._changed()
 
     def action_usual(self) -> None:
-        """The columns that are there where none are chosen."""
+        """Return to the default columns."""
         self._take(())
         self._now = replace(self._now, columns=())
         self._use(self._now)
         self._show()
 
     def action_save(self) -> None:
-        """Ask for the name of a view."""
+        """Ask for the name of the view."""
         bar = self.query_one(FilterBar)
         bar.open(self._named)
         self.set_focus(bar)
@@ -177,7 +176,6 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self.action_close()
 
     def action_close(self) -> None:
-        """Close; what was chosen stays."""
         self.finish()
 
 

@@ -1,4 +1,4 @@
-"""Which columns the overview has: the usual ones, or those that its user chose, also of figures not usually there."""
+"""The columns of the overview: the usual ones, or those that the user chose, including extra figures."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
 
-# It is always there: without it nobody knows what a row is about.
+# This column is always shown, because it identifies the row.
 FIRST: Final = "queue"
 _MORE_RANK: Final = 5
 
-# There only where they are chosen.
+# These columns are shown only if they are chosen.
 MORE: Final = tuple(
     GridColumn(key, title, True, _MORE_RANK, most=12, about=ABOUT[key])
     for key, title in (
@@ -40,19 +40,19 @@ _WRITTEN: Final[Mapping[str, Callable[[float], str]]] = {
 }
 _NOTHING: Final = ("", "muted")
 
-# These columns are also there without being chosen, once a queue has such messages.
+# These columns are also shown without being chosen, once a queue has such messages.
 IF_ANY: Final = ("scheduled", "dead")
 _BEFORE: Final = "oldest"
 
 
 class ColumnsIfAny:
-    """Adds columns of figures that are not 0 to the usual ones. A column stays, so that the others do not jump."""
+    """Adds columns of figures that are not 0 to the usual ones. An added column stays, so that columns do not jump."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {}
 
     def added_to(self, usual: Sequence[GridColumn], queues: Iterable[QueueView], target: str) -> tuple[GridColumn, ...]:
-        """Return the usual columns with those added that are not 0 in one of the target's ``queues``, or were once."""
+        """Return the usual columns and those whose figure is not 0 in one of the ``queues``, or ever was."""
         seen = self._seen.setdefault(target, set())
         if hidden := set(IF_ANY) - seen:
             seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}
@@ -61,7 +61,10 @@ class ColumnsIfAny:
 
 
 def wanted(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColumn, ...]:
-    """The columns in the order chosen; what is not known here is left out. Without a choice the usual ones."""
+    """Return the chosen columns in the chosen order, or the usual ones without a choice.
+
+    Unknown columns are skipped.
+    """
     known = {column.key: column for column in (*usual, *MORE)}
     found = tuple(known[key] for key in dict.fromkeys(chosen) if key in known)
     if not found:
@@ -70,20 +73,20 @@ def wanted(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColu
 
 
 def sorts(columns: Sequence[GridColumn], usual: Sequence[str]) -> list[str]:
-    """What ``s`` goes through where these are shown; ``usual``: what it goes through of the usual ones."""
+    """Return the columns that ``s`` cycles through. ``usual``: those of the usual columns that it cycles through."""
     shown = {column.key for column in columns}
     return [key for key in (*usual, *(column.key for column in MORE)) if key in shown]
 
 
 def words(view: SavedView) -> str:
-    """``rows with mails, by ready, 5 columns``."""
+    """Return a summary of a view: ``rows with mails, by ready, 5 columns``."""
     parts = [f"rows with {clean(shorten(view.filter, 24))}"] if view.filter else []
     parts += [f"by {view.sort[0].replace('_', ' ')}"] if view.sort is not None else []
     return ", ".join([*parts, text.counted(len(view.columns), "column") if view.columns else "default columns"])
 
 
 class Arranged:
-    """Makes rows of chosen columns from rows of the usual ones; a row that stays the same is made once."""
+    """Builds rows of the chosen columns from rows of the usual ones. Unchanged rows are reused."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[GridRow, GridRow]] = {}
@@ -96,7 +99,10 @@ class Arranged:
         columns: tuple[GridColumn, ...],
         queue: Callable[[str], QueueView | None],
     ) -> tuple[GridRow, ...]:
-        """``usual``: the columns of ``rows``. ``queue``: the queue of a row, by its key."""
+        """Return the rows with the chosen ``columns``.
+
+        ``usual``: the columns of ``rows``. ``queue_for``: returns the queue of a row by its key.
+        """
         if columns == tuple(usual):
             return tuple(rows)
         before, self._made = (self._made if columns == self._columns else {}), {}

@@ -1,4 +1,4 @@
-"""The line of the server, and the ``why:`` lines: proof of the worst verdict, and what else is known of the queue."""
+"""The target line, and the ``why:`` lines with the proof of the worst verdict and details of the selected queue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qmon.tui.spans import Line, LinePart, Span, fit, wrap
 
 
 def target_line(view: View, cells: int) -> list[Line]:
-    """One line about the server as a whole, and about messages of all queues that may not have a column."""
+    """Return one line about the server, and about messages of all queues that may have no column."""
     server = view.server
     parts = [
         _rate("tx/s", server.commits, 0),
@@ -52,7 +52,7 @@ def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePar
 
 
 def _all_sessions(view: View) -> LinePart:
-    """How many of all sessions that the server allows are used; nothing if that is not known."""
+    """Return how many of the sessions that the server allows are used, or nothing if that is unknown."""
     used, limit = view.server.sessions_used, view.server.sessions_limit
     if used is None or limit is None:
         return LinePart(())
@@ -73,7 +73,7 @@ def _blocked(view: View) -> LinePart:
 
 
 def _waits(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
-    """The waits that most sessions are in now; running on a processor is not one."""
+    """Return the three waits with the most sessions. Running on a processor is not a wait."""
     if waits is None:
         return LinePart((("waits ", "muted"), (text.UNKNOWN, "faint")), rank)
     real = sorted((w for w in waits if w.event), key=lambda w: (-w.sessions, w.kind, w.event))[:3]
@@ -87,7 +87,7 @@ def _waits(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
 
 
 def _failures(view: View) -> LinePart:
-    """How many probes gave nothing; a failure of one queue is shown on its own screen as well."""
+    """Return the number of failing probes. The queue screen also shows those of its queue."""
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
         return LinePart(())
@@ -103,7 +103,10 @@ def why(
     *,
     lost: Verdict | None = None,
 ) -> list[Line]:
-    """At most ``rows`` lines. ``worst``: the queues, the worst first; ``lost``: the verdict on a lost target."""
+    """Return at most ``rows`` lines about the worst queue, the server, the selected queue and failed probes.
+
+    ``worst``: the queues, worst first. ``lost``: the verdict on a target that cannot be reached.
+    """
     lines: list[Line] = []
     if lost is not None:
         lines.append(_lost(view.target, lost, cells))
@@ -135,7 +138,10 @@ def _lost(target: str, verdict: Verdict, cells: int) -> Line:
 def proof(
     word: str, queue: QueueView, view: View, cells: int, rows: int, *, verdict: Verdict | None = None
 ) -> list[Line]:
-    """``why: name is stuck in progress for 4 m: proof``, broken over at most ``rows`` lines; of the worst verdict."""
+    """Return ``why: name is stuck in progress for 4 m: proof`` in at most ``rows`` lines.
+
+    ``verdict``: the worst of the queue by default.
+    """
     worst, verdict = verdict is None or verdict is queue.verdict, verdict or queue.verdict
     lead: list[Span] = [
         (f" {word:>4}: ", "muted"),

@@ -1,4 +1,4 @@
-"""The rows of the overview: one a queue, the worst first unless asked otherwise; one above the queues of a table."""
+"""The rows of the overview: one per queue, and one above the queues of a shared table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 TREND_CELLS: Final = 6
-# What the top of a trend takes behind it.
+# Cells for the top of the scale, to the right of a trend.
 _TOP_CELLS: Final = 5
 FULL_WORDS_FROM: Final = 150
 
@@ -74,22 +74,22 @@ COLUMNS: Final = (
     ),
 )
 
-# What `s` goes through.
+# The columns that `s` cycles through.
 SORTS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "pop_rate")
 
-# As they are ranked, the worst first.
+# By rank, worst first.
 DEFAULT_SORT: Final = ("verdict", True)
 
 
 _USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
-# Where it is known what is usual.
+# The columns if the target has baselines.
 WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], baselines.COLUMN, *COLUMNS[_USUAL_AT:])
 
 
 _Look = tuple[bool, bool, Own | None]
-# What a row was made of, how it was drawn, and the row.
+# The queue, the style, and the row built from them.
 _Made = tuple[QueueView, _Look, GridRow]
-# By queue.
+# By queue name.
 Known = dict[str, _Made]
 
 
@@ -101,12 +101,14 @@ def rows(
     groups: Sequence[GroupView] = (),
     own: Mapping[str, Own] | None = None,
 ) -> tuple[GridRow, ...]:
-    """One row a queue, in the order given, and above the first of each of ``groups`` a row of them all.
+    """Return one row per queue, in the given order. The first queue of each of ``groups`` gets a row of sums above it.
 
-    The trend is only drawn where its column may be there.
+    The trend is drawn only if the table may have room for its column.
 
-    ``unusual``: what is outside its band, for rows of ``WITH_USUAL``. ``known``: rows of before, and those of now.
-    ``own``: what is said of queues that share a cause.
+    Args:
+        unusual: the figures outside their bands, for rows of ``WITH_USUAL``.
+        cache: the rows built before; updated with those built now.
+        own_verdicts: the texts of queues that share a cause.
     """
     wide = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
     known, own = {} if known is None else known, own or {}
@@ -129,7 +131,7 @@ def _with_usual(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
 
 
 def _heading(group: GroupView) -> GridRow:
-    """What its queues have together; what is wrong is said of each."""
+    """Return the sums of a group. Verdicts are shown per queue."""
     write = {"oldest": text.duration, "push_rate": figures.aligned_rate, "pop_rate": figures.aligned_rate}
     cells = {key: figures.cell(figure, write.get(key, text.count)) for key, figure in group.figures.items()}
     cells |= {key: _NO_RATE for key in ("push_rate", "pop_rate") if group.figures[key].value is None}
@@ -147,7 +149,7 @@ def _heading(group: GroupView) -> GridRow:
 
 
 def _made(queue: QueueView, look: _Look, before: _Made | None) -> _Made:
-    """The row of before where its queue was not read since."""
+    """Return the cached row if its queue was not read since."""
     if before is not None and before[0] is queue and before[1] == look:
         return before
     return queue, look, _row(queue, *look)
@@ -179,7 +181,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool, own: Own | None) 
 
 
 def _design(queue: QueueView) -> str:
-    """The design; of a library's queue not which one, as that begins its name."""
+    """Return the design; ``library`` for libraries, because the queue's name already begins with the library's."""
     return queue.layout.design if queue.layout.part is None else "library"
 
 
@@ -192,14 +194,17 @@ def _trend(queue: QueueView) -> str:
 
 
 def _value(queue: QueueView, column: str) -> Any:
-    """What a column is sorted by: one kind of value, or ``None``."""
+    """Return what a column is sorted by: values of one type, or ``None``."""
     if column in _FIGURES:
         return _FIGURES[column].of(queue).value
     return _design(queue) if column == "design" else queue.name.casefold()
 
 
 def ordered(ranked: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
-    """Sorted by one column; equal ones by name, those without a value last either way. ``ranked``: the worst first."""
+    """Return the queues sorted by one column; equal ones by name, those without a value always last.
+
+    ``ranked``: the queues, worst first.
+    """
     if by == DEFAULT_SORT[0]:
         return list(ranked if descending else reversed(ranked))
     known = [q for q in ranked if _value(q, by) is not None]
@@ -209,6 +214,6 @@ def ordered(ranked: Sequence[QueueView], by: str, descending: bool) -> list[Queu
 
 
 def words(queue: QueueView) -> str:
-    """The text that the filter searches."""
+    """Return the text that the filter searches."""
     tables = f"{queue.layout.table} {queue.layout.data_table or ''}"
     return f"{queue.name} {queue.layout.design} {tables} {queue.verdict.code}"

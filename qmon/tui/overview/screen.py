@@ -1,4 +1,4 @@
-"""Screen 1: all queues, what is wrong with the worst, and the trends of the one under the cursor."""
+"""Screen 1: all queues, the verdict of the worst, and the trends of the queue under the cursor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from qmon.tui.widgets.lines import Lines
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """The queues of a view, the worst first, and the causes that several of them share."""
+    """The queues of a view, worst first, and the causes that several of them share."""
 
     view: View
     queues: tuple[QueueView, ...]
@@ -59,7 +59,6 @@ class OverviewScreen(ArrangedScreen):
         self._ranked: _Ranked | None = None
 
     def body(self) -> ComposeResult:
-        """How things are, the target line, the table, the trends, and why."""
         yield Lines(id="summary")
         yield Lines(id="target")
         yield Lines(id="causes", most=causes.MOST)
@@ -74,7 +73,7 @@ class OverviewScreen(ArrangedScreen):
         yield Lines(id="waiting")
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what the view says; before the first one, say what is waited for."""
+        """Draw the view; before the first one, show what qmon is waiting for."""
         view = shown.view
         if view is None:
             self.add_class("-waiting")
@@ -82,7 +81,7 @@ class OverviewScreen(ArrangedScreen):
             return
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
         ranked = self._ranking_of(view)
-        # At once: each change of classes looks up the style of every widget.
+        # One call, because each change of classes restyles every widget.
         known_broker = view.server.broker is not None
         self.update_classes({"-waiting": False, "-caused": bool(ranked.causes), "-broker": known_broker})
         if ranked.causes:
@@ -103,7 +102,6 @@ class OverviewScreen(ArrangedScreen):
         self.app.refocus(self.focus_wanted())
 
     def _draw_broker(self, view: View, *, stale: bool) -> None:
-        """The queues of Service Broker, where there are some."""
         if view.server.broker is not None:
             most = 8 if self.size.height >= 32 else 4
             self.query_one("#broker", Lines).show(
@@ -111,7 +109,7 @@ class OverviewScreen(ArrangedScreen):
             )
 
     def _ranking_of(self, view: View) -> _Ranked:
-        """Made once a view."""
+        """Rank the queues once per view."""
         if self._ranked is None or self._ranked.view is not view:
             queues = self._ranking.ranked(view)
             self._ranked = _Ranked(view, queues, shared_causes(queues))
@@ -121,7 +119,7 @@ class OverviewScreen(ArrangedScreen):
         return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
 
     def _draw_selected(self, view: View, *, stale: bool, lost: Verdict | None = None) -> None:
-        """What depends on the cursor: the trends, and the lines that say why."""
+        """Draw what depends on the cursor: the trends and the ``why:`` lines."""
         queue, worst = self._selected(view), self._ranking_of(view).queues
         plain = is_plain(self.app.theme)
         self.query_one("#why", Lines).show(
@@ -132,14 +130,14 @@ class OverviewScreen(ArrangedScreen):
         )
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """How things are, and the titles of the table and of the trends."""
+        """Draw the summary and the titles of the panels."""
         view = shown.view
         if view is None:
             return
         fresh, worst = shown.freshness(now), self._ranking_of(view).queues
         age_s = None if fresh is Freshness.LIVE else shown.age_s(now)
         to_keep = self._to_keep(view)
-        hint = "" if self.query_one("#queues-heading").display else to_keep  # a short screen has no such title
+        hint = "" if self.query_one("#queues-heading").display else to_keep  # short screens hide this title
         self.query_one("#summary", Lines).show(
             lambda cells, _: [summary(view, worst, cells, age_s, hint)], stale=fresh is Freshness.STALE
         )
@@ -156,11 +154,11 @@ class OverviewScreen(ArrangedScreen):
         self.show_heading("trends-heading", name, extra)
 
     def focus_wanted(self) -> Focus:
-        """The queue under the cursor, and those beside it on the screen."""
+        """Return the queue under the cursor and those visible around it."""
         return Focus(cursor=self.grid.cursor, visible=frozenset(self.grid.keys_on_screen))
 
     def acting_on(self) -> QueueView | None:
-        """The queue under the cursor."""
+        """Return the queue under the cursor."""
         view = self.app.shown.view
         return self._selected(view) if view is not None else None
 
@@ -180,7 +178,10 @@ class OverviewScreen(ArrangedScreen):
         self.app.switch_mode("queue")
 
     def _to_keep(self, view: View) -> str:
-        """How many queues are only guessed and how many more tables may be queues; empty if nothing can be kept."""
+        """Return how many queues are only guessed and how many more tables may be queues.
+
+        Empty if none can be added to the configuration.
+        """
         guessed = sum(queue.layout.is_guess for queue in view.queues)
         watched = {table for queue in view.queues for table in (queue.layout.table, queue.layout.data_table)}
         more = len(self.app.maybe_queues - watched)
@@ -194,21 +195,19 @@ class OverviewScreen(ArrangedScreen):
         return f"no queue is known on this target{more}"
 
     def action_count_exactly(self) -> None:
-        """Ask for an exact count of the queue under the cursor."""
         self.app.count_exactly(self.grid.cursor)
 
     @property
     def usual(self) -> tuple[GridColumn, ...]:
-        """The columns that the rows are made of."""
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
 
     def on_screen_resume(self) -> None:
-        """Put the cursor on the queue that was shown meanwhile."""
+        """Put the cursor on the queue that was last shown on another screen."""
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
         super().on_screen_resume()
 
 
 def _lost(shown: Shown) -> Verdict | None:
-    """The verdict on a target that is gone."""
+    """Return the verdict on a target that cannot be reached, or ``None``."""
     return unreachable(shown.state.reason) if shown.state is not None and shown.phase is Phase.LOST else None

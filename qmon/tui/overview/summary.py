@@ -1,4 +1,4 @@
-"""How things are, in one sentence: how many queues are in trouble, and which is the worst."""
+"""The summary line: how many queues have problems, and which is the worst."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit
 
 _TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
-# Of one queue, of several, and the rank: where room is short, the greatest is left out.
+# The text for one queue, for several, and the rank: narrow lines drop the greatest first.
 _OTHERWISE: Final = (
     ("is fine", "are fine", 0),
     ("has a notice", "have a notice", 7),
@@ -28,10 +28,10 @@ _FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHERWISE)
 
 
 def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None, hint: str = "") -> Line:
-    """``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
+    """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
 
-    ``ranked``: the queues of the view, the worst first. ``age_s``: how old the figures are where they are not now's.
-    ``hint``: what a key does, if there is room.
+    ``ranked``: the queues of the view, worst first. ``age_s``: the age of stale figures in seconds, or ``None``.
+    ``hint``: what a key does, shown if there is room.
     """
     if not ranked:
         return ((" no queue is known", "muted"),)
@@ -79,7 +79,7 @@ def _share(count: int, of: int, one: str, many: str) -> str:
 
 
 def _worst(queue: QueueView, *, alone: bool) -> list[LinePart]:
-    """The queue with what is known of it."""
+    """Return the worst queue with its ready messages and the age of the oldest."""
     name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
     said = (
         (queue.ready, LinePart.of(f", {queue.ready.text()} waiting", rank=1)),

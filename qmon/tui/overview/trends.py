@@ -1,4 +1,4 @@
-"""The trends below the overview: depth, push and pop of the queue under the cursor, as large as there is room for."""
+"""The trends below the overview: depth, push and pop rate of the queue under the cursor."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from qmon.tui.plots.throughput import throughput
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
-# Rows from which one large plot says more than three small ones.
+# Panels of at least this many rows show one large plot, others three small ones.
 FROM_ROWS: Final = 7
 
 _SMALL: Final[tuple[tuple[Reading, str], ...]] = (("ready", "depth"), ("push_rate", "push"), ("pop_rate", "pop"))
 
 
 def span_words(queue: QueueView) -> str:
-    """How much time the plots span: ``last 10 m 00 s``."""
+    """Return the time that the plots span: ``last 10 m 00 s``."""
     return f"last {text.whole_seconds(window(queue.history))}"
 
 
 def trends(queue: QueueView, cells: int, rows: int, *, plain: bool = False) -> list[Line]:
-    """The plots in ``rows`` lines of ``cells`` cells."""
+    """Return the plots in ``rows`` lines of ``cells`` cells."""
     if rows >= FROM_ROWS:
         return throughput(queue.history, cells, rows, plain=plain)
     return small(queue, cells, rows)
 
 
 def small(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """Three plots beside each other: with one row the figure stands behind its plot, else below it.
+    """Return three plots next to each other. The figure is behind the plot if there is one row, otherwise below it.
 
-    The top of a scale is written, and is the same of push and pop.
+    Each label contains the top of its scale. Push and pop share one scale.
     """
     each = (cells - 2) // 3
     lines: list[list[Span]] = [[(" ", "text")] for _ in range(rows)]
@@ -56,7 +56,7 @@ def small(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 
 def _label(reading: Reading, name: str, newest: float | None, top: float) -> str:
-    """``depth 31, max 40``."""
+    """Return ``depth 31, max 40``."""
     write = text.count if reading == "ready" else text.rate
     value = text.UNKNOWN if newest is None else f"{write(newest)}{'' if reading == 'ready' else '/s'}"
     return f"{name} {value}, max {text.abbreviated(top)}"

@@ -1,4 +1,4 @@
-"""The axes of plots: figures at the sides, times below, and what both are called."""
+"""The axes of plots: values at the sides and times below."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model import text
 from qmon.tui.sanitize import pad
 
-# Rows from which the middle of a scale is written, too.
+# Scales of at least this many rows also label the middle.
 _HALF_FROM: Final = 7
 _TICKS_S: Final = (
     10.0,
@@ -33,7 +33,7 @@ _APART: Final = 11
 
 
 def scale(low: float, top: float, rows: int, write: Callable[[float], str]) -> list[str]:
-    """What is written beside each row: top and bottom, and the middle where there is a row for it, and room."""
+    """Return the label of each row: top and bottom, and the middle if there is a row for it."""
     marks = {rows - 1: write(low), 0: write(top)}
     if rows >= _HALF_FROM and rows % 2:
         middle = write((low + top) / 2)
@@ -42,7 +42,7 @@ def scale(low: float, top: float, rows: int, write: Callable[[float], str]) -> l
 
 
 def past_axis(span_s: float, columns: int) -> str:
-    """Times below a plot that ends now: ``10 m 00 s ago``, half of that, ``now``."""
+    """Return the times below a plot that ends now: ``10 m 00 s ago``, half of that, ``now``."""
     start, half, end = f"{text.whole_seconds(span_s)} ago", f"{text.whole_seconds(span_s / 2)} ago", "now"
     middle = columns // 2 - len(half) // 2
     line = pad(start, middle) + half if len(start) + 2 <= middle else start
@@ -50,7 +50,10 @@ def past_axis(span_s: float, columns: int) -> str:
 
 
 def clock_axis(since_at: float, cell_s: float, columns: int, zone: tzinfo) -> str:
-    """Times of day below a plot of ``columns`` cells of ``cell_s`` seconds, each behind the place it is of."""
+    """Return the times of day below a plot of ``columns`` cells of ``cell_s`` seconds.
+
+    Each label is to the right of its position.
+    """
     every = next((t for t in _TICKS_S if t / cell_s >= _APART), _TICKS_S[-1])
     shift = _shift(since_at, zone)
     at = -(-(since_at + shift) // every) * every - shift
@@ -70,7 +73,7 @@ def _shift(at: float, zone: tzinfo) -> float:
 
 
 def _tick(at: float, zone: tzinfo, *, seconds: bool) -> str:
-    """A time of day; at midnight the day."""
+    """Return a time of day; at midnight the day."""
     then = datetime.fromtimestamp(at, zone)
     if (then.hour, then.minute, then.second) == (0, 0, 0):
         return f"{then:%a} {then.day}"

@@ -1,4 +1,4 @@
-"""From the dots of several lines to the cells of a plot: which line is in front, and what is filled below one."""
+"""Combines the dots of several lines into the cells of a plot: overlaps and filled areas."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from qmon.tui.plots.glyphs import BLANK, Bits, lowest
 from qmon.tui.spans import Line, Span
 
 FILLED: Final = " "
-# A cell that is filled, with colour and without.
+# A filled cell: `FILLED` with colours, `HATCHED` without.
 HATCHED: Final = "░"
 _EMPTY: Final[Span] = (" ", "text")
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The dots of one line, and the tone they are drawn in."""
+    """The dots of one line, and its tone."""
 
     bits: Bits
     tone: str
 
 
 def area_below(bits: Bits) -> list[int]:
-    """From which row on each column is filled below a line."""
+    """Return, per column, the first row that is filled below a line."""
     return [row + 1 for row in lowest(bits)]
 
 
@@ -39,10 +39,10 @@ def painted(
     until: Sequence[int] = (),
     together: int = 1,
 ) -> list[Line]:
-    """The cells, row by row; where layers meet, the first is in front.
+    """Return the cells, row by row. Where layers meet, the first is in front.
 
-    ``together``: so many of the first share a cell, in the tone of the one with more dots there. ``fill``: from which
-    row on a column is filled, to the bottom or to before the row of ``until``.
+    ``together``: this many of the first layers share a cell, in the tone of the layer with most dots there. ``fill``:
+    the first filled row per column; the area ends at the bottom, or before the row of ``until``.
     """
     filled = (HATCHED if plain else FILLED, "area")
     out: list[Line] = []
@@ -61,7 +61,7 @@ def painted(
 
 
 def _drawn(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
-    """The dots of the layers in front, and the tone of the one that has most of them."""
+    """Return the dots of the layers in front, with the tone of the layer that has most of them."""
     bits, first, most = 0, 0, 0
     for place, each in enumerate(dots[:together]):
         bits |= each
@@ -74,5 +74,5 @@ def _drawn(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
 
 
 def joined(cells: Iterable[Span]) -> list[Span]:
-    """Neighbours of the same tone as one span."""
+    """Merge neighbours of the same tone into one span."""
     return [("".join([text for text, _ in same]), tone) for tone, same in groupby(cells, itemgetter(1))]

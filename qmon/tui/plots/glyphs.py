@@ -1,4 +1,4 @@
-"""Small plots in block characters: one line high in tables, several lines high where there is room."""
+"""Small plots in block and braille characters, one or several lines high."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.model.text import BLOCKS, heights
 
 
 def columns(values: Sequence[float | None], top: float, rows: int) -> list[str]:
-    """Bars several rows high, the top row first."""
+    """Return bars that are several rows high, top row first."""
     bars = heights(values, top, rows * 8)
     out = []
     for row in range(rows - 1, -1, -1):
@@ -19,20 +19,20 @@ def columns(values: Sequence[float | None], top: float, rows: int) -> list[str]:
     return out
 
 
-# The braille character without a dot; one of its eight bits is set for each dot.
+# The braille character without dots. Each dot sets one of its eight low bits.
 BLANK: Final = 0x2800
 _LEFT: Final = (0x01, 0x02, 0x04, 0x40)
 _RIGHT: Final = (0x08, 0x10, 0x20, 0x80)
 
-# The dots of a plot, as bits per cell, the top row first.
+# The dots of a plot as bits per cell, top row first.
 Bits = list[list[int]]
 
 
 def trace(values: Sequence[float | None], top: float, rows: int, *, low: float = 0.0, dashed: bool = False) -> Bits:
-    """The dots of one line through ``values``, one a column of cells.
+    """Return the dots of one line through ``values``, one value per column of cells.
 
-    ``low`` lies on the lowest dot and ``top`` on the highest. Neighbours are joined half-way; unknown values leave a
-    gap. ``dashed`` leaves every other cell out, so that two lines can be told apart without colour.
+    ``low`` is on the lowest dot and ``top`` on the highest. Neighbours are joined half-way. Unknown values leave a gap.
+    ``dashed`` skips every other cell, so that two lines can be told apart without colours.
     """
     cells = [[0] * len(values) for _ in range(rows)]
     before: int | None = None
@@ -53,13 +53,13 @@ def trace(values: Sequence[float | None], top: float, rows: int, *, low: float =
 
 
 def level(value: float, low: float, top: float, rows: int) -> int:
-    """The row of dots that a value lies on, of four a row of cells, counted from the top."""
+    """Return the row of dots of a value, counted from the top. A row of cells has four rows of dots."""
     levels = rows * 4 - 1
     return levels - min(levels, max(0, round((value - low) / (top - low) * levels) if top > low else 0))
 
 
 def spread(low: Sequence[float | None], high: Sequence[float | None], scale: tuple[float, float], rows: int) -> Bits:
-    """Dots from the one value to the other of each column; ``scale``: the bottom and the top of the plot."""
+    """Return dots between the two values of each column. ``scale``: the bottom and the top of the plot."""
     cells = [[0] * len(low) for _ in range(rows)]
     for x, (least, most) in enumerate(zip(low, high, strict=True)):
         if least is not None and most is not None:
@@ -69,6 +69,6 @@ def spread(low: Sequence[float | None], high: Sequence[float | None], scale: tup
 
 
 def lowest(bits: Bits) -> list[int]:
-    """Of each column the lowest row that has a dot; as many as there are rows where none has."""
+    """Return, per column, the lowest row with a dot, or the number of rows if there is none."""
     rows = len(bits)
     return [max((y for y in range(rows) if bits[y][x]), default=rows) for x in range(len(bits[0]) if bits else 0)]

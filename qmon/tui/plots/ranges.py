@@ -1,4 +1,4 @@
-"""A range of the past as a plot: the mean as a line, least and greatest around it, the usual band behind it."""
+"""A plot of a range of the past: the mean as a line, minimum and maximum around it, the usual band behind it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from qmon.tui.plots.series import round_up
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line
 
-# Cells for the scale, and for the names of the lines below it.
+# Cells for the scale and for the names of the lines below it.
 LEFT: Final = 11
 
 Steps = Sequence[Bucket | None]
-# One a column, as steps are.
+# One per column, like the steps.
 Bands = Sequence[Band | None]
 
 
 def limits(steps: Steps, bands: Bands) -> tuple[float, float]:
-    """The bottom and the top of the scale: from zero on, or below it where a figure is, to a round number."""
+    """Return the bottom and the top of the scale: rounded, and including zero."""
     known = [step for step in steps if step is not None]
     highest = max((*(s.most for s in known), *(b.high for b in bands if b is not None)), default=0.0)
     lowest = min((0.0, *(s.least for s in known)))
@@ -33,9 +33,10 @@ def limits(steps: Steps, bands: Bands) -> tuple[float, float]:
 def plot(
     steps: Steps, bands: Bands, rows: int, write: Callable[[float], str], *, tone: str = "push", plain: bool = False
 ) -> list[Line]:
-    """``rows`` lines, one column a step. ``write`` makes words of a value. ``plain``: shapes alone tell line and band.
+    """Return ``rows`` lines with one column per step.
 
-    A step that is not known leaves a gap. Where the line is, it alone is drawn; a depth is filled below its line.
+    ``write`` formats a value. ``plain``: draw line and band without relying on colours. Unknown steps leave a gap. A
+    cell of the line shows nothing else. The area below a depth is filled.
     """
     low, high = limits(steps, bands)
     line = trace([None if s is None else s.mean for s in steps], high, rows, low=low)
@@ -59,13 +60,13 @@ def plot(
 
 
 def _highest(bits: Bits) -> list[int]:
-    """Of each column the highest row that has a dot; 0 where none has."""
+    """Return, per column, the highest row with a dot, or 0 if there is none."""
     rows = len(bits)
     return [next((y for y in range(rows) if bits[y][x]), 0) for x in range(len(bits[0]))]
 
 
 def crossed(line: Line, column: int) -> Line:
-    """A line of a plot with the cursor at a column: a bar, or what is drawn there, standing out."""
+    """Return a line of a plot with the cursor at a column: a bar, or the highlighted character there."""
     out: list[tuple[str, str]] = []
     at = LEFT + 1 + column
     for written, tone in line:

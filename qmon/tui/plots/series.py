@@ -1,4 +1,4 @@
-"""A queue's history cut into equal steps of time, as many as a plot has columns."""
+"""Cuts a queue's history into equal steps of time, one per column of a plot."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from qmon.model.rates.series import Point, column
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
 
-# Seconds a plot may span; the smallest that holds the history is used.
+# The spans of plots in seconds. The smallest that contains the history is used.
 WINDOWS_S: Final = (30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0)
 
 
 def window(history: Sequence[Point]) -> float:
-    """The seconds that a plot of this history spans: what there is, at most ten minutes."""
+    """Return the seconds that a plot of this history spans, at most ten minutes."""
     if not history:
         return WINDOWS_S[0]
     held = history[-1].at - history[0].at
@@ -26,22 +26,22 @@ def window(history: Sequence[Point]) -> float:
 
 
 def spacing(times: Sequence[float]) -> float:
-    """The usual seconds between two points at these times: the median of the newest twenty."""
+    """Return the usual seconds between two points: the median of the newest twenty distances."""
     steps = sorted(b - a for a, b in pairwise(times[-21:]))
     return steps[len(steps) // 2] if steps else 0.0
 
 
 def sample(history: Sequence[Point], reading: Reading, steps: int, window_s: float) -> Values:
-    """The mean of ``reading`` in each of ``steps`` equal steps of the last ``window_s`` seconds, oldest first.
+    """Return the mean of ``reading`` in each of ``steps`` equal steps of the last ``window_s`` seconds, oldest first.
 
-    A step without a point repeats the one before where points are merely further apart than steps; after a silence of
-    more than three times the usual distance it is ``None``: what was not seen is not drawn.
+    A step without a point repeats the previous one if points are merely further apart than steps. After a silence of
+    more than three times the usual distance the step is ``None``, so that gaps mean no data.
     """
     return samples(history, (reading,), steps, window_s)[0]
 
 
 def samples(history: Sequence[Point], readings: Sequence[Reading], steps: int, window_s: float) -> list[Values]:
-    """``sample`` of several readings."""
+    """Return ``sample_reading`` of several readings."""
     if not history or steps <= 0:
         return [[None] * max(0, steps) for _ in readings]
     times = column(history, "at")
@@ -56,7 +56,7 @@ def _means(times: array[float], values: array[float], parts: Sequence[tuple[int,
     end, mean, seen_at, hold = times[-1], None, float("-inf"), None
     for left, (start, stop) in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         known = values[start:stop]
-        if (total := sum(known)) != total:  # one of them is not known
+        if (total := sum(known)) != total:  # one of them is NaN, which means unknown
             places = [place for place in range(start, stop) if values[place] == values[place]]
             known, stop = array("d", (values[place] for place in places)), places[-1] + 1 if places else start
             total = sum(known)
@@ -72,7 +72,7 @@ def _means(times: array[float], values: array[float], parts: Sequence[tuple[int,
 
 
 def _start(times: Sequence[float], steps: int, size: float) -> int:
-    """Where the newest so many steps begin; what lies where two of them meet is the older one's."""
+    """Return the index where the newest ``steps`` steps begin. A point on a boundary belongs to the older step."""
     end = times[-1]
     place = bisect_right(times, end - steps * size)
     while place > 0 and (end - times[place - 1]) / size < steps:
@@ -82,12 +82,12 @@ def _start(times: Sequence[float], steps: int, size: float) -> int:
     return place
 
 
-# The least top of a scale of messages: one message more or less is not made to look like a mountain.
+# The minimum top of a scale of messages, so that one message more or less does not look like a peak.
 FEW: Final = 10.0
 
 
 def highest(*series: Sequence[float | None]) -> float:
-    """The greatest value of all series, 0 where none is known."""
+    """Return the greatest value of all series, 0 if none is known."""
     return max((v for values in series for v in values if v is not None), default=0.0)
 
 
@@ -95,7 +95,7 @@ _ROUND: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
 def round_up(value: float) -> float:
-    """A round number at or above ``value``: the top of an axis, which so seldom moves. At least 1."""
+    """Return a round number at or above ``value``, at least 1. As the top of an axis it seldom changes."""
     if value <= 1.0:
         return 1.0
     power = 1.0

@@ -1,4 +1,4 @@
-"""Sparklines: the time that there is, at most ten minutes, over all their cells; their scale is shared, or written."""
+"""Sparklines over the last ten minutes or less. Their scales are shared or labelled."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ READINGS: Final[tuple[Reading, ...]] = ("ready", "push_rate", "pop_rate")
 
 
 def sparks(history: Sequence[Point], cells: int) -> dict[Reading, tuple[Values, float]]:
-    """Depth, push and pop, each with the top of its scale: push and pop have one together."""
+    """Return depth, push and pop rate, each with the top of its scale. Push and pop share one scale."""
     found = dict(zip(READINGS, samples(history, READINGS, cells, window(history)), strict=True))
     rates = highest(found["push_rate"], found["pop_rate"])
     return {name: (values, max(FEW, highest(values)) if name == "ready" else rates) for name, values in found.items()}
 
 
 def marked(values: Values, top: float) -> str:
-    """A sparkline, and behind it what its top is: ``▁▂▃▅█ 40k``; nothing where nothing is known."""
+    """Return a sparkline followed by the top of its scale: ``▁▂▃▅█ 40k``. Empty if no value is known."""
     if all(value is None for value in values):
         return ""
     return f"{sparkline(values, top)} {text.abbreviated(top)}"

@@ -1,4 +1,4 @@
-"""The large plot of a queue: push and pop as lines and depth as an area, each on its scale; side by side where wide."""
+"""The large plot of a queue: push and pop as lines, depth as an area, each with its scale. Wide plots are split."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.tui.plots.series import FEW, Reading, Values, highest, round_up, sampl
 from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, LinePart, Span, line_width, spread
 
-# Cells from which push and pop have a plot of their own, and depth one beside it.
+# Plots of at least this many cells are split: push and pop on the left, depth on the right.
 SIDE_BY_SIDE: Final = 150
 _LEAST_WIDTH: Final = 40
 _LEAST_ROWS: Final = 3
@@ -24,26 +24,26 @@ _GAP: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """What is drawn on one scale: its name, the readings, and how a figure is written."""
+    """What shares one scale: its name, the readings, and the format of its values."""
 
     name: str
     readings: tuple[Reading, ...]
     write: Callable[[float], str]
-    # The top is never less.
+    # The minimum of the scale's top.
     least: float = 0.0
 
 
 _RATES: Final = _Axis("messages/s", ("push_rate", "pop_rate"), text.rate)
 _DEPTH: Final = _Axis("messages", ("ready",), text.count, FEW)
 _NAMES: Final = {"push_rate": "push", "pop_rate": "pop", "ready": "depth"}
-# A sign of each line for the line above the plot, with colour and without.
+# The sign of each reading in the legend, with colours and without.
 _SIGNS: Final = {"push_rate": ("━━", "━━"), "pop_rate": ("━━", "╺╸"), "ready": ("▄▄", "░░")}
 
 
 def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:
-    """``rows`` lines of ``cells`` cells: the last ten minutes, or what there is of them, an average a column.
+    """Return ``rows`` lines of ``cells`` cells: the last ten minutes or less, one average per column.
 
-    ``plain`` draws pop dashed and the area hatched, since no colour tells them apart.
+    ``plain`` draws pop dashed and the area hatched, to tell them apart without colours.
     """
     if not history or rows < _LEAST_ROWS or cells < _LEAST_WIDTH:
         return []
@@ -56,7 +56,7 @@ def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool =
 
 
 def _pane(history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int, rows: int, plain: bool) -> list[Line]:
-    """What is drawn, a line with names above it, and one with times below it."""
+    """Return one plot, with the legend above and the times below."""
     body, span_s = rows - 2, window(history)
     axes = (left,) if right is None else (left, right)
     room = [_room(history, axis) for axis in axes]
@@ -75,7 +75,7 @@ def _pane(history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int
 
 
 def _room(history: Sequence[Point], axis: _Axis) -> int:
-    """Cells for the figures of a scale: its top is no more than the greatest of all readings."""
+    """Return the cells for the labels of a scale. Its top is at most the greatest of all readings."""
     most = max((v for name in axis.readings for v in column(history, name) if v == v), default=0.0)
     return max(width(axis.write(each)) for each in (round_up(max(axis.least, most)), 12.5)) + 2
 
@@ -83,7 +83,7 @@ def _room(history: Sequence[Point], axis: _Axis) -> int:
 def _layers(
     axes: Sequence[_Axis], drawn: dict[str, list[Values]], tops: Sequence[float], body: int, plain: bool
 ) -> tuple[list[Layer], list[int]]:
-    """The lines, the one in front first, and from which row on each column is filled."""
+    """Return the lines, front first, and the first filled row of each column."""
     layers, fill = [], []
     for axis, top in zip(axes, tops, strict=True):
         for reading, values in zip(axis.readings, drawn[axis.name], strict=True):
@@ -95,7 +95,7 @@ def _layers(
 
 
 def _names(newest: Point, axes: Sequence[_Axis], cells: int, plain: bool) -> Line:
-    """What the scales are of, and between their names the newest figure of each line."""
+    """Return the names of the scales, with the newest value of each line between them."""
     parts = [LinePart.of(axes[0].name, "muted", 1)]
     for axis in axes:
         for reading in axis.readings:

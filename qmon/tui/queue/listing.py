@@ -1,4 +1,4 @@
-"""Which list of messages the queue screen shows, and which page of it."""
+"""Selects the list of messages and the page that the queue screen shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.tui.sanitize import clean, shorten
 
 KEYS: Final = ("list", "list-before", "next-page", "page-before")
 _PROBES: Final = ("messages", "group_messages", "group_page")
-# Sorted by nothing: in the order of the list.
+# No sort column: the order of the list.
 IN_ORDER: Final = ("", False)
 TITLES: Final = {
     "ready": "ready messages",
@@ -31,36 +31,38 @@ TITLES: Final = {
 
 
 class MessageLists:
-    """The list that was chosen of one queue, and the pages gone through. Another queue begins with what is in progress,
-    or at its head."""
+    """The chosen list of one queue, and its pages so far.
+
+    Without a choice, a queue shows its messages in progress, or those at its head.
+    """
 
     def __init__(self) -> None:
         self._queue = ""
         self._state: str | None = None
         self._descending = False
         self._places: list[Place | None] = [None]
-        # Messages on each page that was left for the next one.
+        # The number of messages on each earlier page.
         self._counts: list[int] = []
         self._last: tuple[QueueView, Listing | None] | None = None
 
     @property
     def number(self) -> int:
-        """Which page it is, from 1."""
+        """The number of the page, from 1."""
         return len(self._places)
 
     @property
     def before(self) -> int:
-        """Messages on the pages before this one, as they were."""
+        """The number of messages on the earlier pages when they were read."""
         return sum(self._counts)
 
     def wanted(self, queue: str | None) -> Listing | None:
-        """The page that is wanted; ``None``: what is in progress, or at the head."""
+        """Return the chosen page of ``queue``; ``None`` means messages in progress, or at the head."""
         if self._state is None or queue != self._queue:
             return None
         return Listing(self._state, self._places[-1], self._descending)
 
     def filled(self, queue: QueueView, listing: Listing | None) -> QueueView:
-        """The queue with the messages that were read last, where they are read less often than it."""
+        """Return the queue with the last messages read, if messages are polled less often than figures."""
         if queue.messages is not None:
             self._last = queue, listing
         elif self._last is not None and any(each.probe.startswith(_PROBES) for each in queue.throttled):
@@ -70,7 +72,7 @@ class MessageLists:
         return queue
 
     def choose(self, layout: Layout, by: int) -> str:
-        """Go to the next list that this queue has, or the one before; returns why those between are left out."""
+        """Go to the next (1) or previous (-1) list of this queue. Return why lists were skipped."""
         # Few tables have a state for blocked messages, so its absence is not worth a notice.
         listed = (state for state in STATES if state != "blocked" or layout.has("blocked") or state == self._state)
         asked: tuple[str | None, ...] = (None, *listed)
@@ -88,7 +90,7 @@ class MessageLists:
         return "; ".join(f"no list of {', '.join(states)}: {why}" for why, states in left_out.items())
 
     def reverse(self) -> None:
-        """Turn the order of the whole list around; its first page."""
+        """Reverse the order of the whole list and go to its first page."""
         self._descending = not self._descending
         self._begin()
 
@@ -96,7 +98,10 @@ class MessageLists:
         self._places, self._counts = [None], []
 
     def turn(self, page: PageSample, listed: int, by: int) -> str:
-        """Go to the next page, or to the one before; returns why there is none. ``listed``: messages on this one."""
+        """Go to the next (1) or previous (-1) page. Return why there is none, or an empty string.
+
+        ``listed``: the number of messages on this page.
+        """
         if by < 0:
             if self.number == 1:
                 return "this is the first page"
@@ -110,7 +115,7 @@ class MessageLists:
 
 
 def unavailable(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
-    """By the id of a key why it can do nothing. ``fixed``: why nothing more can be read than there is."""
+    """Return why keys are disabled, by binding id. ``fixed``: why nothing else can be read, or empty."""
     none = queue is None or not offered(queue.layout)
     why = fixed or ("no queue is chosen" if queue is None else why_not(queue.layout, "ready") if none else "")
     if why:
@@ -119,20 +124,21 @@ def unavailable(queue: QueueView | None, listing: Listing | None, fixed: str) ->
 
 
 def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
-    """The page that is shown; ``None``: what is in progress, or at the head, or the page has not been read yet."""
+    """Return the page on screen; ``None`` if no list is chosen or the page has not been read yet."""
     return queue.page if is_wanted(queue, listing, fixed) else None
 
 
 def is_wanted(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
-    """Whether the messages that were read are those that are wanted."""
+    """Return True if the messages that were read belong to the chosen list."""
     read = None if queue.page is None else queue.page.listing
     return bool(fixed) or read == listing or (listing is None and read == first_list(queue.layout))
 
 
 def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
-    """Which of how many, which page, what they go by, and what may be missing.
+    """Return the position and total, the page, the order, and what may be missing.
 
-    ``lists``: where the page was chosen, ``None``: it was recorded. ``shown``: of so many that are ``listed``.
+    ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
+    ``listed`` messages the filter lets through.
     """
     figure: Figure = getattr(queue, page.listing.state)
     before, number = (0, 1) if lists is None else (lists.before, lists.number)
@@ -158,7 +164,7 @@ def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, show
 
 
 def first_count(queue: QueueView, title: str, shown: int, listed: int) -> str:
-    """How many messages are listed before a list is chosen, and the figure of the same messages if it differs."""
+    """Return how many messages are shown before a list is chosen, with the figure if it differs."""
     if shown != listed:
         return f"{shown} of {listed}"
     figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)
@@ -168,13 +174,13 @@ def first_count(queue: QueueView, title: str, shown: int, listed: int) -> str:
 
 
 def counted_at(figure: Figure) -> str:
-    """``~50``, followed by when it was counted if that was before the poll that read the list."""
+    """Return ``~50``, followed by when it was counted if that was before the poll of the list."""
     shown = figure.text(text.count)
     return f"{shown} counted {text.duration(figure.age_s)} ago" if figure.age_s >= 1 else shown
 
 
 def nothing(page: PageSample, *, paged: bool = True) -> str:
-    """What to say if there is no message on a page. ``paged``: there is a key for the next one."""
+    """Return what to show if a page has no message. ``paged``: a key goes to the next page."""
     what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
     if page.next is not None:
         more = ". goes on" if paged else "l lists all, page by page"

@@ -1,4 +1,4 @@
-"""What the queue screen says about one queue: its title, its figures, and what is not known."""
+"""The panels of the queue screen: title, figures, verdicts, and what is unknown."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from qmon.tui.plots.sparks import marked, sparks
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 
+# The maximum number of verdict lines on a short screen.
 LEAST: Final = 4
-# Lines at most, on a low screen and on a high one.
+# The maximum number of verdict lines on a tall screen.
 MOST: Final = 9
 
 
@@ -48,7 +49,7 @@ _READ: Final = {
 
 
 def title(queue: QueueView, cells: int) -> list[Line]:
-    """Name, design and tables, and at the right end the verdict."""
+    """Return name, design and tables, and the verdict at the right end."""
     tables = clean(str(queue.layout.table))
     if queue.layout.data_table is not None:
         tables += f" + {clean(str(queue.layout.data_table))}"
@@ -62,7 +63,10 @@ def title(queue: QueueView, cells: int) -> list[Line]:
 
 
 def readings(queue: QueueView, cells: int, since_read_s: float = 0.0) -> list[Line]:
-    """Two lines of figures: what moves, with its trend, and what lies there."""
+    """Return two lines of figures: rates and depth with their trends, then counts.
+
+    ``since_read_s``: seconds from the queue's reading to the view's.
+    """
     drawn = {name: marked(*each) for name, each in sparks(queue.history, _SPARK_CELLS).items()} if cells >= 100 else {}
     moving = [
         _moving("depth", "ready", queue.ready, drawn),
@@ -110,7 +114,7 @@ def _rate(figure: Figure) -> tuple[Span, ...]:
 
 
 def _moving(name: str, reading: Reading, figure: Figure, drawn: Mapping[Reading, str]) -> LinePart:
-    """A figure with its sparkline, where the line is long enough to hold all of them."""
+    """Return a figure with its sparkline, if the line has room for all of them."""
     value: tuple[Span, ...] = _rate(figure) if reading != "ready" else (figures.cell(figure, tone="strong"),)
     spans: tuple[Span, ...] = ((f"{name} ", "muted"), *value)
     if reading in drawn:
@@ -126,7 +130,7 @@ def _lying(
 
 
 def unknowns(queue: QueueView) -> list[tuple[str, str]]:
-    """What is not known of this queue and why: probes that failed, with the GRANT that helps, then figures."""
+    """Return what is unknown about this queue and why: failed probes, with the GRANT that helps, then figures."""
     failed = [(clean(f.probe), clean(f.words)) for f in queue.failures]
     names: dict[str, list[str]] = {}
     for name, reason in figures.unknown(queue):
@@ -135,7 +139,7 @@ def unknowns(queue: QueueView) -> list[tuple[str, str]]:
 
 
 def throttled(queue: QueueView) -> list[tuple[str, str]]:
-    """What is read less often of this queue to stay within the budget, and how often."""
+    """Return what is read less often to stay within the cost budget, and how often."""
     out: dict[str, list[str]] = {}
     for each in queue.throttled:
         often = f"every {text.duration(each.every_s)} instead of {text.duration(each.instead_s)}"
@@ -147,12 +151,12 @@ def throttled(queue: QueueView) -> list[tuple[str, str]]:
 
 
 def _read_by(probe: str) -> str:
-    """What a probe reads, for people."""
+    """Return a readable name of what a probe reads."""
     return next((words for begins, words in _READ.items() if probe.startswith(begins)), clean(probe.replace("_", " ")))
 
 
 def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """The list of what is not known as running text, for narrow screens."""
+    """Return what is unknown as running text, for narrow screens."""
     found = unknowns(queue)
     if not found:
         return []
@@ -162,7 +166,7 @@ def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 
 def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """The list of what is not known as a column beside the plot: what, and below it the reason."""
+    """Return what is unknown as a column next to the plot, each with its reason below."""
     found = unknowns(queue)
     if not found:
         return [(("every figure is known", "muted"),)]
@@ -176,7 +180,7 @@ def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 
 def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """At most ``rows`` lines: the worst verdict, the others below it, then the past ones, the newest first."""
+    """Return at most ``rows`` lines: the worst verdict, the others, then past ones, newest first."""
     verdicts = queue.verdicts or (queue.verdict,)
     past_rows = min(len(queue.past), max(1, rows - 1 - len(verdicts)), 3) if queue.past else 0
     left = rows - past_rows
@@ -193,7 +197,7 @@ def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[L
 
 
 def _past(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """One line with as many as fit where there is one row, else one line each."""
+    """Return one line per past verdict, or with one row a line with as many as fit."""
     if not rows:
         return []
     if rows == 1:
@@ -217,7 +221,7 @@ def _named(past: PastVerdict) -> str:
 
 
 def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
-    """A line for each part and one for their sum; nothing where there is no ledger."""
+    """Return one line per part of the gap and one for their sum; empty without a ledger."""
     ledger = queue.ledger
     if ledger is None:
         return []
@@ -234,6 +238,6 @@ def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
 
 
 def _written(ledger: Ledger, name: str, count: int) -> str:
-    """A count with its symbol: only the ready messages, and what is left beside them, are ever estimated."""
+    """Return a count with its symbol. Only the ready messages and the remainder are ever estimated."""
     exact = not ledger.estimated or (name != READY and name != ledger.parts[-1].name)
     return text.count(count) if exact else f"~{text.count(count)}"

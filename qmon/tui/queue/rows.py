@@ -1,4 +1,4 @@
-"""The rows of the queue screen: messages in progress, the stuck ones first."""
+"""The rows of the queue screen: messages in progress, stuck ones first."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ COLUMNS: Final = (
     GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="how often it was taken"),
     GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="how the message begins"),
 )
+# The column of a list in which a message has an error; the first to be left out where room is short.
+_ERROR: Final = GridColumn(
+    "error", "ERROR", rank=6, least=8, most=60, shrinks_to=20, sortable=False, about="the message's last error"
+)
 
 SORTS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)
@@ -29,18 +33,27 @@ _NO_AGE: Final = "this table has no start time, so the age of a row is not known
 
 
 def title(queue: QueueView, *, stuck_only: bool) -> str:
-    """What the rows are."""
+    """Return the title of the rows."""
     if stuck_only:
         return "stuck messages"
     return "messages at the head" if begins_at_head(queue.layout) else "messages in progress"
 
 
+def columns(messages: Sequence[MessageSample]) -> tuple[GridColumn, ...]:
+    """Return the columns for these messages: ``COLUMNS``, and the last error if any of them has one."""
+    return (*COLUMNS, _ERROR) if any(m.error is not None for m in messages) else COLUMNS
+
+
 def rows(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
-    """One row a message, in the order given; where some are marked, all ids stand a little further right."""
-    return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ") for m in messages)
+    """Return a row for each message, in the order given, with a cell for each of their ``columns``.
+
+    If some are marked, all ids are indented.
+    """
+    wide = columns(messages)[-1] is _ERROR
+    return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ", wide) for m in messages)
 
 
-def _row(queue: QueueView, message: MessageSample, mark: str) -> GridRow:
+def _row(queue: QueueView, message: MessageSample, mark: str, wide: bool) -> GridRow:
     stuck = queue.is_stuck(message)
     state = "▲ stuck" if stuck else f"{clean(message.state.replace('_', ' '))}"
     return GridRow(
@@ -52,6 +65,7 @@ def _row(queue: QueueView, message: MessageSample, mark: str) -> GridRow:
             (text.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),
             (text.UNKNOWN, "faint") if message.attempts is None else (text.count(message.attempts), "text"),
             (text.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),
+            *([("" if message.error is None else clean(message.error), "text")] if wide else []),
         ),
         {} if message.age_s is not None else {"age": _NO_AGE},
         id=clean(message.id),
@@ -67,12 +81,15 @@ _VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
 
 
 def natural(id: str) -> tuple[int, int, str]:
-    """Numbers in their order, before words in theirs."""
+    """Return a sort key: numbers by value, then words alphabetically."""
     return (0, int(id), id) if id.isdecimal() else (1, 0, id)
 
 
 def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool) -> list[MessageSample]:
-    """Sorted by one column, equal ones by id; without a value last. By age, the stuck ones are always first."""
+    """Return the messages sorted by one column; equal ones by id, those without a value last.
+
+    Sorted by age, stuck messages always come first.
+    """
     if by == "id":
         return sorted(messages, key=lambda m: natural(m.id), reverse=descending)
     value = _VALUES[by]
@@ -84,5 +101,6 @@ def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descen
 
 
 def words(message: MessageSample) -> str:
-    """The text that the filter searches."""
-    return f"{message.id} {message.state.replace('_', ' ')} {message.owner or ''} {message.payload or ''}"
+    """Return the text that the filter searches."""
+    texts = (message.owner, message.payload, message.error)
+    return " ".join((message.id, message.state.replace("_", " "), *(each or "" for each in texts)))

@@ -1,4 +1,4 @@
-"""Screen 2: one queue: its figures, its throughput and depth over time, its messages in progress, what is not known."""
+"""Screen 2: one queue: its figures, throughput and depth over time, its messages, and what is unknown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-# A screen of so many rows has room for more than the worst verdict.
+# Screens of at least this many rows show more than the worst verdict.
 HIGH = 36
 
 
@@ -56,7 +56,6 @@ class QueueScreen(DashboardScreen):
         self._kept: list[MessageSample] = []
 
     def body(self) -> ComposeResult:
-        """Title and figures, the plot with what is not known beside it, and the rows."""
         yield Lines(id="title")
         yield Lines(id="readings")
         yield Lines(id="tables", most=2)
@@ -76,11 +75,11 @@ class QueueScreen(DashboardScreen):
 
     @property
     def _verdict_rows(self) -> int:
-        """Lines for verdicts at most."""
+        """The maximum number of lines for verdicts."""
         return MOST if self.size.height >= HIGH else LEAST
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the queue; without figures or without the queue, say so."""
+        """Draw the queue. Without figures, or if the queue is gone, say so."""
         view, found = shown.view, self.acting_on()
         if view is None or found is None:
             self.add_class("-waiting")
@@ -108,16 +107,16 @@ class QueueScreen(DashboardScreen):
 
     @property
     def _listing(self) -> Listing | None:
-        """The page that is wanted; ``None``: what is in progress, or at the head."""
+        """The chosen page; ``None`` means messages in progress, or at the head."""
         return None if self.app.fixed else self.lists.wanted(self.app.selected)
 
     @property
     def _order(self) -> tuple[str, bool]:
-        """What the rows are sorted by."""
+        """The sort column and whether descending."""
         return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.IN_ORDER else self.sorted_by
 
     def _read(self, found: QueueView) -> tuple[MessageSample, ...] | None:
-        """The messages of the list that is wanted; ``None``: they have not been read."""
+        """Return the messages of the chosen list; ``None`` if they have not been read."""
         return found.messages if lists.is_wanted(found, self._listing, self.app.fixed) else None
 
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
@@ -125,6 +124,7 @@ class QueueScreen(DashboardScreen):
         kept = keep(listed, self.filter_text, messages.words)
         kept = messages.ordered(found, kept, *self._order) if self._order[0] else list(kept)
         self._kept = kept = self.marks.held(found.name, kept, self._read(found), self.lists.number)
+        self.grid.use_columns(messages.columns(kept))
         self.grid.show(
             messages.rows(found, kept, self.marks.of(found.name)),
             sorted_by=self._order,
@@ -133,7 +133,7 @@ class QueueScreen(DashboardScreen):
         )
 
     def _nothing(self, found: QueueView, any_listed: bool) -> str:
-        """Why the table is empty."""
+        """Return why the table is empty."""
         listing = self._listing
         probes = ("messages",) if listing is None else ("messages_page", "group_page")
         failed = next((f.reason for f in found.failures if f.probe.startswith(probes)), None)
@@ -150,7 +150,6 @@ class QueueScreen(DashboardScreen):
         return "nothing is stuck" if self.stuck_only else "nothing is in progress"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The titles of the panels."""
         found = self.acting_on()
         if found is None:
             return
@@ -166,7 +165,7 @@ class QueueScreen(DashboardScreen):
         self.show_heading("rows-heading", title, count)
 
     def _heading(self, found: QueueView) -> tuple[str, str]:
-        """What the rows are, and how many."""
+        """Return what the rows are, and how many."""
         listing, listed = self._listing, self._read(found) or ()
         page = lists.shown_page(found, listing, self.app.fixed)
         if page is None and listing is not None:
@@ -180,24 +179,23 @@ class QueueScreen(DashboardScreen):
         return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
 
     def focus_wanted(self) -> Focus:
-        """The rows of this queue."""
         shown = self.app.selected
         visible = frozenset() if shown is None else frozenset({shown})
         return Focus(rows_of=shown, listing=self._listing, visible=visible)
 
     def acting_on(self) -> QueueView | None:
-        """This queue."""
+        """Return this queue, with its last messages if they are polled less often."""
         view = self.app.shown.view
         found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
         return None if found is None else self.lists.filled(found, self._listing)
 
     def help_topics(self) -> list[topics.Explained]:
-        """The queue, and its figures."""
+        """Add the figures of the queue."""
         queue = self.acting_on()
         return [*super().help_topics(), *(topics.of_figures(queue) if queue is not None else [])]
 
     def chosen(self) -> Choice:
-        """The marked messages, in the state they are shown in; without marks all that the action is for."""
+        """Return the marked messages in their shown state. Without marks, all that the action applies to."""
         marked, found = self.marks.of(self.app.selected or ""), self.acting_on()
         listed = self._read(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
@@ -205,20 +203,20 @@ class QueueScreen(DashboardScreen):
         return Choice(ids=tuple(sorted(marked, key=messages.natural)), state=one if one in STATES else None)
 
     def acted(self, result: OperationResult | None) -> None:
-        """What was marked has been acted on."""
+        """Remove the marks once the action was run."""
         if result is not None:
             self.marks.clear()
             self.redraw()
 
     def action_mark(self) -> None:
-        """Mark the message under the cursor, or remove its mark. While any are marked, the list keeps its order."""
+        """Mark the message under the cursor, or unmark it. While any are marked, the list keeps its order."""
         if self.grid.cursor is not None and self.grid.keys and self.app.selected is not None:
             listed = [message.id for message in self._kept]
             self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.number)
             self.redraw()
 
     def action_back(self) -> None:
-        """Remove the marks if there are any, else drop the filter, or go back."""
+        """Remove the marks if there are any, otherwise the filter, otherwise go back."""
         if not self.filter_text and self.marks.of(self.app.selected or ""):
             self.marks.clear()
             self.redraw()
@@ -226,12 +224,12 @@ class QueueScreen(DashboardScreen):
             super().action_back()
 
     def action_only_stuck(self) -> None:
-        """List stuck messages only, or all in progress."""
+        """List only stuck messages, or all in progress."""
         self.stuck_only = not self.stuck_only
         self.redraw()
 
     def action_list(self, by: int) -> None:
-        """Go to the next list of messages that this queue has, or the one before."""
+        """Go to the next or previous list of messages of this queue."""
         found, why = self.acting_on(), self.unavailable().get("list")
         if why is not None or found is None:
             self.app.say(why or "no queue is chosen")
@@ -244,7 +242,7 @@ class QueueScreen(DashboardScreen):
         self._list_again()
 
     def action_turn(self, by: int) -> None:
-        """Go to the next page of the list, or to the one before."""
+        """Go to the next or previous page of the list."""
         found, why = self.acting_on(), self.unavailable().get("next-page", "")
         page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed)
         if not why and found is not None:
@@ -265,7 +263,7 @@ class QueueScreen(DashboardScreen):
             self.action_turn(message.direction)
 
     def action_sort(self) -> None:
-        """Sort by the next column; a page of a list after the last one in the order of that list again."""
+        """Sort by the next column. After the last one, a page returns to the order of its list."""
         if self._listing is not None and self.sorted_by[0] == self.SORTS[-1]:
             self.sorted_by = lists.IN_ORDER
             self.redraw()
@@ -273,7 +271,7 @@ class QueueScreen(DashboardScreen):
             super().action_sort()
 
     def action_reverse(self) -> None:
-        """Turn the order around: of the whole list, or where a page is sorted by a column, of that."""
+        """Reverse the order of the whole list, or of the sort column if the page is sorted by one."""
         if self._listing is not None and self.sorted_by == lists.IN_ORDER:
             self.lists.reverse()
             self._list_again()
@@ -281,12 +279,11 @@ class QueueScreen(DashboardScreen):
             super().action_reverse()
 
     def unavailable(self) -> dict[str, str]:
-        """By the id of a key why it can do nothing now."""
         found = self.acting_on()
         return super().unavailable() | lists.unavailable(found, self._listing, self.app.fixed)
 
     def action_neighbour(self, by: int) -> None:
-        """Go to the queue before or after this one, in the order of the overview's default."""
+        """Go to the next or previous queue by name."""
         view = self.app.shown.view
         if view is None or not view.queues:
             return
@@ -303,12 +300,11 @@ class QueueScreen(DashboardScreen):
             self.app.push_screen(MessageScreen(self.app.selected, self._kept, at, self._listing))
 
     def action_count_exactly(self) -> None:
-        """Ask for an exact count of this queue."""
         self.app.count_exactly(self.app.selected)
 
 
 def _missing(view: View | None, name: str | None) -> list[Line]:
-    """What to say where there are figures, but not of this queue."""
+    """Return the text for a view that does not contain this queue."""
     if view is None:
         return []
     words = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
@@ -316,7 +312,10 @@ def _missing(view: View | None, name: str | None) -> list[Line]:
 
 
 class MarkedMessages:
-    """Marked ids of one queue; a mark in another queue removes them. ``gone``: marked messages no longer listed."""
+    """The marked ids of one queue. Marking in another queue removes them.
+
+    ``gone_count``: how many marked messages are no longer listed.
+    """
 
     def __init__(self) -> None:
         self._queue = ""
@@ -325,11 +324,11 @@ class MarkedMessages:
         self.gone = 0
 
     def of(self, queue: str) -> frozenset[str]:
-        """The ids marked in this queue."""
+        """Return the ids marked in this queue."""
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
     def toggle(self, queue: str, id: str, listed: Sequence[str], page: int) -> None:
-        """Toggle the mark of an id on a page of the list. ``listed``: the ids of that page, whose order is held."""
+        """Mark an id on a page of the list, or unmark it. ``listed``: the ids of that page, whose order is kept."""
         if queue != self._queue:
             self.clear()
             self._queue = queue
@@ -342,9 +341,9 @@ class MarkedMessages:
     def held(
         self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
     ) -> list[MessageSample]:
-        """The page in its order at the last mark, new messages last. Marks of messages not ``read`` disappear.
+        """Return the page in its order at the last mark, new messages last. Unmark messages not in ``read``.
 
-        ``read``: all messages of the page, ``None`` if it was not read yet.
+        ``read``: all messages of the page; ``None`` if it was not read yet.
         """
         if queue != self._queue or not self._ids:
             return kept
@@ -356,6 +355,6 @@ class MarkedMessages:
         return sorted(kept, key=lambda message: self._order.get(message.id, len(self._order)))
 
     def clear(self) -> None:
-        """Nothing is marked."""
+        """Remove all marks."""
         self._ids.clear()
         self.gone = 0

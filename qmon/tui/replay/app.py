@@ -1,4 +1,4 @@
-"""The dashboard over a recording: the same screens, with the recorded time in the header and keys to move in it."""
+"""The dashboard over a recording: the same screens, the recorded time in the header, and keys to move in time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from qmon.tui.sanitize import clean
 
 
 class ReplayApp(QmonApp, inherit_bindings=False):
-    """Shows what a replay gives. Keys that act are off: nothing can be done to what has been."""
+    """Shows the snapshots of a replay. The keys of actions are disabled."""
 
     BINDINGS = keys.REPLAY
 
@@ -31,7 +31,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         source.on_change = self._on_moved
 
     def _new_memory(self) -> None:
-        """All there is is in the recording."""
+        """Return nothing: the recording contains the whole history."""
 
     def _on_moved(self) -> None:
         """Called on the replay's thread."""
@@ -48,41 +48,40 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self.tick()
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """New figures, with the time at which they were new."""
+        """Show new figures with their recorded time."""
         self._label()
         super().on_view_ready(message)
 
     def on_state_changed(self, message: StateChanged) -> None:
-        """What the poller reported then."""
+        """Show the recorded state of the poller."""
         self._label()
         super().on_state_changed(message)
 
     def action_play(self) -> None:
-        """Play, or stand still."""
+        """Play or pause."""
         self._replay.play(not self._replay.playing)
 
     def action_step(self, direction: int) -> None:
-        """One snapshot on, or back."""
+        """Move one snapshot forward or back."""
         if direction > 0:
             self._replay.step()
         else:
             self._replay.step_back()
 
     def action_speed(self, direction: int) -> None:
-        """Faster or slower."""
         at = min(range(len(SPEEDS)), key=lambda place: abs(SPEEDS[place] - self._replay.speed))
         speed = SPEEDS[min(max(at + direction, 0), len(SPEEDS) - 1)]
         self._replay.set_speed(speed)
         self.say(f"plays at {speed:g} times the speed")
 
     def action_jump(self, direction: int) -> None:
-        """To the next incident or operation, or the one before."""
+        """Go to the next or previous incident or operation."""
         mark = self._replay.jump(direction > 0)
         where = "after" if direction > 0 else "before"
         self.say(f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident and no operation {where} this moment")
 
     def action_go_to(self) -> None:
-        """Ask for a time, and go there."""
+        """Ask for a time and go there."""
 
         def go(text: str | None) -> None:
             if text is None:
@@ -98,7 +97,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self.push_screen(GoTo(), go)
 
     def action_compare(self) -> None:
-        """Remember this moment, or compare the one that was remembered with this one."""
+        """Remember this moment, or compare the remembered moment with this one."""
         view, at, kept = self.shown.view, self._replay.at, self._kept
         if view is None:
             return

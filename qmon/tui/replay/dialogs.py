@@ -1,4 +1,4 @@
-"""Where the time to go to is typed."""
+"""The dialogs of a replay: going to a time, and comparing two moments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAME: Final = 22
 
 
 def compared(found: Comparison, before: str, after: str, cells: int) -> list[Line]:
-    """The lines of the window. Figures that are the same, or not known at either moment, are left out."""
+    """Return the lines of the comparison. Figures that are equal, or unknown at either moment, are left out."""
     lines: list[Line] = [cut([("from ", "muted"), (before, "strong"), ("  to ", "muted"), (after, "strong")], cells)]
     for queue, then, now in found.verdicts:
         changed = [pair for pair in found.pairs if pair.queue == queue and pair.before != pair.after]
@@ -49,7 +49,7 @@ def _number(value: float | None) -> str:
 
 
 class CompareDialog(TextDialog):
-    """Shows what was different between ``before`` and ``after``, the names of the moments."""
+    """The differences between two moments. ``before`` and ``after`` are their names."""
 
     BINDINGS = [Binding("escape,enter,q", "close", "close", id="comparing.close")]  # noqa: RUF012
 
@@ -58,12 +58,11 @@ class CompareDialog(TextDialog):
 
 
 class GoTo(Dialog[str | None], inherit_bindings=False):
-    """The result is what was typed; ``None``: nothing, or it was left."""
+    """Ask for a time. The result is the text, or ``None`` if nothing was typed or the dialog was cancelled."""
 
     AUTO_FOCUS = "FilterBar"
 
     def compose(self) -> ComposeResult:
-        """One line."""
         with Vertical():
             yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc leaves")
 

@@ -1,1 +1,1 @@
-"""What several screens have: header, banners, line of keys, filter, help, palette."""
+"""Parts that several screens share: header, banners, key line, filter, help, palette."""

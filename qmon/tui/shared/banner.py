@@ -1,5 +1,7 @@
-"""The lines that may be on every screen: an alert, pauses with who, until when and why, operations in the background,
-and what a tour says."""
+"""The notice lines of every screen: the alert, pauses, operations in the background, and the step of a tour.
+
+``now`` is the local monotonic clock in seconds; ``cells`` is the width of the screen.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _LEAST_WORDS = 16
 
 
 def alert_lines(alerts: AlertState, now: float, cells: int) -> list[Line]:
-    """One line, or none where nothing is raised and nothing muted."""
+    """Return one line about the alerts, or none if nothing is raised or muted."""
     if alerts.muted_until is not None:
         return [_muted(alerts, alerts.muted_until - now, cells)]
     if alerts.open:
@@ -81,7 +83,10 @@ MOST_UNDER_WAY: Final = 2
 
 
 def banner(shown: Shown, now: float, cells: int) -> list[Line]:
-    """One line a pause in force, the first to end first; at most three, the last of which says how many there are."""
+    """Return one line per active pause, the one that ends first on top.
+
+    At most three lines; if there are more pauses, the last line counts the others.
+    """
     if shown.view is None:
         return []
     clock = shown.view.sampled_at + shown.age_s(now)
@@ -115,7 +120,10 @@ def _line(pause: Pause, clock: float, cells: int) -> Line:
 
 
 def under_way_lines(found: Sequence[UnderWay], cells: int) -> list[Line]:
-    """One line an operation in the background, with how far it is; at most two, the last counts the others."""
+    """Return one line per operation in the background, with its progress.
+
+    At most two lines; if there are more operations, the last line counts the others.
+    """
     lines = [_under_way(each, cells) for each in found]
     if len(lines) <= MOST_UNDER_WAY:
         return lines
@@ -138,7 +146,7 @@ def _under_way(each: UnderWay, cells: int) -> Line:
 
 
 def tour_lines(told: TourStep, cells: int) -> list[Line]:
-    """What is being broken now, and below it what to press; each on two lines at most."""
+    """Return what is being broken now, then what to press; each on at most two lines."""
     title = f" {told.title} "
     room = cells - width(title) - 1
     lines: list[Line] = []

@@ -1,4 +1,7 @@
-"""The first line of every screen: the target, how fresh the figures are, and what qmon costs."""
+"""The first line of every screen: the target, how fresh the figures are, and what qmon costs the server.
+
+``now`` is the local monotonic clock in seconds; ``cells`` is the width of the screen.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _WIDE: Final = 120
 
 
 def header(shown: Shown, now: float, cells: int) -> list[Line]:
-    """The header line. What is not essential goes where there is no room: pages, then the budget, then the interval."""
+    """Return the header line. Narrow screens drop pages first, then the budget, then the interval."""
     badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
     served = f" from serve at {shorten(clean(shown.served), 24 if cells >= _WIDE else 13)}" if shown.served else ""
@@ -37,12 +40,12 @@ def header(shown: Shown, now: float, cells: int) -> list[Line]:
 
 
 def _replay(shown: Shown) -> tuple[Span, ...]:
-    """That these figures were, and when; they are never called live."""
+    """Return the badge and the recorded time of a replay. Replayed figures are never called live."""
     return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
 
 
 def state(shown: Shown, now: float) -> tuple[Span, ...]:
-    """What the source does and how old the figures are, each state with a symbol of its own."""
+    """Return what the source does and how old the figures are. Each state has its own symbol."""
     age = text.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
@@ -71,7 +74,7 @@ def _lost(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
 
 
 def retry(shown: Shown, now: float) -> str:
-    """When the source tries again: ``retry in 3 s``."""
+    """Return when the source tries again: ``retry in 3 s``."""
     if shown.state is None or shown.state.retry_at is None:
         return "trying again"
     left = shown.state.retry_at - now
@@ -83,7 +86,10 @@ def _engine(view: View) -> str:
 
 
 def _cost(view: View) -> list[LinePart]:
-    """What a poll costs the server, or where that is unknown how long the last one took; and how slow the server is."""
+    """Return what a poll costs the server and how much slower the server is than before.
+
+    If the cost is unknown, show how long the last poll took.
+    """
     server = view.server
     observing, parts = server.observing, []
     if observing is not None and observing.slower_since is not None:
@@ -107,7 +113,7 @@ def _cost(view: View) -> list[LinePart]:
 
 
 def _budget(observing: Observing | None) -> str:
-    """The budget; where other qmons poll the database our part of it: ``0.33 % (3 qmons)``."""
+    """Return the name of the budget. If other qmons poll the database, this one's part: ``0.33 % (3 qmons)``."""
     whole = budget_of(observing.budget) if observing is not None else None
     if observing is None or whole is None or (observing.qmons or 1) < 2:
         return "budget"
@@ -134,7 +140,7 @@ def _badges(shown: Shown) -> list[LinePart]:
 
 
 def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = None, now: float = 0.0) -> Line:
-    """A panel's title with a rule after it and, at its end, the age of what is below."""
+    """Return a panel's title, followed by a rule and the age of the figures below."""
     left: list[Span] = [("── ", "faint"), (title, "title")]
     if extra:
         left += [("  ", "text"), (extra, "muted")]
@@ -153,7 +159,7 @@ def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = No
 
 
 def waiting(shown: Shown, now: float, cells: int, rows: int) -> list[Line]:
-    """The target's name, the state, and its reason in full."""
+    """Return the target's name, its state and the full reason, for a screen without figures."""
     lines: list[Line] = [((clean(shown.target), "strong"),)]
     if shown.phase is Phase.LOST:
         lines.append((("✕ no connection", "alarm"), (f", {retry(shown, now)}", "accent")))

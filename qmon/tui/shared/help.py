@@ -1,4 +1,4 @@
-"""The help: what one looks at, such as a verdict, a figure or a wait; the symbols and words; and every key."""
+"""The help: what is under the cursor (a verdict, a figure, a wait), the symbols and words, and all keys."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _SYMBOLS: Final = (
     ("△ ▽", "more or less than usual at this hour of the week, over the last minutes"),
 )
 _PROBE: Final = ("probe", "what the last poll cost the server; qmon slows down to stay in its budget")
-# Cells of the names at the left.
+# Width of the names at the left, in cells.
 _NAME: Final = 16
 
 
 def all_bindings(of_app: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
-    """Every key of every screen once, in the order of the groups. ``of_app``: those that all screens have."""
+    """Return every key of every screen once, in the order of the groups. ``app_bindings``: those of all screens."""
     found: dict[str, Binding] = {}
     for binding in keys.plain((*of_app, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)):
         found.setdefault(binding.id or binding.key, binding)
@@ -49,10 +49,10 @@ def help_lines(
     columns: Iterable[GridColumn] = (),
     of_app: Iterable[BindingType] = keys.APP,
 ) -> list[Line]:
-    """The whole help as lines.
+    """Return the whole help as lines.
 
-    ``explained``: what one looks at, first. ``columns``: those of the table on the screen. ``of_app``: the keys that
-    all screens have.
+    ``topic_groups``: what is under the cursor, shown first. ``columns``: those of the table on the screen.
+    ``app_bindings``: the keys of all screens.
     """
     lines: list[Line] = [(("↑ ↓ scroll · esc closes · qmon help in a shell: the manual", "muted"),), ()]
     for each in explained:
@@ -90,7 +90,7 @@ def _entries(entries: Iterable[tuple[str, str]], cells: int) -> list[Line]:
 
 
 class Help(Dialog[None], inherit_bindings=False):
-    """Scrolls where it does not fit. The arguments are those of ``help_lines``."""
+    """The help dialog. The arguments are those of ``help_lines``."""
 
     BINDINGS = keys.HELP
     AUTO_FOCUS = "VerticalScroll"
@@ -100,12 +100,10 @@ class Help(Dialog[None], inherit_bindings=False):
         self._explained, self._columns = explained, columns
 
     def compose(self) -> ComposeResult:
-        """One long text."""
         with Vertical(), VerticalScroll():
             yield Lines(id="help-lines")
 
     def on_mount(self) -> None:
-        """Write it."""
         self.query_one("#help-lines", Lines).show(
             lambda cells, _: help_lines(cells, self._explained, self._columns, self.app.BINDINGS)
         )

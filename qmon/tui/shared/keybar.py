@@ -1,4 +1,4 @@
-"""The line at the bottom: the keys that matter here, and the filter where there is one."""
+"""The key line at the bottom: the screens, the current filter, and the keys of this screen."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from qmon.tui.spans import Line, LinePart, Span, fit
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
-# From so many cells on all screens are named, below only the one that is shown.
+# Lines of at least this many cells name all screens; narrower lines name only the current one.
 _FULL_FROM = 140
 
 
 def key_name(binding: Binding) -> str:
-    """The key as people know it."""
+    """Return the name of the key as users know it."""
     return binding.key_display or binding.key.partition(",")[0]
 
 
@@ -32,10 +32,18 @@ def keybar(
     why: str = "",
     entries: Sequence[Entry] = ENTRIES,
 ) -> list[Line]:
-    """``here``: the name of the screen. Keys further along the line go first; three of them always stay.
+    """Return the key line.
 
-    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: a word for all of them. ``entries``:
-    the screens there are.
+    Narrow lines drop the last keys first, but never help, palette and quit.
+
+    Args:
+        bindings: the keys, in order.
+        current: the name of the screen.
+        filter_text: the current filter, or empty.
+        cells: the width of the line.
+        off: the reasons why keys are disabled, by binding id; these keys are dimmed.
+        off_word: one word for all of these reasons.
+        entries: the screens that exist.
     """
     off = off or {}
     places: list[Span] = []
@@ -70,7 +78,7 @@ def keybar(
 
 
 class KeyLine(Lines):
-    """The digits of the screens and the keys that matter here."""
+    """The key line as a widget: click a key to press it."""
 
     def show_keys(
         self,
@@ -81,7 +89,7 @@ class KeyLine(Lines):
         filter_text: str,
         entries: Sequence[Entry] = ENTRIES,
     ) -> None:
-        """Show these; ``off``: by the id of a key why it can do nothing now, ``why``: in a word for all of them."""
+        """Show these keys. The arguments are those of ``keybar_lines``."""
         self._places = [(f" {entry.digit} ", entry.digit) for entry in entries]
         self._places += [(f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show]
         self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off, why, entries))

@@ -1,4 +1,4 @@
-"""The palette: every action that works here, with its key, and every queue. Typing narrows it, enter does it."""
+"""The palette: every available action with its key, and every queue. Typing narrows the list."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _MOST_QUEUES: Final = 50
 def actions(
     active: Iterable[ActiveBinding], off: Mapping[str, str], run: Callable[[str, DOMNode], Awaitable[object]]
 ) -> list[PaletteItem]:
-    """Every action once, in the order of the groups; the palette itself is left out.
+    """Return every action once, in the order of the groups, without the palette itself.
 
-    ``off``: by the id of an action why it can do nothing now; ``run``: does the action of a node.
+    ``off``: the reasons why actions are disabled, by binding id. ``run``: runs an action on a node.
     """
     found: dict[str, tuple[DOMNode, Binding]] = {}
     for node, binding, enabled, _ in active:
@@ -60,7 +60,10 @@ def actions(
 
 
 def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
-    """Every theme. ``now``: the one in use; ``use``: uses the one of that name."""
+    """Return an entry for every theme.
+
+    ``current``: the theme in use. ``use`` switches to the theme of the given name.
+    """
 
     async def take(name: str) -> None:
         use(name)
@@ -75,7 +78,10 @@ def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
 
 
 def found(choices: Iterable[PaletteItem], wanted: str) -> list[PaletteItem]:
-    """What fits the letters, the best first: those whose name has them in this order, then those described so."""
+    """Return the entries that match the typed letters, best first.
+
+    An entry matches if its name has the letters in this order, or if its description contains them.
+    """
     matcher, words = Matcher(wanted), wanted.casefold()
 
     def score(choice: PaletteItem) -> float:
@@ -98,13 +104,16 @@ def _row(choice: PaletteItem) -> GridRow:
 
 
 class Palette(Dialog[PaletteItem], inherit_bindings=False):
-    """Lists what can be done, and once something is typed queues, too; the result is what was chosen, or ``None``."""
+    """A dialog that lists the actions and, once something is typed, also the queues.
+
+    The result is the chosen entry, or ``None``.
+    """
 
     BINDINGS = PALETTE
     AUTO_FOCUS = "FilterBar"
 
     def on_key(self, event: events.Key) -> None:
-        """Keys that were pressed before the line had the focus."""
+        """Accept keys that were pressed before the line had the focus."""
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 
@@ -116,19 +125,17 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         prompt: str = "go to or do",
         nothing: str = "no action and no queue is called that",
     ) -> None:
-        """``nothing``: what is said where nothing fits what is typed."""
+        """``empty_text``: what to show if nothing matches."""
         super().__init__()
         self._actions, self._queues = actions, queues
         self._prompt, self._nothing = prompt, nothing
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and the actions."""
         with Vertical():
             yield FilterBar(prompt=self._prompt, hint="some letters of its name · enter does it · esc closes")
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:
-        """Show every action at first."""
         self._narrow("")
 
     def _narrow(self, wanted: str) -> None:
@@ -155,9 +162,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         self.finish(next((choice for choice in (*self._actions, *self._queues) if choice.id == id), None))
 
     def action_close(self) -> None:
-        """Close without doing anything."""
         self._finish(None)
 
     def action_move(self, by: int) -> None:
-        """Move the cursor while typing."""
         self.query_one(Grid).action_move(by)

@@ -1,4 +1,4 @@
-"""Something in full, in a window that scrolls where it does not fit."""
+"""A dialog that shows a text in full and scrolls if needed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from qmon.tui.widgets.lines import Lines
 
 
 class TextDialog(Dialog[bool], inherit_bindings=False):
-    """The result is whether what is shown is to be acted on.
+    """Show a text. The result is True if the user asked to act on it.
 
     Args:
-        text: the lines for so many cells of width, as they are now.
+        text: returns the current lines for a width in cells.
         hint: what the keys do.
     """
 
@@ -27,14 +27,13 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
         self._text, self._hint = text, hint
 
     def compose(self) -> ComposeResult:
-        """One text."""
         with Vertical():
             with VerticalScroll():
                 yield Lines(id="details-lines")
             yield Lines(id="details-hint")
 
     def on_mount(self) -> None:
-        """Write it, and again when figures come or time has passed."""
+        """Write the text, and again whenever figures arrive or time passes."""
         self.watch(self.app, "shown", self._write, init=False)
         self.watch(self.app, "ticks", self._write, init=False)
         self._write()
@@ -47,7 +46,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
         self._answer(False)
 
     def action_act(self) -> None:
-        """Close, and act on it."""
+        """Close the dialog and act on what it shows."""
         self._answer(True)
 
     def _answer(self, act: bool) -> None:

@@ -1,4 +1,4 @@
-"""Writes the table of a screen as CSV or JSON, or the whole screen as SVG."""
+"""Saves the table of a screen as CSV or JSON, or the whole screen as SVG."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?")
 
 
 def records(table: Table) -> list[dict[str, str | float | None]]:
-    """A record a row, by the columns' keys; ``None`` where it is not known. Lines above groups are left out."""
+    """Return one record per row, by column key; unknown values are ``None``. Group headings are left out."""
     return [
         {column.key: _value(text, column) for column, (text, _) in zip(table.columns, row.cells, strict=True)}
         for row in table.rows
@@ -43,7 +43,7 @@ def records(table: Table) -> list[dict[str, str | float | None]]:
 
 
 def _value(text: str, column: GridColumn) -> str | float | None:
-    """A number where a cell of a column of numbers is nothing else; one that is estimated keeps its sign, as a text."""
+    """Return a number if a cell of a number column is a plain number. An estimate stays a text, with its sign."""
     text = text.strip()
     if column.right and _NUMBER.fullmatch(text):
         plain = text.replace(",", "")
@@ -52,7 +52,7 @@ def _value(text: str, column: GridColumn) -> str | float | None:
 
 
 def as_csv(table: Table) -> str:
-    """A header and a line a row."""
+    """Return the table as CSV: a header and one line per row."""
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(column.key for column in table.columns)
@@ -62,19 +62,23 @@ def as_csv(table: Table) -> str:
 
 
 def as_json(table: Table, target: str, screen: str, at: str) -> str:
-    """One object: what was shown where and when, and its ``rows``."""
+    """Return one object: the target, the screen, the time, and the table's ``rows``."""
     found = {"target": target, "screen": screen, "at": at, "rows": records(table)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
 def file_name(target: str, screen: str, at: str) -> str:
-    """The name that is proposed, without its ending: ``qmon-shop-overview-20261124-031500``."""
+    """Return the proposed file name without its extension: ``qmon-shop-overview-20261124-031500``."""
     plain = re.sub(r"[^\w.-]+", "-", target).strip("-.")
     return "-".join(part for part in ("qmon", plain, screen, at) if part)
 
 
 def write_new(path: Path, text: str) -> Path:
-    """Write a file that is not there yet; returns its whole path. Raises ``BadInput``."""
+    """Write a file that must not exist yet. Return its full path.
+
+    Raises:
+        BadInput: the file exists or cannot be written.
+    """
     path = files.path_from(path)
     try:
         files.write_new(path, text)
@@ -87,11 +91,11 @@ def write_new(path: Path, text: str) -> Path:
 
 
 class SaveDialog(Dialog[Path], inherit_bindings=False):
-    """Asks for the name of a file, whose ending says what is written; the result is the name, or ``None``.
+    """Ask for a file name, whose extension selects the format. The result is the name, or ``None``.
 
     Args:
-        name: what is proposed, without an ending.
-        endings: those there are here.
+        name: the proposed name without extension.
+        endings: the extensions available here.
     """
 
     BINDINGS = SAVE
@@ -103,13 +107,11 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         self._endings = tuple(endings)
 
     def compose(self) -> ComposeResult:
-        """The line to type in, and what its ending means."""
         with Vertical():
             yield FilterBar(prompt="write to", hint="")
             yield Lines(id="save-hint", most=2)
 
     def on_mount(self) -> None:
-        """Propose a name."""
         self.query_one(FilterBar).open(self._first)
         what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
         try:
@@ -124,7 +126,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         )
 
     def action_ending(self) -> None:
-        """The next ending."""
+        """Switch to the next extension."""
         bar = self.query_one(FilterBar)
         stem, now = bar.text, Path(bar.text).suffix
         if now in self._endings:
@@ -139,9 +141,9 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
 
 
 def ask(app: QmonApp, screen: str, table: Table | None, at: float | None) -> None:
-    """Ask for a file and write it; what was written where is said in a corner, or why nothing was.
+    """Ask for a file, write it, and notify the user of the path or the problem.
 
-    ``at``: the moment of the figures, in seconds since the epoch; ``None`` before the first.
+    ``at``: the time of the figures, in seconds since the epoch; ``None`` before the first figures.
     """
     moment = datetime.now(UTC) if at is None else datetime.fromtimestamp(at, UTC)
     target = app.shown.target

@@ -1,4 +1,4 @@
-"""What every screen has: the header, the line of keys, a table that is sorted and filtered, and ages that tick."""
+"""The base of all dashboard screens: header, key line, a sorted and filtered table, and ages that count up."""
 
 from __future__ import annotations
 
@@ -32,16 +32,20 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 _KEEP = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
-# Keys that ask the source for something.
+# Keys that need the source to do something.
 _ASKING = ("count", "faster", "slower", "poll-now")
 
 
 class DashboardScreen(Screen[None], inherit_bindings=False):
-    """A screen of the dashboard. Subclasses say what is in it (``body``), draw it, and what they need polled."""
+    """A screen of the dashboard.
+
+    Subclasses define its widgets (``compose_body``), draw the figures (``draw_figures``), and say what must be polled
+    (``required_focus``).
+    """
 
     NAME: ClassVar[str]
     SORTS: ClassVar[Sequence[str]] = ()
-    # What the line for typing is called, and what may be typed.
+    # The prompt of the filter line, and its hint.
     FILTER: ClassVar[tuple[str, str]] = ("filter", "!text leaves out · enter keeps · esc drops")
     app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
@@ -60,11 +64,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     @property
     def _main(self) -> Widget:
-        """What has the focus unless something is typed."""
+        """The widget that has the focus unless a filter is being typed."""
         return self.grid
 
     def compose(self) -> ComposeResult:
-        """The header, what the screen is about, and the keys."""
         yield Lines(id="header")
         yield Lines(id="alert")
         yield Lines(id="banner", most=3)
@@ -75,17 +78,16 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         yield KeyLine(id="keys")
 
     def body(self) -> ComposeResult:
-        """The widgets between the header and the keys."""
+        """Yield the widgets between the header and the keys."""
         yield from ()
 
     def on_mount(self) -> None:
-        """Follow the app from now on."""
         self.watch(self.app, "shown", self._shown_changed, init=False)
         self.watch(self.app, "ticks", self._ticked, init=False)
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def on_screen_resume(self) -> None:
-        """Have polled what is on this screen, and catch up with what happened while another was shown."""
+        """Request what this screen needs polled, and show what arrived while another was open."""
         self.app.refocus(self.focus_wanted())
         self.redraw()
 
@@ -98,8 +100,8 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.tick()
 
     def redraw(self) -> None:
-        """Draw everything; widgets paint what has changed."""
-        if not (self.is_mounted and self.app.is_running):  # else not all its widgets are there
+        """Draw everything. Widgets repaint only what has changed."""
+        if not (self.is_mounted and self.app.is_running):  # otherwise some of its widgets do not exist
             return
         shown, now = self.app.shown, self.app.clock()
         self._drawn = shown.freshness(now)
@@ -108,7 +110,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
-        """Time has passed and nothing came: ages grow; figures that have become too old turn grey."""
+        """Update the ages. If the figures have become stale, draw them grey."""
         shown, now = self.app.shown, self.app.clock()
         if shown.freshness(now) is not self._drawn:
             self.redraw()
@@ -130,7 +132,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.draw_ages(shown, now)
 
     def _draw_notices(self, shown: Shown, now: float) -> None:
-        """What is on every screen, also on those of all targets: the alert, and operations in the background."""
+        """Draw the alert and the operations in the background, which are on every screen."""
         alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.in_background
         self.set_class(alerted, "-alerted")
         if alerted:
@@ -148,10 +150,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return keys.plain((*self.grid.offered, *self.BINDINGS, *self.app.BINDINGS))
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the figures."""
+        """Draw the figures; ``stale`` greys them. Override it."""
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """Draw the panels' titles, which hold their age."""
+        """Draw the titles of the panels, which contain ages. Override it."""
 
     def show_heading(self, id: str, title: str, extra: str = "", *, aged: bool = True) -> None:
         """Draw the title of a panel; ``aged``: with the age of the figures below it."""
@@ -162,30 +164,30 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     @property
     def stale(self) -> bool:
-        """Whether the figures are too old to be taken for now's."""
+        """True if the figures are too old to count as current."""
         return self.app.shown.freshness(self.app.clock()) is Freshness.STALE
 
     def neighbour(self, by: int, names: Sequence[str], of: str | None) -> str | None:
-        """The queue so many places after the one named ``of``, round in a circle; ``None`` without queues."""
+        """Return the queue ``by`` places after ``current``, wrapping around; ``None`` without queues."""
         at = names.index(of) if of in names else 0
         return names[(at + by) % len(names)] if names else None
 
     def focus_wanted(self) -> Focus:
-        """What must be polled for this screen."""
+        """Return what must be polled for this screen."""
         return Focus()
 
     # ---------------------------------------------------------------------------------------------------- acting
 
     def acting_on(self) -> QueueView | None:
-        """The queue that the keys act on."""
+        """Return the queue that the action keys act on, or ``None``."""
         return None
 
     def chosen(self) -> Choice:
-        """The messages of it that are meant."""
+        """Return the messages of that queue that the action keys act on."""
         return Choice()
 
     def unavailable(self) -> dict[str, str]:
-        """By the id of a key why it can do nothing now."""
+        """Return the reasons why keys are disabled, by binding id."""
         app, queue = self.app, self.acting_on()
         here = {binding.id for binding in keys.plain(self.BINDINGS)}
         reasons = {id: why_not(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
@@ -196,34 +198,34 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return {id: why for id, why in reasons.items() if why is not None}
 
     def request(self, action: str) -> ActionRequest | None:
-        """What the action with this id asks for."""
+        """Return what to ask for the action with this id, or ``None``."""
         return ask_for(action, self.app.shown.view, self.acting_on(), self.chosen())
 
     def action_propose(self) -> None:
-        """List the tables that may be queues, to write them into the configuration."""
+        """List the tables that may be queues, to add them to the configuration."""
         self.app.propose(self.acting_on())
 
     def action_act(self, action: str) -> None:
-        """Open the dialog of an action, which plans it; or say why there is none."""
+        """Open the dialog of an action, which plans it, or say why the action is disabled."""
         if (why := self.unavailable().get(action)) is not None:
             self.app.say(why)
         else:
             self.plan(self.request(action))
 
     def plan(self, request: ActionRequest | None) -> None:
-        """Open the dialog of this action, unless nothing may be changed here."""
+        """Open the dialog of this request, unless nothing may be changed here."""
         from qmon.tui.actions.dialog import ActionDialog
 
         if request is not None and self.app.runner is not None:
             self.app.push_screen(ActionDialog(request, self.app.runner), self.acted)
 
     def acted(self, result: OperationResult | None) -> None:
-        """An action has ended; ``None``: it was left before it began."""
+        """Handle the result of an action. ``None``: the dialog was closed before the action started."""
 
     # ------------------------------------------------------------------------------------------- help and palette
 
     def action_help(self) -> None:
-        """Open the help on what one looks at: the chosen column, the row under the cursor, the queue."""
+        """Open the help with the chosen column, the row under the cursor and the queue on top."""
         from qmon.tui.shared.help import Help
 
         grid = next(iter(self.query(Grid)), None)
@@ -232,12 +234,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(Help([*chosen, *self.help_topics()], grid.columns if grid is not None else ()))
 
     def help_topics(self) -> list[topics.Explained]:
-        """What the help says of this screen, below the chosen column: the queue under the cursor."""
+        """Return this screen's topics, shown below the chosen column: the queue under the cursor."""
         queue = self.acting_on()
         return topics.of_queue(queue) if queue is not None else []
 
     async def action_palette(self) -> None:
-        """Open the list of all actions that work here and of all queues, and do what is chosen there."""
+        """Open the list of available actions and queues, and run the chosen entry."""
         from qmon.tui.shared import palette
 
         async def do(choice: PaletteItem | None) -> None:
@@ -248,11 +250,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         await self.app.push_screen(palette.Palette(actions, self.places()), do)
 
     def places(self) -> list[PaletteItem]:
-        """What can be gone to from here by some letters."""
+        """Return what the palette can go to from this screen."""
         return self.app.places()
 
     def action_choose_theme(self) -> None:
-        """List the themes; the one that is chosen is used from now on."""
+        """List the themes and use the chosen one."""
         from qmon.tui.shared import palette
 
         async def do(choice: PaletteItem | None) -> None:
@@ -265,12 +267,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ---------------------------------------------------------------------------------------------------- saving
 
     def table(self) -> Table | None:
-        """What ``ctrl+s`` writes as CSV or JSON; ``None``: there is no table here."""
+        """Return the table that ``ctrl+s`` saves as CSV or JSON; ``None`` if there is none."""
         grid = next(iter(self.query(Grid)), None)
         return Table(tuple(grid.columns), grid.rows) if grid is not None and grid.rows else None
 
     def action_save(self) -> None:
-        """Ask for a file, and write the table or the screen."""
+        """Ask for a file and save the table or the screen."""
         from qmon.tui.shared import saving
 
         view = self.app.shown.view
@@ -279,22 +281,20 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------ sort and filter
 
     def action_sort(self) -> None:
-        """Sort by the next column."""
         sorts = self.sorts()
         at = sorts.index(self.sorted_by[0]) if self.sorted_by[0] in sorts else -1
         self._sort_by(sorts[(at + 1) % len(sorts)])
 
     def sorts(self) -> Sequence[str]:
-        """The columns that ``s`` goes through."""
+        """Return the columns that ``s`` cycles through."""
         return self.SORTS
 
     def action_fold(self) -> None:
-        """Hide the plots of this target beside its tables, or show them again."""
+        """Hide the plots of this target, or show them again."""
         self.app.preferences.change(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
         self.redraw()
 
     def action_reverse(self) -> None:
-        """Turn the order around."""
         self.sorted_by = (self.sorted_by[0], not self.sorted_by[1])
         self.redraw()
 
@@ -310,11 +310,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self._sort_by(message.column)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the filter is typed, these keys are part of the text."""
+        """Disable these keys while a filter is being typed: they are part of the text."""
         return action not in ("filter", "palette") or not isinstance(self.focused, FilterBar)
 
     def action_filter(self) -> None:
-        """Open the line in which the filter is typed; the focus is there before the next key is."""
+        """Open the filter line. It gets the focus immediately, so that the next key reaches it."""
         bar = self.query_one(FilterBar)
         bar.open(self.filter_text)
         self.set_focus(bar)
@@ -330,7 +330,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.set_focus(self._main)
 
     def action_back(self) -> None:
-        """Drop the filter where there is one, else go back to what this is part of."""
+        """Remove the filter if there is one, or go back to the parent screen."""
         if self.filter_text:
             self.filter_text = ""
             self.redraw()

@@ -1,6 +1,4 @@
-"""What the help says of what one looks at: verdicts, figures known and unknown, columns, waits. Texts come from the
-tables and the manual that have them.
-"""
+"""The help texts for what is on screen: verdicts, figures, columns, waits. They come from the tables and the manual."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _WRITTEN: Final = {SECONDS: text.duration, SHARE: text.percent, BYTES: text.size
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A thing and what is said of it, which may be nothing more."""
+    """A term and its explanation, which may be empty."""
 
     name: str
     text: str = ""
@@ -33,21 +31,21 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """Topics of one thing under its title."""
+    """Topics under one title."""
 
     title: str
     topics: tuple[Topic, ...]
 
 
 def of_queue(queue: QueueView) -> list[Explained]:
-    """The worst verdict, unless all is well, and each reason for an unknown figure."""
+    """Return the worst verdict, unless it is fine, and the reason for each unknown figure."""
     names = [queue.verdict.code] if queue.verdict.severity > Severity.FINE else []
     names += dict.fromkeys(reason for _, reason in figures.unknown(queue))
     return _titled(clean(queue.layout.queue), _told(names))
 
 
 def of_figures(queue: QueueView) -> list[Explained]:
-    """Every figure of the queue that is known: its value, what it is, why it is high or low, and what to do."""
+    """Return every known figure of the queue: its value, its meaning, reasons for high or low values, what to do."""
     topics = [
         Topic(f"{each.words} {_written(each, queue)}", _sentences(each.about, _manual(each.words)))
         for each in QUEUE_FIGURES
@@ -57,7 +55,7 @@ def of_figures(queue: QueueView) -> list[Explained]:
 
 
 def of_column(column: GridColumn, row: GridRow | None) -> list[Explained]:
-    """A column, and why its figure is unknown, or known only in part, in the row under the cursor."""
+    """Return a column and why its figure is unknown or incomplete in the row under the cursor."""
     at = "" if row is None else f" of {clean(row.name)}"
     figure = _BY_FIELD.get(column.key)
     topics = [Topic(column.about, _manual(figure.words) if figure is not None else "")]
@@ -67,13 +65,13 @@ def of_column(column: GridColumn, row: GridRow | None) -> list[Explained]:
 
 
 def of_figure(field: str) -> list[Explained]:
-    """A figure by its field in ``QueueView``."""
+    """Return a figure by the name of its field in ``QueueView``."""
     figure = _BY_FIELD.get(field)
     return [] if figure is None else _titled(figure.words, [Topic(figure.about, _manual(figure.words))])
 
 
 def of_wait(name: str, what: str, kind: str, event: str) -> list[Explained]:
-    """A wait: ``what`` is waited for, what that means for a queue, and what helps."""
+    """Return the meaning of a wait for queues, with cause and fix. ``what``: what is being waited for."""
     known = meaning(kind, event)
     topics = [Topic(what)]
     if known is not None:
@@ -86,7 +84,7 @@ def _titled(title: str, topics: list[Topic]) -> list[Explained]:
 
 
 def _told(names: list[str]) -> list[Topic]:
-    """Those of which the manual says something, each text once."""
+    """Return the names that the manual explains, each text once."""
     return list(_once(Topic(clean(name), _manual(name)) for name in names))
 
 
@@ -101,7 +99,7 @@ def _once(topics: Iterator[Topic]) -> Iterator[Topic]:
 def _manual(words: str) -> str:
     try:
         return manual.paragraph(words)
-    except QmonError:  # the installation is broken; the keys are of use all the same
+    except QmonError:  # the installation is broken, but the list of keys is still useful
         return ""
 
 

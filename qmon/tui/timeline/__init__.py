@@ -1,1 +1,1 @@
-"""Screen 7: what happened, of all queues."""
+"""Screen 7: the event log of all queues."""

@@ -16,7 +16,7 @@ _AT_ONCE: Final = 200
 
 
 class EventsRead(Message):
-    """More events, older than those before; ``whole``: there are no others."""
+    """More events were read, older than the previous ones. ``whole``: there are no others."""
 
     def __init__(self, events: tuple[TimelineEvent, ...], *, whole: bool) -> None:
         super().__init__()
@@ -25,10 +25,10 @@ class EventsRead(Message):
 
 
 class EventsReader:
-    """The events of an archive before a moment. For the thread of the screen."""
+    """Reads the events of an archive before a moment. Use it on the screen's thread only."""
 
     def __init__(self, archive: RecordingArchive, before_at: float, to: MessagePump) -> None:
-        # Whether all was read.
+        # True once all events were read.
         self.whole = False
         self.reading = False
         self._stopped = False
@@ -36,7 +36,7 @@ class EventsReader:
         self._to = to
 
     def more(self) -> None:
-        """Read some more, unless that is under way; ``EventsRead`` comes."""
+        """Read more events, unless a read is running. Posts ``EventsRead``."""
         if self.reading or self.whole or self._stopped:
             return
         self.reading = True
@@ -54,9 +54,9 @@ class EventsReader:
         Thread(target=run, name="qmon-events", daemon=True).start()
 
     def read(self, message: EventsRead) -> None:
-        """What was read has come."""
+        """Record that a read has finished. Call it when ``EventsRead`` arrives."""
         self.reading, self.whole = False, message.whole
 
     def stop(self) -> None:
-        """Nothing more is wanted."""
+        """Stop reading."""
         self._stopped = True

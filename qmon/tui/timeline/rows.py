@@ -1,4 +1,4 @@
-"""The rows of the time line: one an event."""
+"""The rows of the event log: one per event."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COLUMNS: Final = (
     ),
 )
 
-# The sign and tone of what needs no hand; of a verdict or an alert it is that of its severity.
+# Symbol and tone of events of severity fine. Verdicts and alerts have those of their severity.
 _KINDS: Final = {
     EventKind.OPERATION: ("◆", "strong"),
     EventKind.CONNECTION: ("●", "muted"),
@@ -53,7 +53,7 @@ _KINDS: Final = {
 
 
 def row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
-    """One event. ``now``: of another day than this moment the day is written, too."""
+    """Return the row of an event. Events of another day than ``now`` show the date."""
     symbol, tone = _sign(event)
     fine = event.severity is Severity.FINE
     return GridRow(
@@ -70,7 +70,7 @@ def row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
 
 
 def _told(event: TimelineEvent) -> str:
-    """Of several queues their names first: what is said is of the first of them alone."""
+    """Return the text of an event. The text describes the first queue only, so several queues are named first."""
     names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
     return names + clean(event.words)
 
@@ -84,13 +84,13 @@ def _sign(event: TimelineEvent) -> tuple[str, str]:
 
 
 def when(at: float, zone: tzinfo, now: float) -> str:
-    """``03:12:04``, of another day ``11-17 03:12``."""
+    """Return ``03:12:04``, or ``11-17 03:12`` for another day."""
     then = datetime.fromtimestamp(at, zone)
     today = then.date() == datetime.fromtimestamp(now, zone).date()
     return then.strftime("%H:%M:%S" if today else "%m-%d %H:%M")
 
 
 def words(event: TimelineEvent) -> str:
-    """The text that the filter searches."""
+    """Return the text that the filter searches."""
     queues = " ".join((event.queue, *event.others))
     return f"{event.kind} {queues} {event.about} {event.what} {event.words}"

@@ -1,4 +1,4 @@
-"""Screen 7: what happened, of all queues, the newest first; enter shows the history around it."""
+"""Screen 7: the event log of all queues, newest first. Enter shows the history around an event."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from qmon.tui.widgets.lines import Lines
 
 
 class TimelineScreen(OperationsReading):
-    """Verdicts that began and ended, operations, connections, alerts: from memory, and before that from recordings."""
+    """Verdicts that started and ended, operations, connections and alerts.
+
+    Events come from memory, older ones from recordings.
+    """
 
     NAME = "timeline"
     BINDINGS = keys.TIMELINE
@@ -41,25 +44,23 @@ class TimelineScreen(OperationsReading):
         self._rows: dict[str, tuple[TimelineEvent, GridRow]] = {}
 
     def body(self) -> ComposeResult:
-        """The table."""
         yield Lines(id="timeline-heading")
         yield Grid(rows.COLUMNS, id="timeline")
 
     def on_screen_resume(self) -> None:
-        """Read what is recorded, the first part of it once."""
+        """Read the first part of the recordings, once."""
         super().on_screen_resume()
         if self._reader is not None and not self._recorded:
             self._reader.more()
 
     def on_events_read(self, message: EventsRead) -> None:
-        """Show them below the others."""
+        """Show older events below the others."""
         if self._reader is not None:
             self._reader.read(message)
         self._recorded += message.events
         self.redraw()
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw what is known so far."""
         memory = self.app.memory
         found = joined((*(memory.events() if memory is not None else ()), *self._recorded))
         self._events = {event.key: event for event in found}
@@ -71,7 +72,7 @@ class TimelineScreen(OperationsReading):
         self.grid.show([row for _, row in made.values()], empty=self._nothing())
 
     def _made(self, event: TimelineEvent, today: float) -> tuple[TimelineEvent, GridRow]:
-        """The row of before, where it is the same event."""
+        """Return the previous row if the event is the same, otherwise a new one."""
         before = self._rows.get(event.key)
         if (
             before is not None
@@ -88,7 +89,7 @@ class TimelineScreen(OperationsReading):
         return "reading the recordings" if reading else "nothing has happened yet"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The title, with how many there are, and since when."""
+        """Draw the title, with the number of events and the time of the oldest."""
         count = len(self.grid.keys)
         of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"
         oldest = min((event.at for event in self._events.values()), default=None)
@@ -105,7 +106,7 @@ class TimelineScreen(OperationsReading):
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
-        """At the last row read older ones."""
+        """Read older events when the cursor reaches the last row."""
         if self._reader is not None and message.key is not None and self.grid.keys[-1:] == (message.key,):
             self._reader.more()
             self.redraw()

@@ -1,1 +1,1 @@
-"""Screen 3: what sessions wait for, the horizon, what pops cost."""
+"""Screen 3: what sessions wait for, server health, the horizon, and what pops cost."""

@@ -1,4 +1,4 @@
-"""The database card on screen 3: version, edition and settings, and which of them hurt a queue, with the reason."""
+"""The database card of screen 3: version, edition and settings, and which settings hurt queues, with reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds the horizon, since when, what it costs the queues now, and what letting go would gain."""
+"""The horizon panel: who holds the horizon, since when, what it costs the queues, and what releasing it gains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COSTS = 3
 
 
 def lines(view: View | None, cells: int, rows: int) -> list[Line]:
-    """The panel, at most ``rows`` lines."""
+    """Return the panel in at most ``rows`` lines."""
     if view is None:
         return []
     holders = view.server.horizon
@@ -49,7 +49,7 @@ def _nobody(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
 
 
 def of_queue(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """For the queue's own screen: who keeps its dead rows, where somebody does, and what its pops touch."""
+    """Return the lines for the queue screen: who keeps its dead rows, if anything does, and what its pops touch."""
     touched = fit(queue_parts(queue, cells), cells - 2)
     return [*_held(queue, view, cells), ((" ", "text"), *touched)][:rows]
 
@@ -71,13 +71,13 @@ def _held(queue: QueueView, view: View, cells: int) -> list[Line]:
 
 
 def short(holder: HorizonSample) -> str:
-    """``session 61 (0.4 s)``."""
+    """Return ``session 61 (0.4 s)``."""
     age = f" ({text.duration(holder.held_s)})" if holder.held_s is not None else ""
     return f"{named(holder)}{age}"
 
 
 def named(holder: HorizonSample) -> str:
-    """``session 61``, ``prepared transaction pay-7``, ``replication slot copy``, ``standby walreceiver``."""
+    """Return ``session 61``, ``prepared transaction pay-7``, ``replication slot copy`` or ``standby walreceiver``."""
     if holder.kind == HolderKind.SESSION:
         return f"session {holder.session}"
     what = {HolderKind.PREPARED: "prepared transaction", HolderKind.SLOT: "replication slot"}
@@ -97,7 +97,7 @@ def _who(holder: HorizonSample, cells: int) -> Line:
 
 
 def costs(view: View) -> list[Line]:
-    """The queues that pay most, each with its dead rows and what a pop touches."""
+    """Return the queues that pay most, each with its dead rows and what a pop touches."""
     paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.dead]
     paying.sort(key=lambda pair: _pays(pair[1]), reverse=True)
     found: list[Line] = []
@@ -116,7 +116,7 @@ def _pays(use: QueueUse) -> tuple[float, int]:
 
 
 def gain(view: View, holders: Sequence[HorizonSample]) -> str:
-    """What there is to gain if the oldest let go, and who would hold it then."""
+    """Return what can be removed once the oldest holder is gone, and who holds the horizon next."""
     if versions.keeps(view):
         after = next_one(holders)
         return versions.gain(view, holders, "" if after is None else short(after))

@@ -1,4 +1,4 @@
-"""The waits of a target as rows, and what is known of the one under the cursor."""
+"""The waits of a target as rows, and the meaning of the wait under the cursor."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ COLUMNS: Final = (
 
 
 def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
-    """The columns: those of what is counted only where the server counts."""
+    """Return the columns. Those of counted waits exist only if the server counts waits."""
     if found is not None and found.source is WaitSource.COUNTED:
         return COLUMNS
     widths = {"past": 108, "per_s": _NEVER, "each": _NEVER, "signal": _NEVER}
@@ -116,7 +116,7 @@ def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
 
 
 def past(memory: InMemoryHistory | None) -> dict[str, Values]:
-    """Sessions in each wait over the last ten minutes, in steps of half a minute; see ``steps``."""
+    """Return the sessions in each wait over the last ten minutes, in steps of 30 seconds, by ``WaitRate.key``."""
     if memory is None:
         return {}
     found = steps(memory, _STEP_S, _STEPS)
@@ -124,7 +124,7 @@ def past(memory: InMemoryHistory | None) -> dict[str, Values]:
 
 
 def rows(found: Waiting | None, wanted: str, past: Mapping[str, Values] | None = None) -> tuple[GridRow, ...]:
-    """A row a wait, the longest first, then latches that are no page, then the benign ones as one."""
+    """Return one row per wait, longest first, then latches except page latches, then one row for benign waits."""
     if found is None:
         return ()
     past = past or {}
@@ -164,12 +164,12 @@ def _counted(value: float | None) -> tuple[str, str]:
 
 
 def _sessions(value: float) -> str:
-    """``4.50``, ``0.02``; two digits behind the point line up."""
+    """Return ``4.50`` or ``0.02``: two decimals, so that the column lines up."""
     return "<0.01" if 0 < value < 0.005 else f"{value:,.2f}"
 
 
 def _bar(share: float) -> str:
-    """A share as a bar of ten cells."""
+    """Return a share as a bar of ten cells."""
     eighths = round(min(1.0, share) * _BAR * 8)
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
@@ -180,7 +180,7 @@ def _what(rate: WaitRate) -> str:
 
 
 def lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
-    """What the wait under the cursor means for a queue, and what helps."""
+    """Return what the wait under the cursor means for a queue, and what helps."""
     known = meaning(rate.kind, rate.event) if rate is not None else None
     if known is None:
         return []
@@ -190,7 +190,7 @@ def lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
 
 
 def summary(found: Waiting | None) -> str:
-    """``4.2 sessions at work on average · 118 samples in 30 s``."""
+    """Return ``4.2 sessions at work on average · 118 samples in 30 s``."""
     if found is None:
         return ""
     how = (
@@ -202,7 +202,7 @@ def summary(found: Waiting | None) -> str:
 
 
 def nothing(view: View | None, wanted: str) -> str:
-    """What is shown where there are no rows."""
+    """Return what to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.waiting
@@ -215,13 +215,13 @@ def nothing(view: View | None, wanted: str) -> str:
 
 
 def counter_line(view: View | None, cells: int) -> list[Line]:
-    """The line; none where this server has no such counters, or before the second poll."""
+    """Return the line of counters; empty if the server has none, or before the second poll."""
     found = view.server.counters if view is not None else None
     return [((" per second  ", "muted"), *fit(_parts(found), cells - 13))] if found is not None else []
 
 
 def _parts(found: CounterRates) -> list[LinePart]:
-    """Those that a DBA reads first stay the longest."""
+    """Return the counters. Narrow lines keep those that a DBA reads first."""
     named = (
         ("batches", found.batches, 2),
         ("transactions", found.transactions, 4),

@@ -1,4 +1,4 @@
-"""What is remembered of each wait."""
+"""The history of each wait, from memory."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
 
 
 def steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
-    """Sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``WaitRate.key``.
+    """Return the sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``WaitRate.key``.
 
-    A wait that was not there while others were had no session in it; where nothing was read, ``None``.
+    A wait missing from a step in which others were read had no session. A step in which nothing was read is ``None``.
     """
     start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # where a step of memory begins
     newest = (memory.ends_at - start_at) // step_s

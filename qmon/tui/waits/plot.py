@@ -1,4 +1,4 @@
-"""Sessions in one wait over time, as far back as qmon has been watching, at most an hour."""
+"""A plot of the sessions in one wait, since qmon started, at most the last hour."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit
 from qmon.tui.waits.past import steps
 
-# Rows that a plot takes at least, with its name and its axis.
+# The minimum rows of a plot with its name and its axis.
 LEAST_ROWS: Final = 8
-# Seconds that one column stands for: the first that reaches back to when watching began.
+# Seconds per column: the first of these with which the plot reaches back to the start is used.
 _STEPS_S: Final = (5.0, 10.0, 20.0, 60.0)
 
 
 def lines(rate: WaitRate | None, memory: InMemoryHistory | None, cells: int, rows: int, *, plain: bool) -> list[Line]:
-    """The plot of the wait under the cursor; none where there is no room, or nothing to show yet.
+    """Return the plot of the wait under the cursor; empty if there is no room or nothing to show yet.
 
-    ``plain``: shapes alone tell what is what.
+    ``plain``: draw without relying on colours.
     """
     columns = cells - LEFT - 2
     if rate is None or memory is None or rows < LEAST_ROWS or columns < 20:

@@ -1,5 +1,4 @@
-"""Screen 3: what sessions wait for and what that means for a queue, what lies under all queues, who holds the horizon,
-and what pops cost."""
+"""Screen 3: waits and their meaning for queues, server health, the horizon, and what pops cost."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 _STATED: Final = 6
-# Lines of what lies under all queues, at most.
+# The maximum number of server health lines on a short screen.
 _STATED_SHORT: Final = 2
 
 
 class WaitsScreen(DashboardScreen):
-    """Waits above; below them what lies under all queues, the horizon, and the tables and indexes of one queue.
+    """Waits on top, then server health, the horizon, and the tables and indexes of one queue.
 
-    Where room is short, the second is there where something of it is in trouble; ``i`` gives it the whole screen.
+    On short screens server health is shown only if something is wrong. ``i`` gives it the whole screen.
     """
 
     NAME = "waits"
@@ -44,7 +43,6 @@ class WaitsScreen(DashboardScreen):
         self._whole = False
 
     def body(self) -> ComposeResult:
-        """The waits, the one under the cursor over time and what it means, the horizon, tables and indexes."""
         yield Lines(id="waits-heading")
         yield Lines(id="counters")
         yield Grid(panel.COLUMNS, opens=False, id="waits")
@@ -58,7 +56,6 @@ class WaitsScreen(DashboardScreen):
         yield Lines(id="use", most=12)
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
-        """Draw the panels."""
         view, most = shown.view, self.size.height
         found = view.server.waiting if view is not None else None
         self.set_class(view is not None and view.server.counters is not None, "-counted")
@@ -77,7 +74,7 @@ class WaitsScreen(DashboardScreen):
         )
 
     def _draw_state(self, shown: Shown, *, tall: bool, stale: bool) -> None:
-        """What lies under all queues."""
+        """Draw server health."""
         view = shown.view
         self.set_class(self._whole, "-whole")
         self.set_class(self._whole or server_state.trouble(view) or (tall and server_state.there(view)), "-stated")
@@ -87,25 +84,25 @@ class WaitsScreen(DashboardScreen):
         )
 
     def action_server_state(self) -> None:
-        """Give the whole screen to what lies under all queues, or back to the waits."""
+        """Show server health on the whole screen, or the waits again."""
         self._whole = not self._whole
         self.redraw()
 
     def _rate(self) -> WaitRate | None:
-        """The wait under the cursor."""
+        """Return the wait under the cursor."""
         found = self.app.shown.view.server.waiting if self.app.shown.view is not None else None
         rates = (*found.rates, *found.latches) if found is not None else ()
         return next((each for each in rates if each.key == self.grid.cursor), None)
 
     def help_topics(self) -> list[topics.Explained]:
-        """What the wait under the cursor means, and what helps."""
+        """Return the meaning of the wait under the cursor, and what helps."""
         rate, row = self._rate(), self.grid.row
         if rate is None or row is None:
             return []
         return topics.of_wait(rate.name, row.cells[-1][0], rate.kind, rate.event)
 
     def _draw_meaning(self, *, stale: bool) -> None:
-        """What the wait under the cursor was over time, and what it means."""
+        """Draw the plot and the meaning of the wait under the cursor."""
         rate, most = self._rate(), 4 if self.size.height >= 32 else 2
         memory, plain, past = self.app.memory, is_plain(self.app.theme), self.query_one("#wait-past", Lines)
         there = self.grid.size.height + past.size.height - len(self.grid.keys) - 1
@@ -116,7 +113,7 @@ class WaitsScreen(DashboardScreen):
         )
 
     def _queue(self, shown: Shown) -> QueueView | None:
-        """The queue that was chosen, or else the one whose pops touch most."""
+        """Return the selected queue, or the one whose pops touch most."""
         view = shown.view
         if view is None or not view.queues:
             return None
@@ -125,7 +122,6 @@ class WaitsScreen(DashboardScreen):
         return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        """The titles of the panels, with their age."""
         queue = self._queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
         self.show_heading("waits-heading", "waits", panel.summary(found))
@@ -134,7 +130,7 @@ class WaitsScreen(DashboardScreen):
         self.show_heading("use-heading", usage.title(queue), usage.summary(queue))
 
     def focus_wanted(self) -> Focus:
-        """Waits, sampled more often."""
+        """Return a focus that samples waits more often."""
         return Focus(closely=True)
 
     # ----------------------------------------------------------------------------------------------- what keys do
@@ -144,7 +140,7 @@ class WaitsScreen(DashboardScreen):
         return culprit(view.server.horizon) if view is not None else None
 
     def unavailable(self) -> dict[str, str]:
-        """The session that holds the horizon can be ended, if it is one and anything can be changed at all."""
+        """Return why the horizon's holder cannot be ended: it is not a session, or changes are disabled."""
         why, holder = why_nothing(self.app.runner, self.app.shown.view), self._holder()
         if why is None and holder is None:
             why = "no session holds the horizon for long"
@@ -153,16 +149,16 @@ class WaitsScreen(DashboardScreen):
         return {"end-session": why} if why is not None else {}
 
     def request(self, action: str) -> ActionRequest | None:
-        """To end the session that holds the horizon."""
+        """Return the request to end the session that holds the horizon."""
         holder = self._holder()
         return end_session(holder.session, holder.started_at) if holder is not None else None
 
     def acted(self, result: OperationResult | None) -> None:
-        """See at once who holds it now."""
+        """Poll immediately, to see who holds the horizon now."""
         self.app.source.poll_now()
 
     def action_neighbour(self, by: int) -> None:
-        """The tables of the queue before or after this one."""
+        """Show the tables of the next or previous queue."""
         view, queue = self.app.shown.view, self._queue(self.app.shown)
         if view is None or queue is None:
             return

@@ -1,4 +1,4 @@
-"""What lies under all queues: the log, the copies of the database, plans. What is in trouble comes first."""
+"""Server health: the log, replicas, tempdb, service limits, jobs and plans. Lines with trouble come first."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, fit
 from qmon.tui.waits import database
 
-# Virtual log files from which recovery and backups take noticeably longer.
+# From this many virtual log files on, recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
-# What the log is made of, by engine.
+# The name of the pieces of a log, by engine.
 _PIECES: Final = {"sqlserver": "virtual log files"}
-# By the label of a line, where its probe failed.
+# The label of the line, by the probe that reads it.
 _PROBES: Final = {
     "log": "log",
     "replication": "copies",
@@ -59,7 +59,7 @@ _PROBES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A line of the panel; ``bad``: it is in trouble; ``statement``: the text behind it."""
+    """A line of the panel. ``bad``: something is wrong. ``statement``: its SQL text."""
 
     label: str
     parts: tuple[LinePart, ...]
@@ -67,26 +67,26 @@ class _Reading:
     statement: str = ""
 
     def lines(self, cells: int, *, whole: bool) -> list[Line]:
-        """``whole``: with the text of its statement."""
+        """``whole``: add the text of the statement."""
         tone = "alarm" if self.bad else "muted"
         out: list[Line] = [((f" {self.label:<{LABEL}}", tone), *fit(self.parts, cells - LABEL - 2))]
         return out + entry("", " ".join(self.statement.split()), cells, "muted", most=3) if whole else out
 
 
 def there(view: View | None) -> bool:
-    """Whether anything of it was read, or could not be."""
+    """Return True if at least one of these readings exists, or failed."""
     return view is not None and (
         view.server.state is not None or bool(view.server.plans or view.server.jobs or _failures(view))
     )
 
 
 def trouble(view: View | None) -> bool:
-    """Whether a reading is in trouble."""
+    """Return True if a reading shows trouble."""
     return view is not None and any(each.bad for each in _readings(view))
 
 
 def summary(view: View | None) -> str:
-    """How old the oldest of these readings is."""
+    """Return the age of the oldest of these readings."""
     state = view.server.state if view is not None else None
     if view is None or state is None or not state.read_at:
         return ""
@@ -95,7 +95,7 @@ def summary(view: View | None) -> str:
 
 
 def lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> list[Line]:
-    """The panel, at most ``rows`` lines. ``whole``: with the texts of statements."""
+    """Return the panel in at most ``rows`` lines. ``whole``: with the texts of statements."""
     if view is None:
         return [((" waiting for the first figures", "muted"),)]
     found = sorted(_readings(view), key=lambda each: not each.bad)
@@ -108,7 +108,7 @@ def lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> l
 
 
 def _failures(view: View) -> dict[str, str]:
-    """By label why nothing is known."""
+    """Return why lines are missing, by label."""
     return {_PROBES[f.probe]: clean(f.words) for f in view.failures if not f.queue and f.probe in _PROBES}
 
 
@@ -126,7 +126,7 @@ def _readings(view: View) -> Iterator[_Reading]:
 
 
 def _job(job: QueueJob) -> _Reading:
-    """A step of a job that names a queue, and how it went."""
+    """Return a job step that names a queue, and its last result."""
     bad = job.outcome == FAILED
     parts = [
         LinePart(((shorten(clean(job.job), 40), "strong"), (f" step {job.step}", "muted"))),
@@ -174,7 +174,7 @@ def _log(log: LogSample, pieces: str) -> _Reading:
 
 
 def _known(name: str, value: float | None, write: Callable[[float], str], rank: int, tone: str = "text") -> LinePart:
-    """A named value; nothing where it is not known."""
+    """Return a named value, or nothing if it is unknown."""
     return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
 
 
@@ -197,7 +197,7 @@ def _temp(found: TempSpaceSample, sessions: tuple[TempSessionSample, ...]) -> _R
     return _Reading("tempdb", tuple(parts), bad)
 
 
-# The limits in the order in which they are shown.
+# The limits in display order.
 _BARE: Final = ("cpu", "log_write", "data_io", "workers", "sessions", "storage")
 
 
@@ -240,7 +240,7 @@ def _copy(copy: ReplicationSample) -> _Reading:
 
 
 def _plan(queue: str, use: StatementUse) -> _Reading:
-    """What the statement of a queue that matters most reads by its plan, and read before."""
+    """Return the pages that the most important statement of a queue reads per call, now and before."""
     plan, before = use.plan, use.plan_before
     tone = "alarm" if use.worse else "text"
     by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""
@@ -263,5 +263,5 @@ def _plan(queue: str, use: StatementUse) -> _Reading:
 
 
 def _unread(view: View) -> str:
-    """What is said where there is nothing to show."""
+    """Return what to show if there is nothing to show."""
     return figures.not_read(view, "what lies under the queues", *_PROBES)

@@ -1,4 +1,4 @@
-"""How a queue's tables and indexes are used: a line on the queue's screen, a table on that of the waits."""
+"""How a queue's tables and indexes are used: a line on the queue screen, a table on the waits screen."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
 
 
 def per_pop(use: QueueUse) -> Line:
-    """``412 rows touched per pop, 1.2 before``; SQL Server: ``38 logical reads per pop``."""
+    """Return ``412 rows touched per pop, 1.2 before``; on SQL Server ``38 logical reads per pop``."""
     rows = use.touched
     spans: list[Span] = [(rows.text(text.rate), "strong"), (f" {use.touches} per pop", "muted")]
     if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
@@ -44,13 +44,13 @@ def per_pop(use: QueueUse) -> Line:
 
 
 def trend(use: QueueUse, cells: int) -> str:
-    """Rows per pop over the last minutes as blocks."""
+    """Return the rows per pop over the last minutes as blocks."""
     values = list(use.trend)[-cells:]
     return sparkline(values, max((v for v in values if v is not None), default=0.0))
 
 
 def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
-    """What the queue's screen says of its tables, in parts that go where room is short."""
+    """Return the parts of the queue screen's line about its tables. Narrow lines drop parts by rank."""
     use = queue.use
     if use is None:
         return []
@@ -71,12 +71,12 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
 
 
 def title(queue: QueueView | None) -> str:
-    """The panel's title."""
+    """Return the panel's title."""
     return "tables and indexes" if queue is None else f"tables and indexes of {shorten(clean(queue.name), 30)}"
 
 
 def summary(queue: QueueView | None) -> str:
-    """What a pop touches, behind the panel's title."""
+    """Return what a pop touches, for the panel's title."""
     use = queue.use if queue is not None else None
     if use is None:
         return ""
@@ -84,7 +84,7 @@ def summary(queue: QueueView | None) -> str:
 
 
 def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
-    """A line for each table and index, columns as far as there is room for them and as this server knows them."""
+    """Return one line per table and index, with the columns that fit and that this server provides."""
     if queue is None:
         return [((" no queue is chosen", "muted"),)]
     use = queue.use
@@ -104,7 +104,7 @@ def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
 
 
 def _unread(use: QueueUse) -> list[Line]:
-    """How old the fragmentation is, and of which indexes it is not read."""
+    """Return how old the fragmentation figures are, and why some indexes have none."""
     ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
     out: list[Line] = [((f" FRAG as of {text.duration(max(ages))} ago", "muted"),)] if ages else []
     return out + [

@@ -1,4 +1,4 @@
-"""What holding the horizon costs where a version store keeps old rows (SQL Server), and what letting go would gain."""
+"""The cost of holding the horizon on servers with a version store (SQL Server), and what releasing it gains."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _COSTS: Final = 3
 
 
 def keeps(view: View) -> bool:
-    """Whether this server keeps old rows in a version store; PostgreSQL keeps them in the tables, as dead rows."""
+    """Return True if this server keeps old rows in a version store.
+
+    PostgreSQL keeps them as dead rows in the tables.
+    """
     return view.engine == "sqlserver"
 
 
 def held(store: VersionStoreSample | None) -> Line:
-    """``row versions 1.2 GB in tempdb, 3 MB in the database``."""
+    """Return ``row versions 1.2 GB in tempdb, 3 MB in the database``."""
     if store is None:
         return (("the size of the version store is not read", "muted"),)
     whose = " of all databases" if store.whole_server else ""
@@ -31,7 +34,7 @@ def held(store: VersionStoreSample | None) -> Line:
 
 
 def costs(view: View) -> list[Line]:
-    """The version store, and the queues whose pops read most."""
+    """Return the size of the version store, and the queues whose pops read most."""
     found = [held(view.server.version_store)]
     paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched.value is not None]
     paying.sort(key=lambda pair: pair[1].touched.value or 0.0, reverse=True)
@@ -42,7 +45,10 @@ def costs(view: View) -> list[Line]:
 
 
 def gain(view: View, holders: Sequence[HorizonSample], short: str) -> str:
-    """What there is to gain if the oldest let go; ``short``: who would hold it then, empty: nobody."""
+    """Return what can be removed once the oldest holder is gone.
+
+    ``next_holder``: who holds the horizon next, or empty.
+    """
     store = view.server.version_store
     much = f"up to {text.size(store.total)} of row versions" if store is not None else "old row versions"
     then = f"{short} holds it next" if short else "nobody holds it next"

@@ -1,1 +1,1 @@
-"""What draws lines and tables; nothing here knows what a queue is."""
+"""Widgets that draw lines and tables. They know nothing about queues."""

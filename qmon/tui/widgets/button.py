@@ -1,4 +1,4 @@
-"""A button of one line; brackets and arrows show what colours show elsewhere."""
+"""A one-line button. Brackets and arrows show the focus, so that it works without colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qmon.tui.themes import tones
 
 
 class Button(Widget, can_focus=True):
-    """Pressed with enter, space or the mouse. ``hot``: it changes something."""
+    """Press it with enter, space or the mouse. ``hot``: it changes something."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "choose", id="button.press")]
 
@@ -39,17 +39,17 @@ class Button(Widget, can_focus=True):
         self._hot = hot
 
     def relabel(self, label: str) -> None:
-        """Say something else."""
+        """Change the label."""
         if label != self.label:
             self.label = label
             self.refresh(layout=True)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """The label with its brackets."""
+        """Return the width of the label with its brackets."""
         return len(self.label) + 6
 
     def render_line(self, y: int) -> Strip:
-        """``[ Purge ]``, and with the focus ``[> Purge <]``."""
+        """Draw ``[  Purge  ]``, with the focus ``[> Purge <]``."""
         styles = tones(self.app.theme)
         if self.has_focus:
             style = styles["badge"] if self._hot else styles["strong"] + Style(reverse=True)
@@ -57,10 +57,8 @@ class Button(Widget, can_focus=True):
         return Strip([Segment(f"[  {self.label}  ]", styles["accent" if self._hot else "text"])])
 
     def action_press(self) -> None:
-        """Press it."""
         self.post_message(self.Pressed(self))
 
     def on_click(self, event: events.Click) -> None:
-        """Press it with the mouse."""
         event.stop()
         self.action_press()

@@ -1,4 +1,4 @@
-"""Which columns of a table fit, and how wide each is. Pure."""
+"""The rows and columns of a table: which columns fit, and how wide each is. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from typing import Final
 from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
-# Cells between two columns, where there is room.
+# Cells between two columns of a wide table.
 GAP: Final = 3
 
-# A text, already clean, and the name of its tone.
+# A text that is already sanitized, and the name of its tone.
 Cell = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class GridColumn:
-    """A column. ``rank``: where room is short, the greatest goes first. ``least`` and ``most``: cells it may take.
+    """A column.
 
-    ``shrinks_to``: it may be cut to that many cells before a column is left out. ``grows``: takes what is left over
-    (one column of a table). ``about``: what it says, for the tooltip.
-    ``from_width``: it is only there where the table has that many cells.
+    Attributes:
+        rank: narrow tables drop the columns with the greatest rank first.
+        least, most: the limits of its width, in cells.
+        shrinks_to: cells it may be cut to before any column is dropped; 0 if it may not.
+        grows: takes the space left over; at most one column of a table.
+        from_width: hide it in tables narrower than this many cells.
+        about: its explanation, for the tooltip.
     """
 
     key: str
@@ -40,10 +44,12 @@ class GridColumn:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A row by its key, one cell a column. ``notes`` holds by column key why a figure is unknown.
+    """A row: its key and one cell per column.
 
-    ``heading``: it stands above rows that belong together, and no cursor comes to it. ``id``: what the row is about,
-    where its first cell does not say it.
+    Attributes:
+        notes: why figures are unknown, by column key.
+        heading: the row is the title of a group; the cursor skips it.
+        id: the object that the row describes, if its first cell does not name it.
     """
 
     key: str
@@ -54,13 +60,13 @@ class GridRow:
 
     @property
     def name(self) -> str:
-        """What the row is about."""
+        """The object that the row describes."""
         return self.id or self.cells[0][0]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All that a table holds, also the columns and rows that do not fit on the screen."""
+    """A complete table, including the columns and rows that do not fit on the screen."""
 
     columns: tuple[GridColumn, ...]
     rows: tuple[GridRow, ...]
@@ -77,7 +83,10 @@ class Placed:
 
 
 def natural_widths(columns: Sequence[GridColumn], rows: Sequence[GridRow], before: Sequence[int]) -> tuple[int, ...]:
-    """The cells each column needs for what is in it; never less than ``before``, so that columns do not jump."""
+    """Return the cells that each column needs for its contents.
+
+    Never less than ``old_widths``, so that columns do not jump.
+    """
     out = []
     for index, column in enumerate(columns):
         widest = max(map(width, {row.cells[index][0] for row in rows}), default=0)
@@ -87,15 +96,18 @@ def natural_widths(columns: Sequence[GridColumn], rows: Sequence[GridRow], befor
 
 
 def _title(column: GridColumn) -> int:
-    """The cells of a title; that of a left-aligned column needs one more for the arrow, others have it in the gap."""
+    """Return the cells of a title.
+
+    Left-aligned sortable columns need one more for the arrow; others have it in the gap.
+    """
     return width(column.title) + (1 if column.sortable and not column.right else 0)
 
 
 def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> tuple[Placed, ...]:
-    """The columns that fit into ``cells``, each with its place, a cell free at both ends.
+    """Return the columns that fit into ``cells``, each with its place. One cell stays free at both ends.
 
-    Where room is short, gaps are narrow and shrinking columns give up cells; then columns of the greatest rank are
-    left out. What is left over goes back to those that shrank, then into wider gaps, then to the growing column.
+    If space is short, gaps become narrow and shrinking columns give up cells. Then the columns of the greatest rank are
+    dropped. Space left over goes back to the columns that shrank, then into wider gaps, then to the growing column.
     """
     room = cells - 2
     kept = [i for i, c in enumerate(columns) if cells >= c.from_width]
@@ -126,7 +138,7 @@ def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> t
 
 
 def table_lines(columns: Sequence[GridColumn], rows: Sequence[GridRow], cells: int) -> list[Line]:
-    """The titles and one line a row; columns that do not fit are left out by their rank."""
+    """Return the titles and one line per row. Columns that do not fit are dropped by rank."""
     placed = place(columns, natural_widths(columns, rows, ()), cells)
     lines = []
     for texts in (tuple((c.title, "title") for c in columns), *(row.cells for row in rows)):

@@ -1,4 +1,4 @@
-"""A choice among a few words, one at a time: space, left and right go through them."""
+"""A choice among a few words. Space, left and right go through them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qmon.tui.themes import tones
 
 
 class Cycle(Widget, can_focus=True):
-    """All words on one line, the chosen one marked."""
+    """Shows all words on one line and marks the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,right", "move(1)", "next", id="cycle.next"),
@@ -24,7 +24,7 @@ class Cycle(Widget, can_focus=True):
     ]
 
     class Changed(Message):
-        """Another word is chosen; ``at`` is its place."""
+        """Another word was chosen; ``at`` is its index."""
 
         def __init__(self, at: int) -> None:
             super().__init__()
@@ -35,7 +35,7 @@ class Cycle(Widget, can_focus=True):
         self.words, self.at = tuple(words), at
 
     def action_move(self, by: int) -> None:
-        """The next word, or the one before; from the last on to the first."""
+        """Choose the next or previous word, wrapping around."""
         if self.words:
             self._choose((self.at + by) % len(self.words))
 
@@ -46,7 +46,7 @@ class Cycle(Widget, can_focus=True):
             self.post_message(self.Changed(at))
 
     def render_line(self, y: int) -> Strip:
-        """``‹ dead ›  dead or unknown  any``."""
+        """Draw ``‹dead›  dead or unknown  any``."""
         styles = tones(self.app.theme)
         segments = []
         for index, word in enumerate(self.words):
@@ -57,7 +57,6 @@ class Cycle(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width).apply_style(self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the word under the mouse."""
         event.stop()
         x = 0
         for index, word in enumerate(self.words):

@@ -12,17 +12,17 @@ class Dialog(ModalScreen[ScreenResultType], inherit_bindings=False):
     """A window over a screen. ``finish`` closes it."""
 
     def finish(self, result: ScreenResultType | None = None) -> None:
-        """Close with ``result``; without effect if it is closed already or another dialog is over it.
+        """Close with ``result``. Does nothing if the dialog is already closed or another dialog is over it.
 
         The second of two quick keys may arrive after the first has closed the dialog. Without the check it would close
         the screen below, and the program ends if there is none.
         """
-        if self.is_active:  # not is_current, which is also true for screens below a dialog
+        if self.is_active:  # is_current is also true for screens below a dialog
             self.dismiss(result)
 
 
 def leave(screen: Screen[Any]) -> None:
-    """Go back from a pushed screen to the one below; without effect if it is not the topmost screen."""
+    """Go back from a pushed screen to the one below. Does nothing if it is not the topmost screen."""
     if screen.is_active and len(screen.app.screen_stack) > 1:
         screen.app.pop_screen()
 

@@ -1,4 +1,4 @@
-"""The line in which a filter is typed; the table follows with every key."""
+"""The line in which a filter is typed. The table updates with every key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class FilterBar(Widget, can_focus=True):
-    """One line of text with its end as the only place to type: enter keeps the filter, escape drops it."""
+    """One line of text, edited at its end only. Enter keeps the filter, escape removes it."""
 
     ALLOW_SELECT = False
 
@@ -31,7 +31,7 @@ class FilterBar(Widget, can_focus=True):
             self.text = text
 
     class Done(Message):
-        """No more typing; ``kept``: with enter, not with escape."""
+        """Typing has ended. ``kept``: with enter, not with escape."""
 
         def __init__(self, kept: bool) -> None:
             super().__init__()
@@ -44,13 +44,13 @@ class FilterBar(Widget, can_focus=True):
         self._hint = hint
 
     def open(self, text: str) -> None:
-        """Appear, and go on typing after ``text``."""
+        """Show the line, with ``text`` as what was typed so far."""
         self.text = text
         self.display = True
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """Every printable key is part of the text, whatever it does elsewhere."""
+        """Add every printable key to the text, even if it is a key of the screen."""
         if event.key == "enter":
             self.post_message(self.Done(kept=True))
         elif event.key == "escape":
@@ -68,7 +68,7 @@ class FilterBar(Widget, can_focus=True):
         event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """A pasted text, on one line."""
+        """Add the pasted text, joined to one line."""
         event.stop()
         self._set(self.text + " ".join(event.text.split()))
 
@@ -79,7 +79,7 @@ class FilterBar(Widget, can_focus=True):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The prompt, the text, a cursor, and what may be typed."""
+        """Draw the prompt, the text, a cursor and the hint."""
         cells = self.size.width
         styles = tones(self.app.theme)
         shown = shorten(clean(self.text), max(1, cells - len(self._prompt) - 3))
@@ -100,11 +100,14 @@ class FilterBar(Widget, can_focus=True):
 
 
 def fits(wanted: str, words: str) -> bool:
-    """Whether ``words`` hold ``wanted``, whatever its case; ``!wanted``: whether they do not. Empty fits all."""
+    """Return True if ``text`` contains ``filter_text``, ignoring case.
+
+    ``!word``: if it does not. An empty filter matches all.
+    """
     needle = wanted.removeprefix("!").strip().casefold()
     return not needle or (needle in words.casefold()) is not wanted.startswith("!")
 
 
 def keep(items: Iterable[T], wanted: str, words: Callable[[T], str]) -> list[T]:
-    """The items whose words fit the filter."""
+    """Return the items whose text matches the filter. ``to_text`` returns the text of an item."""
     return [item for item in items if not wanted or fits(wanted, words(item))]

@@ -1,6 +1,6 @@
-"""A table of keyed rows that paints only what has changed.
+"""A table of keyed rows that repaints only what has changed.
 
-The cursor is on the first row until somebody moves it; from then on it stays on its row, wherever that goes.
+The cursor is on the first row until the user moves it. From then on it stays on its row, even if the row moves.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _ARROWS = {True: "▾", False: "▴"}
 
 
 class Grid(TonedWidget, can_focus=True):
-    """A header line and rows below it. Rows come sorted and filtered; the grid knows no values, only cells."""
+    """A header line with rows below it. Rows arrive sorted and filtered; the grid knows cells, not values."""
 
     BINDINGS = GRID
 
     class Selected(Message):
-        """The cursor is on another row; ``key`` is ``None`` where there is no row."""
+        """The cursor has moved to another row; ``key`` is ``None`` if there are no rows."""
 
         def __init__(self, key: str | None) -> None:
             super().__init__()
@@ -45,7 +45,7 @@ class Grid(TonedWidget, can_focus=True):
             self.key = key
 
     class Beyond(Message):
-        """A page further was asked for than there are rows: 1 down, -1 up."""
+        """The user paged past the last row (``direction`` 1) or the first (-1)."""
 
         def __init__(self, direction: int) -> None:
             super().__init__()
@@ -59,7 +59,7 @@ class Grid(TonedWidget, can_focus=True):
             self.column = column
 
     def __init__(self, columns: Sequence[GridColumn], *, opens: bool = True, id: str | None = None) -> None:
-        """``opens``: whether there is something deeper that a row leads to."""
+        """``opens``: rows can be opened."""
         super().__init__(id=id)
         self.columns = tuple(columns)
         self.opens = opens
@@ -76,7 +76,7 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def offered(self) -> list[Binding]:
-        """The keys that do something here."""
+        """The keys that do something in this table."""
         return [b for b in plain(GRID) if self.check_action(b.action, ())]
 
     @property
@@ -86,35 +86,39 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def keys_on_screen(self) -> tuple[str, ...]:
-        """The keys of the rows that there are lines for."""
+        """The keys of the rows on screen."""
         return _keys(self._rows[self._top : self._top + max(0, self.size.height - 1)])
 
     @property
     def chosen_column(self) -> GridColumn | None:
-        """The column that ``←`` and ``→`` went to, where there is room for it."""
+        """The column chosen with ``←`` and ``→``, if it is on screen."""
         return next((p.column for p in self._placed if p.column.key == self._column), None)
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The titles of the columns that there is room for."""
+        """The titles of the columns on screen."""
         return tuple(p.column.title for p in self._placed)
 
     def use_columns(self, columns: Sequence[GridColumn]) -> None:
-        """Have these columns from the next ``show`` on, which brings rows of them."""
+        """Use these columns from the next ``show`` on. Its rows must have a cell for each of them."""
         if tuple(columns) != self.columns:
             self.columns, self._widths = tuple(columns), ()
 
     def show(
         self, rows: Sequence[GridRow], *, sorted_by: tuple[str, bool] = ("", True), stale: bool = False, empty: str = ""
     ) -> None:
-        """Show these rows in this order. ``sorted_by``: column and whether descending. ``empty``: for no rows."""
+        """Show these rows in this order.
+
+        ``sorted_by``: the key of the sort column, and whether descending. ``stale`` greys the rows. ``empty``: what to
+        show if there are no rows.
+        """
         old, old_top, height = self._rows, self._top, len(self._rows)
         look = (self._placed, self._sorted, self._stale, self._empty)
         self._rows, self._sorted, self._stale = tuple(rows), sorted_by, stale
         self._empty = empty or self._empty
         known = (
             set(map(id, old)) if self._widths else set()
-        )  # columns never get narrower: rows that were there have been measured
+        )  # columns never get narrower, so rows that were there before need no new measurement
         self._place([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
         if not self._held:
@@ -130,13 +134,13 @@ class Grid(TonedWidget, can_focus=True):
             self._paint_changes(old, cursor)
 
     def _nearest(self, old: Sequence[GridRow]) -> str | None:
-        """Where the cursor goes when its row is gone: the row now at the same place."""
+        """Return where the cursor goes if its row is gone: to the row now at the same place."""
         keys, before = self.keys, _keys(old)
         at = before.index(self.cursor) if self.cursor in before else 0
         return keys[min(at, len(keys) - 1)] if keys else None
 
     def _paint_changes(self, old: Sequence[GridRow], old_cursor: str | None) -> None:
-        """Ask for a repaint of the cells that differ, and of nothing else."""
+        """Repaint the cells that differ, and nothing else."""
         cells, rows = self.size
         changed: list[Region] = []
         for line in range(rows - 1):
@@ -149,7 +153,7 @@ class Grid(TonedWidget, can_focus=True):
                 changed.append(Region(0, line + 1, cells, 1))
             elif before.cells != after.cells:
                 differ = [p for p in self._placed if before.cells[p.index] != after.cells[p.index]]
-                if differ:  # one region a row: what each of them costs is more than the cells between them
+                if differ:  # one region per row: a second region costs more than the cells between them
                     left, right = differ[0].x, min(differ[-1].x + differ[-1].width, cells)
                     changed.append(Region(left, line + 1, right - left, 1))
         if changed:
@@ -160,7 +164,7 @@ class Grid(TonedWidget, can_focus=True):
         self._placed = place(self.columns, self._widths, self.size.width)
 
     def _follow(self) -> None:
-        """Scroll so far that the cursor is on screen and no line is wasted."""
+        """Scroll so that the cursor is visible and no line stays empty."""
         visible = max(1, self.size.height - 1)
         at = self._index()
         above = 1 if visible > 1 and at > 0 and self._rows[at - 1].heading else 0
@@ -177,11 +181,11 @@ class Grid(TonedWidget, can_focus=True):
 
     @property
     def rows(self) -> tuple[GridRow, ...]:
-        """Every row, also those that are not on the screen."""
+        """All rows, including those that are not on the screen."""
         return self._rows
 
     def select(self, key: str) -> None:
-        """Put the cursor on the row of that key, if it is there."""
+        """Put the cursor on the row with this key, if it exists."""
         if key in self.keys:
             self._held = True
             self._choose(key)
@@ -189,13 +193,13 @@ class Grid(TonedWidget, can_focus=True):
             self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The header and all rows; without rows, one line to say so."""
+        """Return the height of the header and all rows, or of the header and the line for an empty table."""
         return 1 + max(1, len(self._rows))
 
     # ------------------------------------------------------------------------------------------------- painting
 
     def render_line(self, y: int) -> Strip:
-        """The header, a row, or what is shown without rows."""
+        """Draw the header, a row, or the text of an empty table."""
         cells, styles = self.size.width, self.tones
         if y == 0:
             return self._header(styles, cells)
@@ -227,7 +231,7 @@ class Grid(TonedWidget, can_focus=True):
             style = styles["strong" if is_sorted else "title"]
             if p.column.key == self._column:
                 style = styles["strong"] + tones(self.app.theme)["cursor"] + Style(underline=True)
-            # The arrow of a right-aligned title stands in the gap, so that titles do not move.
+            # The arrow of a right-aligned title is in the gap, so that titles do not move.
             title, x = pad(p.column.title, p.width, right=p.column.right), p.x + p.width
             if is_sorted and p.column.right:
                 title, x = title + _ARROWS[descending], x + 1
@@ -237,7 +241,7 @@ class Grid(TonedWidget, can_focus=True):
         return Strip(segments).adjust_cell_length(cells, self.base)
 
     def _thumb(self, y: int, styles: Tones, under: Style) -> Segment:
-        """The last cell of a line: part of the scroll bar, where there are more rows than lines."""
+        """Return the last cell of a line: part of the scroll bar if not all rows fit."""
         visible, total = self.size.height - 1, len(self._rows)
         if total <= visible or visible <= 0:
             return Segment(" ", under)
@@ -265,43 +269,42 @@ class Grid(TonedWidget, can_focus=True):
                 self.refresh(Region(0, line - self._top + 1, self.size.width, 1))
 
     def action_cursor(self, by: int) -> None:
-        """Choose the column before or after, for the help to explain; beyond either end none."""
+        """Choose the next or previous column, for the help to explain. Past either end none is chosen."""
         keys = ["", *(p.column.key for p in self._placed)]
         at = keys.index(self._column) if self._column in keys else 0
         self._column = keys[(at + by) % len(keys)]
         self.refresh(Region(0, 0, self.size.width, 1))
 
     def action_move(self, by: int) -> None:
-        """Move the cursor by so many rows."""
+        """Move the cursor by ``by`` rows."""
         self._move(self._index() + by)
 
     def action_page(self, direction: int) -> None:
-        """Move the cursor by a screenful; from the last row on, or the first, somebody else may know more."""
+        """Move the cursor by one screenful. Past the first or last row, post ``Beyond`` to load more rows."""
         edge = self.keys[-1 if direction > 0 else 0] if self.keys else None
         if self.cursor == edge:
             self.post_message(self.Beyond(direction))
         self._move(self._index() + direction * max(1, self.size.height - 2))
 
     def action_end(self, direction: int) -> None:
-        """Move the cursor to the first or the last row."""
+        """Move the cursor to the first row (-1) or the last (1)."""
         self._move(0 if direction < 0 else len(self._rows) - 1)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """No key for what this table does not do."""
+        """Disable the keys that do nothing in this table."""
         return self.opens or action != "open"
 
     def action_open(self) -> None:
-        """Open the row under the cursor."""
         if self.opens and self.cursor is not None and self._rows:
             self.post_message(self.Opened(self.cursor))
 
     def action_copy(self) -> None:
-        """Copy what the row under the cursor is about."""
+        """Copy the name of what the row under the cursor describes."""
         if (row := self.row) is not None:
             self._copy(row.name, row.name)
 
     def action_copy_row(self) -> None:
-        """Copy the row under the cursor, a line a column."""
+        """Copy the row under the cursor, one line per column."""
         if (row := self.row) is not None:
             cells = [(column.title, text.strip()) for column, (text, _) in zip(self.columns, row.cells, strict=True)]
             self._copy("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
@@ -312,7 +315,7 @@ class Grid(TonedWidget, can_focus=True):
         return next((row for row in self._rows if row.key == self.cursor), None)
 
     def _copy(self, text: str, words: str) -> None:
-        """By OSC 52, which goes through SSH; not every terminal does it."""
+        """Copy with OSC 52, which works over SSH. Not every terminal supports it."""
         self.app.copy_to_clipboard(text)
         self.app.notify(f"copied: {shorten(words, 40)}", timeout=3, markup=False)
 
@@ -326,7 +329,7 @@ class Grid(TonedWidget, can_focus=True):
         return next((p for p in self._placed if p.x - 1 <= x < p.x + p.width + 1), None)
 
     def on_click(self, event: events.Click) -> None:
-        """A click chooses a row, a second one opens it; on the header it sorts."""
+        """Select a row; a double click opens it. A click on the header sorts."""
         if event.y == 0:
             placed = self._column_at(event.x)
             if placed is not None and placed.column.sortable:
@@ -339,17 +342,15 @@ class Grid(TonedWidget, can_focus=True):
                 self.action_open()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel moves the cursor."""
         event.stop()
         self.action_move(1)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel moves the cursor."""
         event.stop()
         self.action_move(-1)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """The tooltip says what a column is, or why a figure is unknown."""
+        """Set the tooltip: the explanation of the column, or why a figure is unknown."""
         placed = self._column_at(event.x)
         index = self._top + event.y - 1
         note = ""

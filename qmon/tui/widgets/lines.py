@@ -1,4 +1,4 @@
-"""A panel of lines, written anew with each new view and painted only where a line has changed."""
+"""A panel of lines, rewritten with each new view. Only changed lines are repainted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from textual.strip import Strip
 from qmon.tui.spans import Line, cut, line_width
 from qmon.tui.widgets.toned import TonedWidget
 
-# (cells, rows) -> lines. `rows` is what there is room for.
+# (cells, rows) -> lines. `rows` is the number of rows that fit.
 Writer = Callable[[int, int], Sequence[Line]]
 
 
 class Lines(TonedWidget, can_focus=False):
-    """Lines of spans. ``height: auto`` makes it as high as its writer's lines, up to ``most`` rows."""
+    """Lines of spans. With ``height: auto`` the widget is as high as its writer's lines, up to ``most`` rows."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, most: int = 100) -> None:
         super().__init__(id=id, classes=classes)
@@ -27,7 +27,7 @@ class Lines(TonedWidget, can_focus=False):
         self._most = most
 
     def show(self, writer: Writer, *, stale: bool = False) -> None:
-        """Draw what ``writer`` writes for the size there is; ``stale`` greys it."""
+        """Draw what ``writer`` returns for the current size; ``stale`` greys it."""
         self._writer = writer
         if stale != self._stale:
             self._stale = stale
@@ -58,7 +58,7 @@ class Lines(TonedWidget, can_focus=False):
             self.refresh(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many rows as the writer has lines for this width."""
+        """Return the number of lines that the writer needs for this width."""
         if self._writer is None:
             return 1
         return max(1, min(self._most, len(self._writer(width, self._most))))
@@ -67,7 +67,7 @@ class Lines(TonedWidget, can_focus=False):
         self._write()
 
     def render_line(self, y: int) -> Strip:
-        """One line as a strip, as wide as the widget."""
+        """Draw one line, as wide as the widget."""
         cells, styles = self.size.width, self.tones
         line = cut(self._lines[y], cells) if y < len(self._lines) else ()
         segments = [Segment(text, styles[tone]) for text, tone in line]

@@ -1,4 +1,4 @@
-"""A text that is scrolled, searched and selected: long lines are broken, and only the rows that are seen are drawn."""
+"""A scrollable, searchable and selectable text. Long lines are broken; only the visible rows are drawn."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from qmon.tui.widgets.toned import TonedWidget
 
 @dataclass(frozen=True, slots=True)
 class PagerLine:
-    """One line, fit for a terminal; ``muted``: words of qmon's own, not a value. ``name``: so many characters at its
-    beginning are the name of what follows.
+    """One line, safe for a terminal.
+
+    ``muted``: the text is qmon's own, not a value. ``name``: the number of characters at its start that name the value.
     """
 
     text: str
@@ -32,7 +33,7 @@ class PagerLine:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A part of a line that is a row of its own."""
+    """A part of a line that is drawn as one row."""
 
     line: int
     start: int
@@ -40,13 +41,13 @@ class _Row:
 
 
 class Pager(TonedWidget, can_focus=True):
-    """Shows lines from one on; ``search`` marks what is looked for."""
+    """Shows lines and scrolls through them; ``search`` marks matches."""
 
     BINDINGS = PAGER
     ALLOW_SELECT = True
 
     class Moved(Message):
-        """Other lines are seen now, or more of them."""
+        """Other lines are visible now, or more of them."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -58,7 +59,7 @@ class Pager(TonedWidget, can_focus=True):
         self._wanted = ""
 
     def show(self, lines: Sequence[PagerLine], *, stale: bool = False) -> None:
-        """Show these lines, from the first one where they are others than before."""
+        """Show these lines. If they differ from the previous ones, start at the first."""
         if stale != self._stale:
             self._stale = stale
             self.refresh()
@@ -70,7 +71,7 @@ class Pager(TonedWidget, can_focus=True):
     # ----------------------------------------------------------------------------------------------------- searching
 
     def search(self, wanted: str) -> None:
-        """Mark what is looked for, whatever its case, and go to the first of it from here on; empty: nothing."""
+        """Mark all matches, ignoring case, and go to the first from the current row on. Empty removes the marks."""
         self._wanted, self._found, self._at = wanted, [], 0
         if wanted:
             pattern = re.compile(re.escape(wanted), re.IGNORECASE)
@@ -85,7 +86,7 @@ class Pager(TonedWidget, can_focus=True):
         self.refresh()
 
     def find(self, by: int) -> None:
-        """Go to the next place that was found, or the one before."""
+        """Go to the next match (1) or the previous one (-1)."""
         if self._found:
             self._at = (self._at + by) % len(self._found)
             self._to_match()
@@ -93,7 +94,7 @@ class Pager(TonedWidget, can_focus=True):
 
     @property
     def matches(self) -> tuple[int, int]:
-        """Which place it is, from 1, and how many were found."""
+        """The number of the current match, from 1, and how many there are."""
         return (self._at + 1 if self._found else 0, len(self._found))
 
     def _to_match(self) -> None:
@@ -109,7 +110,7 @@ class Pager(TonedWidget, can_focus=True):
 
     @property
     def place(self) -> str:
-        """Where one is, ``1–20 of 100 lines``; empty where all of it is seen."""
+        """The visible lines: ``lines 1–20 of 100``. Empty if all lines are visible."""
         rows, height = len(self._rows), self.size.height
         if rows <= height or not height:
             return ""
@@ -124,24 +125,22 @@ class Pager(TonedWidget, can_focus=True):
             self.post_message(self.Moved())
 
     def action_move(self, by: int) -> None:
-        """So many rows down."""
+        """Scroll down by ``by`` rows."""
         self._go(self._top + by)
 
     def action_page(self, by: int) -> None:
-        """So many screenfuls down."""
+        """Scroll down by ``by`` screenfuls."""
         self._go(self._top + by * max(1, self.size.height - 1))
 
     def action_end(self, end: int) -> None:
-        """To the first row, or the last."""
+        """Go to the first row (-1) or the last (1)."""
         self._go(0 if end < 0 else len(self._rows))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """The wheel scrolls."""
         event.stop()
         self.action_move(3)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """The wheel scrolls."""
         event.stop()
         self.action_move(-3)
 
@@ -167,7 +166,7 @@ class Pager(TonedWidget, can_focus=True):
         return [self._lines[row.line].text[row.start : row.end] for row in rows]
 
     def render_line(self, y: int) -> Strip:
-        """One row, with what was found and what is selected in it."""
+        """Draw one row with its matches and the selection."""
         cells, styles, index = self.size.width, self.tones, self._top + y
         if index >= len(self._rows):
             return Strip([Segment(" " * cells, self.base)], cells)
@@ -204,7 +203,7 @@ class Pager(TonedWidget, can_focus=True):
     # ----------------------------------------------------------------------------------------------------- selecting
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """What is selected, with the lines as they are and not as they are broken."""
+        """Return the selected text, with the original lines and not as they are broken."""
         if not self._rows:
             return None
         first, last = self._place(selection.start, 0), self._place(selection.end, len(self._rows) - 1, last=True)
@@ -220,12 +219,11 @@ class Pager(TonedWidget, can_focus=True):
         return row.line, min(row.end, row.start + max(0, offset.x))
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Draw it."""
         self.refresh()
 
 
 def _broken(number: int, line: PagerLine, cells: int) -> list[_Row]:
-    """A line as rows of so many cells; qmon's own words are broken at blanks."""
+    """Break a line into rows of ``cells`` cells. Break qmon's own text at blanks."""
     text = line.text
     if text.isascii() and not line.muted:
         return [_Row(number, at, min(len(text), at + cells)) for at in range(0, max(1, len(text)), cells)]

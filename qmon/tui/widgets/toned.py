@@ -1,4 +1,4 @@
-"""A widget whose lines are made of tones: what all its lines share is found out once, not for each of them."""
+"""The base of widgets that are drawn in tones. It computes the styles once, not for every line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.tui.themes import Tones, tones
 
 
 class TonedWidget(Widget):
-    """Knows its tones on its own background until its style changes. ``_stale``: the figures are too old."""
+    """Caches its tones on its own background until its style changes. ``_stale``: the figures are too old."""
 
     ALLOW_SELECT = False
     _stale = False
@@ -20,21 +20,21 @@ class TonedWidget(Widget):
 
     @property
     def base(self) -> Style:
-        """The style of what has no tone."""
+        """The style of text without a tone."""
         if self._base is None:
             self._base = self.rich_style
         return self._base
 
     @property
     def tones(self) -> Tones:
-        """The style of each tone, here and now."""
+        """The current style of each tone."""
         return tones(self.app.theme, stale=self._stale, base=self.base)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Tones have no colours of the terminal's own that would have to be told in numbers."""
+        """Leave out the conversion of ANSI colours: tones have none."""
         return [each for each in super().get_line_filters() if not isinstance(each, ANSIToTruecolor)]
 
     def notify_style_update(self) -> None:
-        """Forget what was found out."""
+        """Drop the cached style."""
         self._base = None
         super().notify_style_update()

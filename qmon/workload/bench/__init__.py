@@ -1,1 +1,1 @@
-"""Measures queue designs side by side: throughput, latency and what they cost the server."""
+"""Measures queue designs side by side: throughput, latency and cost for the server."""

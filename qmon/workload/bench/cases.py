@@ -22,18 +22,20 @@ class Part(StrEnum):
     """The parts of a bench."""
 
     HEALTHY = "healthy"
-    # The same load while one transaction is open from beginning to end: nothing that is dead can be removed.
+    # The same load while one transaction is open from beginning to end, so no dead row can be removed.
     HELD = "held"
-    # Buffers per batch of the three batch designs, nobody else about.
+    # Buffers per batch of the three batch designs, without other load.
     DEQUEUE = "dequeue"
 
 
 @dataclass(frozen=True, slots=True)
 class BenchPlan:
-    """A whole bench. Times in seconds.
+    """A whole bench. Times are in seconds.
 
-    ``ahead``: messages that pushers may be ahead of poppers, where a batch is one; so that every design works at
-    the same depth. ``rows``: messages in the queue of the dequeue part; ``payload_bytes``: its largest message.
+    - ``ahead``: messages that producers may be ahead of consumers, at batch size one, so that every design works at
+      the same depth.
+    - ``rows``: messages in the queue of the dequeue part.
+    - ``payload_bytes``: the largest message of the dequeue part.
     """
 
     designs: tuple[str, ...]
@@ -50,7 +52,7 @@ class BenchPlan:
     parts: tuple[Part, ...] = tuple(Part)
 
     def check(self) -> None:
-        """Raise ``BadInput`` where this cannot be done."""
+        """Raise ``BadInput`` if the plan is not possible."""
         if not self.designs or not self.parts:
             raise BadInput("a bench needs a design and a part to measure")
         if self.pushers < 1 or self.poppers < 1 or self.pushers + self.poppers > MAX_SESSIONS:
@@ -63,7 +65,9 @@ class BenchPlan:
             raise BadInput("a batch has 1 to 10,000 messages")
 
     def loads(self) -> tuple[Case, ...]:
-        """The runs under load, part by part; a batch of a design without batches is left out when it is installed."""
+        """Return the runs under load, part by part. Batches of a design without batches are skipped when it is
+        installed.
+        """
         return tuple(
             Case(design, batch, part is Part.HELD)
             for part in self.parts
@@ -73,7 +77,7 @@ class BenchPlan:
         )
 
     def dequeues(self) -> tuple[tuple[str, int], ...]:
-        """Design and batch of each run of the dequeue part."""
+        """Return design and batch of each run of the dequeue part."""
         if Part.DEQUEUE not in self.parts:
             return ()
         return tuple(
@@ -83,26 +87,27 @@ class BenchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run under load: a design, messages at a time, and whether a transaction is held open meanwhile."""
+    """One run under load: a design, messages per call, and whether a transaction is held open during the run."""
 
     design: str
     batch: int
     held: bool
 
     def possible(self, layout: Layout) -> bool:
-        """Whether the design has what the run calls."""
+        """Return whether the design has the routines that the run calls."""
         return self.batch == 1 or bool(layout.routine("push_batch") and layout.routine("pop_batch"))
 
     @property
     def completes(self) -> bool:
-        """Whether a popped message is completed by a call of its own."""
+        """Whether popped messages are completed by a separate call."""
         return TRAITS[self.design].completes
 
 
 def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
-    """The units of the gate: messages a step, and the steps that pushers may be ahead of poppers.
+    """Return the units of the gate: messages per step, and the steps that producers may be ahead of consumers.
 
-    At least a step for each session, so that each may have one unfinished; half a ring of ``size`` slots at most.
+    At least one step for each session, so that each may have one unfinished; at most half of a ring with ``size``
+    slots.
     """
     unit = max(16, batch)
     messages = plan.ahead + (50 * batch if batch > 1 else 0)
@@ -113,7 +118,7 @@ def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
 
 
 def chosen(wanted: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
-    """The designs that the user means, all where none is named; raises ``BadInput`` for one that is not there."""
+    """Return the designs that the user chose, all if none is named. Raises ``BadInput`` for a missing design."""
     for design in wanted:
         if design not in there:
             raise BadInput(f"there is no design {design!r} to measure here; there are: {', '.join(there)}")

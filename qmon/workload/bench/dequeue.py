@@ -1,4 +1,4 @@
-"""The articles' comparison of batch dequeues: what one batch reads, nobody else about."""
+"""The articles' comparison of batch dequeues: what one batch reads, without other load."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ ARTICLE: Final[dict[str, tuple[int, int, int]]] = {
 
 _FIRST: Final = 20
 _FILL: Final = 200
-# Called with the share (0 to 1) that is done.
+
+# Called with the finished share (0 to 1).
 OnProgress = Callable[[float], None]
 
 
 def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout, on_progress: OnProgress) -> Dequeue:
-    """Fill a freshly installed queue, then pop it empty in batches from one session after another.
+    """Fill a newly installed queue, then pop it empty in batches, with one session after another.
 
-    Payloads are read to the last byte. Popped messages stay where they are, as in the article: nobody archives.
+    Payloads are read completely. Popped messages stay in the table, as in the article: nothing is archived.
     """
     _fill(site, plan, layout, on_progress)
     before = counters(site, layout, batch)
@@ -67,7 +68,7 @@ def _fill(site: Site, plan: BenchPlan, layout: Layout, on_progress: OnProgress) 
 
 
 def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: OnProgress | None = None) -> int:
-    """Pop a number of batches, or all there are, in a session of its own; returns how many."""
+    """Pop ``max_batches`` batches, or all, in a separate session. Return the number of batches."""
     statement = site.named("dequeue", {"pop_batch": named(layout, "pop_batch")})
     batches = messages = 0
     with contextlib.closing(site.connect("load dequeue")) as connection:

@@ -1,4 +1,4 @@
-"""Latencies as the loops inside the server count them: buckets an eighth of an octave wide."""
+"""Latencies as the loops inside the server count them, in buckets an eighth of an octave wide."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 BUCKETS: Final = 192
-# An operation of t microseconds is in bucket floor(8 · log2(1 + t)), the last bucket holding all that is longer.
+
+# An operation of t microseconds is in bucket floor(8 · log2(1 + t)). The last bucket holds everything longer.
 PER_OCTAVE: Final = 8
 
 NOTHING: Final = (0,) * BUCKETS
 
 
 def edge(index: float) -> float:
-    """Where a bucket begins, in microseconds."""
+    """Return where a bucket begins, in microseconds."""
     return math.exp2(index / PER_OCTAVE) - 1
 
 
 def added(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
-    """The sum of histograms; all zero where there is none."""
+    """Return the sum of histograms; all zero if there are none."""
     total = [0] * BUCKETS
     for each in histograms:
         if each is not NOTHING:
@@ -30,9 +31,9 @@ def added(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
 
 
 def percentile(counts: Sequence[int], share: float) -> float | None:
-    """The time in milliseconds below which this share (0 to 1) of the operations stayed; ``None`` without any.
+    """Return the time in milliseconds below which this share (0 to 1) of the operations stayed; ``None`` without any.
 
-    Within its bucket an operation may be anywhere: the answer is off by 9 % at most, 4 % mostly.
+    The position within a bucket is unknown: the answer is off by 9 % at most, usually by 4 %.
     """
     wanted = share * sum(counts)
     seen = 0
@@ -44,7 +45,7 @@ def percentile(counts: Sequence[int], share: float) -> float | None:
 
 
 def read(text: object) -> tuple[int, ...]:
-    """A histogram as the server hands it over: ``{0,12,…}``, or four bytes for each bucket; nothing is all zero."""
+    """Convert a histogram from the server: ``{0,12,…}``, or four bytes for each bucket. An empty value is all zero."""
     if isinstance(text, bytes):
         return struct.unpack(f">{BUCKETS}i", text)
     inner = str(text or "").strip("{}")

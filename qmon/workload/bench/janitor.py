@@ -1,7 +1,7 @@
-"""``python -m qmon.workload.bench.janitor``: drops the schema of a bench when the bench is over, however it ended.
+"""``python -m qmon.workload.bench.janitor``: drops the schema of a bench when the bench ends in any way.
 
-Given the target and the schema on its standard input, it waits for the end of that: closed in good order, or because
-the process that held the other end is gone.
+It reads the target and the schema from its standard input, and waits for the end of the input: closed by the bench,
+or because the process at the other end is gone.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _WITHIN_S: Final = 60.0
 
 @contextlib.contextmanager
 def swept(target: Target, schema: str) -> Iterator[None]:
-    """Whatever happens in the block or to this process, the schema is gone afterwards.
+    """Guarantee that the schema is dropped after the block, whatever happens to the block or this process.
 
-    A janitor in a process of its own, out of reach of the terminal's signals, does it. Raises what ``sweep`` raises.
+    A janitor in a separate process, which does not receive the terminal's signals, drops it. Raises what
+    ``sweep_schema`` raises.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "qmon.workload.bench.janitor"],
@@ -44,7 +45,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
     try:
         process.stdin.write(f"{schema} {WorkerSpec(target).to_json()}\n")
         process.stdin.flush()
-        process.stdout.readline()  # it is there and will clean up
+        process.stdout.readline()  # it runs and will clean up
         yield
     finally:
         with contextlib.suppress(OSError):
@@ -60,7 +61,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
 
 
 def main(orders: TextIO) -> int:
-    """Wait until standard input ends; then sweep. Returns 0 where the schema is gone."""
+    """Wait until standard input ends, then drop the schema. Return 0 if it is gone."""
     for number in (system.HANGUP, signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGQUIT", signal.SIGTERM)):
         signal.signal(number, signal.SIG_IGN)
     schema, _, spec = orders.readline().partition(" ")

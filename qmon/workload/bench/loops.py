@@ -1,4 +1,4 @@
-"""The procedures that loop inside the server, made for one queue."""
+"""The procedures that loop inside the server, created for one queue."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from qmon.workload.statements import type_taken
 
 PUSHED: Final = "bench_pushed"
 POPPED: Final = "bench_popped"
+
 # The two sequences of the gate, as an array literal.
 GATE: Final = f"{{{PUSHED},{POPPED}}}"
-# Where what a pop returns has to be put somewhere: the statement that makes the type for it, by its columns.
+
+# The statement that creates the type for the result of a pop, by the result's columns.
 _FOUND: Final = {
     ("id", "payload"): "found",
     ("id", "payload", "attempt"): "found_attempt",
@@ -27,7 +29,7 @@ _FOUND: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """The statements that run one slice of pushing and of popping."""
+    """The statements that run one slice of pushes and of pops."""
 
     push: Statement
     pop: Statement
@@ -47,13 +49,13 @@ def make_loops(site: Site, layout: Layout, case: Case) -> Loops:
 
 
 def empty_loop(site: Site) -> Statement:
-    """Create the loop with nothing in it."""
+    """Create an empty loop, and return the statement that calls it."""
     site.run("empty_loop", {"loop": site.in_schema("bench_empty")})
     return site.statement("call", {"loop": site.in_schema("bench_empty")})
 
 
 def _made(site: Site, layout: Layout, file: str, procedure: str, pop: str) -> Statement:
-    """Create one procedure; ``pop``: the routine that takes messages out."""
+    """Create one procedure. ``pop``: the routine that pops messages."""
     query = queries.load(site.engine.name, f"action/bench/{file}", site.connection.version)
     own: dict[str, Name] = {
         "loop": site.in_schema(procedure),
@@ -70,13 +72,13 @@ def _made(site: Site, layout: Layout, file: str, procedure: str, pop: str) -> St
 
 
 def named(layout: Layout, slot: str) -> Name:
-    """A routine of the design, or a type that one takes; ``None`` where the design has none."""
+    """Return a routine of the design, or a type that one takes; ``None`` if the design has none."""
     found = layout.routine(slot)
     return type_taken(layout, slot) if found is None else found.parts
 
 
 def returned(engine: Engine, version: tuple[int, int], layout: Layout, verb: str) -> str:
-    """The statement that makes the type for what a procedure of the design returns."""
+    """Return the name of the statement that creates the type for the result of a procedure of the design."""
     files = queries.design_files(engine.name, layout.design, version)
     (columns,) = (query.columns for query in files if f"CREATE PROCEDURE {{{verb}}}" in query.text)
     return _FOUND[columns]

@@ -26,18 +26,20 @@ from qmon.workload.bench.sessions import SLICE_S, LoadSession, LoadSessions, Sli
 from qmon.workload.bench.site import Site
 
 SAMPLE_EVERY_S: Final = 0.2
-# For how long empty loops are measured.
+
+# Seconds for which empty loops are measured.
 EMPTY_S: Final = 1.0
 _SETTLE_S: Final = 0.2
-# Called with the seconds that are over, of all, and the cycles per second of late.
+
+# Called with the elapsed seconds, and the recent cycles per second.
 OnProgress = Callable[[float, float], None]
 
 
 def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress: OnProgress) -> CaseResult:
-    """Load one freshly installed queue and say how it went.
+    """Load one newly installed queue and return the results.
 
-    The loops begin with a warm-up that is not counted in rates and latencies; buffers and log are those of the whole
-    load over all its cycles. Raises what a lost connection raises.
+    The loops begin with a warm-up that does not count in rates and latencies. Buffers and log are those of the whole
+    load divided by all its cycles. Raises the error of a lost connection.
     """
     loops = make_loops(site, layout, case)
     unit, ahead = gate(plan, case.batch, None if layout.ring is None else layout.ring.size)
@@ -63,7 +65,7 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress
 
 
 def empty_rate(site: Site, plan: BenchPlan) -> float:
-    """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
+    """Return rounds per second of an empty loop, with as many sessions as the load has."""
     call = empty_loop(site)
     count = round(EMPTY_S / SLICE_S)
     with LoadSessions(site.connect, site.salvage) as sessions:
@@ -78,7 +80,7 @@ def empty_rate(site: Site, plan: BenchPlan) -> float:
 def _watch(
     site: Site, sessions: LoadSessions, count: int, warm: int, on_progress: OnProgress, sampler: BenchWaitSampler
 ) -> None:
-    """Start the sessions, and look at them until they are through."""
+    """Start the sessions, and observe them until they finish."""
     start_at = _clock(site) + _SETTLE_S
     sessions.start(start_at, count)
     pause = threading.Event()
@@ -87,14 +89,14 @@ def _watch(
         now = _clock(site) - start_at
         if now > warm * SLICE_S and now < count * SLICE_S:
             sampler.sample()
-        last = int(now / SLICE_S) - 2  # all are through with it
+        last = int(now / SLICE_S) - 2  # all sessions have finished this slice
         rate = sum(_in_slice(sessions.poppers, last - back) for back in range(2)) / (2 * SLICE_S)
         on_progress(min(max(0.0, now), count * SLICE_S), rate)
 
 
 @contextlib.contextmanager
 def _held(site: Site, layout: Layout) -> Iterator[None]:
-    """A transaction that is open for the whole block."""
+    """Keep a transaction open for the whole block."""
     with contextlib.closing(site.connect("holder")) as connection, connection.transaction():
         connection.fetch(Bound(site.named("hold", {"table": layout.table.parts})))
         yield
@@ -114,7 +116,7 @@ def _messages(sessions: Iterable[LoadSession], first: int) -> int:
 
 
 def _in_slice(sessions: Iterable[LoadSession], number: int) -> int:
-    """Messages of one slice; of those sessions that are through with it."""
+    """Return the messages of one slice, from the sessions that have finished it."""
     return sum(each.messages for session in sessions for each in tuple(session.slices[-8:]) if each.number == number)
 
 

@@ -1,4 +1,4 @@
-"""Reads the server's counters before and after a run, and what sessions wait for in between."""
+"""Reads the server's counters before and after a run, and the waits of sessions in between."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _PostgresReadings:
 
 @dataclass(frozen=True, slots=True)
 class SqlServerReadings:
-    """A row of ``readings.sql`` on SQL Server: totals since it started, or since it took the table into memory."""
+    """A row of ``readings.sql`` on SQL Server: totals since the server started, or loaded the table into memory."""
 
     wal: int | None
     reads: int
@@ -56,14 +56,16 @@ class SqlServerReadings:
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the server has counted, at a moment: totals, but ``dead`` (rows) and ``bytes`` are as they are now.
+    """The server's counters at one moment. All are totals, except ``dead`` (rows) and ``bytes``, which are current.
 
     Attributes:
-        at_s: when, on our monotonic clock.
+        at_s: time on our monotonic clock, in seconds.
         wal: bytes of log written.
-        reads: buffers, or pages, touched.
-        updated: rows updated; ``hot``: of these within their page; ``vacuums``; ``None``: the server has no such thing.
-        tables: what SQL Server counts of the queue's tables, ``server``: of the whole server; ``None`` elsewhere.
+        reads: buffers, or pages, read.
+        updated, hot, vacuums: updated rows, those updated within their page, and vacuum runs; ``None`` if the server
+            has no such counter.
+        tables: SQL Server's counters of the queue's tables; ``None`` elsewhere.
+        server: SQL Server's counters of the whole server; ``None`` elsewhere.
     """
 
     at_s: float
@@ -80,7 +82,7 @@ class Counters:
 
 
 def counters(site: Site, layout: Layout, batch: int) -> Counters:
-    """The counters as the server shows them now; ``batch``: messages at a time, which says what the load calls."""
+    """Read the counters. ``batch``: messages per call, which selects the routines that the load calls."""
     many = "" if batch == 1 else "_batch"
     known = {verb: named(layout, f"{verb}{many}") for verb in ("push", "pop", "complete")}
     known["table"] = layout.table.parts
@@ -101,12 +103,12 @@ def counters(site: Site, layout: Layout, batch: int) -> Counters:
 
 
 def moved(before: float | None, after: float | None) -> float | None:
-    """By how much a total has grown; ``None`` where it is not known, or was begun anew meanwhile."""
+    """Return the growth of a total; ``None`` if it is unknown, or was reset in between."""
     return None if before is None or after is None or after < before else after - before
 
 
 def server_counts(before: Counters, after: Counters, cycles: int) -> ServerCounts | None:
-    """What SQL Server has counted between two readings; ``None`` on another server, and without a cycle."""
+    """Return what SQL Server counted between two readings; ``None`` on another server, and without a cycle."""
     if not cycles or before.tables is None or after.tables is None or before.server is None or after.server is None:
         return None
 
@@ -136,7 +138,7 @@ def server_counts(before: Counters, after: Counters, cycles: int) -> ServerCount
 
 
 def wait_until_gone(site: Site) -> None:
-    """Wait until no pusher or popper is left: then all have handed in their counts."""
+    """Wait until no producer or consumer session is left: then all have reported their counts."""
     deadline = time.monotonic() + _GONE_WITHIN_S
     while time.monotonic() < deadline:
         if site.rows("sessions", {"prefix": site.load}) == ((0,),):
@@ -145,7 +147,7 @@ def wait_until_gone(site: Site) -> None:
 
 
 class BenchWaitSampler:
-    """Samples the load's sessions now and then, on the bench's own connection."""
+    """Sample the waits of the load's sessions on the bench's own connection."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -158,10 +160,10 @@ class BenchWaitSampler:
 
     @property
     def samples(self) -> int:
-        """Samples of sessions taken so far."""
+        """Number of session samples so far."""
         return self._seen.total()
 
     def top(self, number: int = 5) -> tuple[Wait, ...]:
-        """The most frequent, with their share."""
+        """Return the most frequent waits, with their share."""
         total = max(1, self.samples)
         return tuple(Wait(name, count / total) for name, count in self._seen.most_common(number))

@@ -10,7 +10,7 @@ from qmon.workload.bench.cases import REFERENCE, BenchPlan, Case
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds that an operation took inside the server, with its commit."""
+    """Milliseconds of an operation inside the server, including its commit."""
 
     p50_ms: float
     p99_ms: float
@@ -18,7 +18,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A wait of the load's sessions, as a share (0 to 1) of all samples; CPU: ran, or could have run."""
+    """A wait of the load's sessions, as a share (0 to 1) of all samples. CPU: running or runnable."""
 
     name: str
     share: float
@@ -26,21 +26,21 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class ServerCounts:
-    """What SQL Server has counted over a whole load, warm-up included. ``None``: it did not tell, or began anew.
+    """SQL Server's counters over a whole load, including the warm-up. ``None``: unknown, or reset in between.
 
-    What ends in ``_per_cycle`` is of the queue's tables, but for the last three of them.
+    Counters that end in ``_per_cycle`` are of the queue's tables, except for the last three of them.
 
     Attributes:
-        allocations_per_cycle: pages allocated because one was full, page splits included.
-        page_latches_per_cycle: waits for a latch on a page in memory, and the milliseconds waited.
-        locks_per_cycle: waits for a lock on a row or page, and the milliseconds waited.
+        allocations_per_cycle: pages allocated because one was full, including page splits.
+        page_latches_per_cycle: waits for a latch on a page in memory; ``page_latch_ms_per_cycle``: milliseconds waited.
+        locks_per_cycle: waits for a lock on a row or page; ``lock_ms_per_cycle``: milliseconds waited.
         root_latches_per_cycle: waits for the latch on the root of a tree (ACCESS_METHODS_HOBT_VIRTUAL_ROOT), of the
             whole server.
-        page_splits_per_cycle: of the whole server; pages added at the end of an index are among them.
+        page_splits_per_cycle: of the whole server, including pages added at the end of an index.
         log_flush_waits_per_cycle: commits of the database that waited for the log.
         transactions_per_s: transactions that began in the database.
-        lock_timeouts_per_s: locks of the whole server not to be had in time, those that did not wait included.
-        batches_per_s: batches that the whole server received; the load sends four a second for each session.
+        lock_timeouts_per_s: lock timeouts of the whole server, including requests that did not wait.
+        batches_per_s: batches received by the whole server; the load sends four per second for each session.
     """
 
     allocations_per_cycle: float | None
@@ -58,29 +58,29 @@ class ServerCounts:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One run under load.
+    """The result of one run under load.
 
     Attributes:
-        cycles_per_s: messages pushed and popped (and completed, where the design completes) per second; only pops that
+        cycles_per_s: messages pushed and popped (and completed, if the design completes) per second. Only pops that
             returned a message count.
         pushed_per_s: messages pushed per second.
-        buffers_per_cycle: buffers of tables, indexes, payloads and sequences touched for one cycle; on SQL Server pages
-            that the design's procedures have read.
-        wal_per_cycle: bytes of log that the server (SQL Server: the database) wrote for one cycle; whoever else writes
-            is in it.
+        buffers_per_cycle: buffers of tables, indexes, payloads and sequences read for one cycle; on SQL Server, pages
+            read by the design's procedures.
+        wal_per_cycle: bytes of log that the server (SQL Server: the database) wrote for one cycle, including those of
+            other sessions.
         waits: most frequent first.
-        samples: samples of sessions that ``waits`` is made of.
-        dead_rows: at the end: dead rows of PostgreSQL, ghosts of SQL Server in the queue's table.
-        hot_share: of the updates, those within their page that touched no index; ``None`` without updates.
-        vacuums: how often a table was vacuumed meanwhile; ``None`` on SQL Server.
+        samples: number of session samples behind ``waits``.
+        dead_rows: at the end: dead rows of PostgreSQL, ghost rows of SQL Server in the queue's table.
+        hot_share: share of the updates that stayed within their page and changed no index; ``None`` without updates.
+        vacuums: number of vacuum runs during the load; ``None`` on SQL Server.
         bytes: size at the end.
-        deadlocks: in the whole database meanwhile.
+        deadlocks: deadlocks in the whole database during the load.
         missed: pushes into a full ring and pops that found nothing.
-        errors: operations that failed, as by a deadlock. On PostgreSQL slices that ended so; of loops over single
-            messages without complete, what such a slice had done is not counted.
+        errors: failed operations, for instance by a deadlock. On PostgreSQL, failed slices; in loops over single
+            messages without complete, the work of such a slice is not counted.
         timeline: cycles per second, one figure for each slice.
-        slice_s: seconds that each of them stands for.
-        server: what SQL Server counts besides; ``None`` on PostgreSQL.
+        slice_s: length of a slice in seconds.
+        server: further counters of SQL Server; ``None`` on PostgreSQL.
     """
 
     case: Case
@@ -109,9 +109,9 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Buffers, or pages, touched: in all; of tables, indexes, and payloads stored apart (with their indexes).
+    """Buffers, or pages, read: in total; of tables, of indexes, and of payloads stored separately (with their indexes).
 
-    SQL Server does not tell table from index; its ``payload`` are the pages of payloads that were fetched.
+    SQL Server does not distinguish table from index. Its ``payload`` counts the payload pages that were fetched.
     """
 
     total: float | None
@@ -122,7 +122,7 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Dequeue:
-    """The dequeue part for one design and batch: ``first`` batches of a fresh queue, and all until it is empty."""
+    """The dequeue part for one design and batch: ``first`` batches of a new queue, and all until it is empty."""
 
     design: str
     batch: int
@@ -135,22 +135,21 @@ class Dequeue:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The server as it was: its version, and the settings that the figures depend on, by name."""
+    """The server at the time: its version, and the settings that affect the figures, by name."""
 
     target: str
     engine: EngineName
     version: str
     settings: dict[str, str]
-    # Rounds per second of the driving loop with nothing in it, all sessions together: the driver's own limit.
+    # Rounds per second of the empty driving loop, all sessions together: the limit of the driver itself.
     empty_loops_per_s: float
-    # Microseconds that the server's clock moves on at a time, so that shorter times are not told apart; `None`: a
-    # microsecond at most.
+    # Resolution of the server's clock in microseconds; `None` if it is a microsecond or less.
     clock_step_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A whole bench."""
+    """The report of a whole bench."""
 
     plan: BenchPlan
     conditions: Conditions
@@ -160,11 +159,11 @@ class Report:
     without_batches: tuple[str, ...] = ()
 
     def ratio(self, outcome: CaseResult) -> float | None:
-        """How much faster than ``naive`` in the same part with the same batch; ``None`` where that was not measured."""
+        """Return the factor over ``naive`` in the same part with the same batch; ``None`` if that was not measured."""
         return self._over(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
 
     def kept(self, outcome: CaseResult) -> float | None:
-        """The share of the design's healthy rate that is left while a transaction is held open."""
+        """Return the share of the design's healthy rate that remains while a transaction is held open."""
         if not outcome.case.held:
             return None
         return self._over(outcome, Case(outcome.case.design, outcome.case.batch, held=False))

@@ -1,4 +1,4 @@
-"""A whole bench: makes its schema, runs case after case in it, and leaves nothing behind."""
+"""A whole bench: creates its schema, runs case after case in it, and removes everything at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUEUE = "q"
 
 
 class BenchTarget(Protocol):
-    """Creates the objects of a design; ``qmon.operate.install.install.place``."""
+    """Creates the objects of a design; ``qmon.operate.install.install_queue.install_trial``."""
 
     def __call__(
         self, connection: Connection, engine: Engine, design: str, *, schema: str, queue: str, ring_size: int
@@ -31,7 +31,7 @@ class BenchTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchProgress:
-    """The progress of a bench: the run, of how many, what it measures, the share (0 to 1) of it that is over."""
+    """The progress of a bench: the current run, their number, its description, and its finished share (0 to 1)."""
 
     number: int
     total: int
@@ -48,11 +48,11 @@ def run_bench(
     progress: Callable[[BenchProgress], None] = lambda _: None,
     finished: Callable[[CaseResult | Dequeue], None] = lambda _: None,
 ) -> Report:
-    """Run the plan in a new schema of this name; ``finished`` is called with each result as it comes.
+    """Run the plan in a new schema of this name. ``finished`` is called with each result.
 
-    Raises ``BadInput`` where the plan cannot be or the server has no room for its sessions, and what connecting and
-    running raise. The schema is gone when this returns, also when it raises (a ``KeyboardInterrupt``), and soon after
-    this process was killed.
+    Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and what connecting
+    and running raise. The schema is gone when this returns, also when it raises (a ``KeyboardInterrupt``), and soon
+    after this process was killed.
     """
     plan.check()
     engine = engine_for(target)
@@ -67,13 +67,15 @@ def run_bench(
 
 
 def leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
-    """Schemas of benches that nobody could drop, since the machine went down with them."""
+    """Return schemas left by benches whose machine went down."""
     rows = connection.fetch(Bound(statement(engine, "leftovers", connection.version))).rows
     return tuple(str(row[0]) for row in rows)
 
 
 def conditions(site: Site, plan: BenchPlan) -> Conditions:
-    """The server as it is before anything is made. Raises ``BadInput`` where it has no room for the sessions."""
+    """Read the server's conditions before anything is created. Raises ``BadInput`` if it has no room
+    for the sessions.
+    """
     rows = site.connection.fetch(Bound(site.statement("conditions")))
     (row,) = rows.rows
     settings = {name: str(value) for name, value in zip(rows.columns, row, strict=True) if value is not None}
@@ -89,7 +91,7 @@ def conditions(site: Site, plan: BenchPlan) -> Conditions:
 
 @dataclass(slots=True)
 class _Run:
-    """One bench under way."""
+    """One bench in progress."""
 
     site: Site
     plan: BenchPlan
@@ -100,7 +102,7 @@ class _Run:
     without: dict[str, None] = field(default_factory=dict)
 
     def all(self, known: Conditions) -> Report:
-        """Every run of the plan."""
+        """Run the whole plan."""
         known = replace(known, empty_loops_per_s=empty_rate(self.site, self.plan))
         outcomes = [found for case in self.plan.loads() if (found := self._load(case)) is not None]
         dequeues = [self._dequeue(design, batch) for design, batch in self.plan.dequeues()]
@@ -108,11 +110,11 @@ class _Run:
 
     @property
     def total(self) -> int:
-        """How many runs there are in all."""
+        """Number of runs."""
         return len(self.plan.loads()) + len(self.plan.dequeues())
 
     def _fresh(self, design: str) -> Layout:
-        """A new queue of this design in a schema that is otherwise empty."""
+        """Create a new queue of this design in an otherwise empty schema."""
         self.site.clear()
         self.site.make()
         return self.place(

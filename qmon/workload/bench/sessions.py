@@ -1,4 +1,4 @@
-"""The sessions of a load: a thread and a connection each, that call a loop inside the server slice after slice."""
+"""The sessions of a load: each has a thread and a connection, and calls a loop inside the server slice by slice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.engines.base import Bound, Connection, Statement, Value
 from qmon.errors import QmonError, QueryFailed
 from qmon.workload.bench import histogram
 
-# Short, so that the server's counters and its autovacuum see what happens, and that a bench ends at once.
+# Short, so that the server's counters and its autovacuum see the load in time, and a bench ends quickly.
 SLICE_S: Final = 0.25
 _GRACE_S: Final = 5.0
 
@@ -29,13 +29,14 @@ class Slice:
 
 
 class LoadSession:
-    """One pusher or popper. Its ``slices`` may be read while it works."""
+    """One producer or consumer. Its ``slices`` may be read while it works."""
 
     def __init__(
         self, connection: Connection, call: Statement, salvage: Statement | None, settings: Mapping[str, Value]
     ) -> None:
-        """``settings``: the values of ``call.sql`` but for the moment and the carry. ``salvage``: says what a slice had
-        done before it failed; ``None`` where loops go on after an error."""
+        """``settings``: the values of ``call.sql``, without ``until`` and ``carry``. ``salvage``: reads what a slice
+        had done before it failed; ``None`` if loops continue after an error.
+        """
         self.slices: list[Slice] = []
         self.errors = 0
         self.last_error = ""
@@ -47,7 +48,7 @@ class LoadSession:
         self._carry = 0
 
     def run(self, start_at: float, count: int, stop: threading.Event) -> None:
-        """Work through the slices; ``start_at``: seconds since the epoch on the server's clock."""
+        """Run the slices. ``start_at``: seconds since the epoch on the server's clock."""
         for number in range(count):
             if stop.is_set():
                 return
@@ -75,7 +76,7 @@ class LoadSession:
             self.last_error = str(found["error"])
 
     def _save(self, number: int, until: float) -> None:
-        """Count what a slice had committed before it failed, where its loop has kept that; its times are lost."""
+        """Count what a slice had committed before it failed, if its loop has stored that. Its times are lost."""
         if self._salvage is None:
             return
         try:
@@ -89,11 +90,10 @@ class LoadSession:
                 self.slices.append(Slice(number, int(messages), 0, histogram.NOTHING, histogram.NOTHING))
 
     def cancel(self) -> None:
-        """End the statement under way."""
+        """Cancel the running statement."""
         self._connection.cancel()
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
 
@@ -101,7 +101,7 @@ class LoadSessions:
     """All sessions of one run. Leaving the block ends them, within a slice or by cancelling."""
 
     def __init__(self, connect: Callable[[str], Connection], salvage: Statement | None) -> None:
-        """``connect``: opens a session for a role. ``salvage``: as of ``LoadSession``."""
+        """``connect``: opens a session for a role. ``salvage``: see ``LoadSession``."""
         self.pushers: list[LoadSession] = []
         self.poppers: list[LoadSession] = []
         self._connect = connect
@@ -110,13 +110,13 @@ class LoadSessions:
         self._threads: list[threading.Thread] = []
 
     def add(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
-        """Connect ``number`` sessions of a role, ``pusher`` or ``popper``; raises what connecting raises."""
+        """Connect ``number`` sessions of a role, ``pusher`` or ``popper``. Raises what connecting raises."""
         into = self.pushers if role == "pusher" else self.poppers
         for _ in range(number):
             into.append(LoadSession(self._connect(f"load {role}"), call, self._salvage, settings))
 
     def start(self, start_at: float, count: int) -> None:
-        """Let all of them work through ``count`` slices."""
+        """Let all sessions run ``count`` slices."""
         for each in self.all:
             thread = threading.Thread(target=each.run, args=(start_at, count, self._stop), daemon=True)
             self._threads.append(thread)
@@ -124,16 +124,16 @@ class LoadSessions:
 
     @property
     def all(self) -> Sequence[LoadSession]:
-        """Pushers and poppers."""
+        """Producers and consumers."""
         return [*self.pushers, *self.poppers]
 
     @property
     def working(self) -> bool:
-        """Whether one of them is at work."""
+        """Whether any session is still running."""
         return any(thread.is_alive() for thread in self._threads)
 
     def check(self) -> None:
-        """Raise what broke a session, if something did."""
+        """Raise the error that broke a session, if any."""
         for each in self.all:
             if each.broken is not None:
                 raise each.broken

@@ -1,4 +1,4 @@
-"""The schema in which a bench works, and its disappearance."""
+"""The schema in which a bench works, and its removal."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ _DROP_WITHIN_S: Final = 30.0
 
 
 def new_schema() -> str:
-    """A name that nobody has taken."""
+    """Return a new, random schema name."""
     return f"qmon_bench_{secrets.token_hex(5)}"
 
 
 def check(engine: Engine, version: tuple[int, int]) -> None:
-    """Raise ``BadInput`` for a server that is too old for the bench. Whatever a design needs, later ones have."""
+    """Raise ``BadInput`` if the server is too old for the bench. Every server that the bench supports can run all
+    designs.
+    """
     if not queries.exists(engine.name, "action/bench/gate", version):
         raise BadInput(
             "the bench counts with sequences, which SQL Server has since 2012 (version 11), and this one is of version"
@@ -36,7 +38,7 @@ def check(engine: Engine, version: tuple[int, int]) -> None:
 def statement(
     engine: Engine, name: str, version: tuple[int, int], names: Mapping[str, Name] | None = None
 ) -> Statement:
-    """A statement of the bench."""
+    """Render a statement of the bench."""
     return queries.render(queries.load(engine.name, f"action/bench/{name}", version), names or {}, engine)
 
 
@@ -58,11 +60,13 @@ class Site:
 
     @property
     def load(self) -> str:
-        """The prefix of the application names of pushers and poppers."""
+        """The prefix of the application names of producers and consumers."""
         return f"{self.prefix}load "
 
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
-        """A statement of the bench; those without names are rendered once, since some are asked for all the time."""
+        """Return a statement of the bench. Statements without names are rendered once, because some are used all the
+        time.
+        """
         if names:
             return statement(self.engine, name, self.connection.version, names)
         if name not in self._known:
@@ -70,16 +74,16 @@ class Site:
         return self._known[name]
 
     def has(self, name: str) -> bool:
-        """Whether there is such a statement for this server."""
+        """Return whether this statement exists for this server."""
         return queries.exists(self.engine.name, f"action/bench/{name}", self.connection.version)
 
     @property
     def salvage(self) -> Statement | None:
-        """Says what a slice had done before it failed; ``None`` where loops go on after an error."""
+        """Reads what a slice had done before it failed; ``None`` if loops continue after an error."""
         return self.statement("salvage") if self.has("salvage") else None
 
     def named(self, name: str, known: Mapping[str, Name]) -> Statement:
-        """A statement of the bench with those of the names that it uses; the others are ``None``."""
+        """Return a statement of the bench with the names that it uses; missing ones become ``None``."""
         query = queries.load(self.engine.name, f"action/bench/{name}", self.connection.version)
         return queries.render(query, {slot: known.get(slot) for slot in query.names}, self.engine)
 
@@ -88,17 +92,19 @@ class Site:
         self.connection.execute(Bound(self.statement(name, names)))
 
     def rows(self, name: str, values: Mapping[str, Value] | None = None) -> tuple[tuple[object, ...], ...]:
-        """The rows of a statement of the bench."""
+        """Return the rows of a statement of the bench."""
         return self.connection.fetch(Bound(self.statement(name), values or {})).rows
 
     def make(self) -> None:
-        """Create the schema, and say in the catalogue what it is."""
+        """Create the schema, with a comment that says what it is."""
         with self.connection.transaction():
             self.run("create_schema", {"schema": self.schema})
             self.run("comment", {"schema": self.schema})
 
     def clear(self) -> None:
-        """Drop the schema with all that is in it. Raises ``QueryFailed`` where somebody holds on to it for long."""
+        """Drop the schema with everything in it. Raises ``QueryFailed`` if other sessions hold locks on it for too
+        long.
+        """
         deadline = time.monotonic() + _DROP_WITHIN_S
         while True:
             try:
@@ -111,12 +117,12 @@ class Site:
                 return
 
     def in_schema(self, name: str) -> Name:
-        """An object of the schema."""
+        """Return the qualified name of an object in the schema."""
         return (self.schema, name)
 
     def connect(self, role: str) -> Connection:
-        """A session of the load: plans as an application has them, no deadline of ours."""
-        # Threads that do not end are left, so that a call needs no thread of its own, which would be measured, too.
+        """Open a session of the load, with plans as an application has them, and without a deadline."""
+        # Threads that do not end are abandoned. So a call needs no extra thread, which would be measured, too.
         session = Session(
             idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True, silence_s=None
         )
@@ -127,9 +133,9 @@ class Site:
 
 
 def sweep(target: Target, schema: str) -> None:
-    """End what is left of a bench's sessions and drop its schema; nothing happens where it is gone.
+    """End the remaining sessions of a bench and drop its schema. Does nothing if the schema is gone.
 
-    Raises what connecting raises, and ``QueryFailed`` where the schema cannot be dropped.
+    Raises what connecting raises, and ``QueryFailed`` if the schema cannot be dropped.
     """
     engine = engine_for(target)
     session = Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S, writes=True)

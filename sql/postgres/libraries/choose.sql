@@ -25,7 +25,7 @@
 -- > age_s     seconds in this state
 -- > late      for too long
 -- > payload   its first characters; its size alone where it is large
--- > error     the first characters of why it failed last
+-- > error     the newest end of why it failed last
 -- > total     so many are in this state
 SELECT
     {id!text} AS id,
@@ -45,7 +45,7 @@ SELECT
         WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored'
         ELSE left(CAST({payload?} AS text), 200)
     END AS payload,
-    CASE WHEN CAST(:payloads AS boolean) THEN left({error?!text}, 200) END AS error,
+    CASE WHEN CAST(:payloads AS boolean) THEN {error?!newest} END AS error,
     count(*) OVER () AS total
 FROM {table} AS q
 WHERE {rows!where}

@@ -6,6 +6,7 @@
 -- {owner?}    column: who works on it
 -- {attempts?} column: how often it was popped
 -- {payload?}  column: the message
+-- {error?}    column: its last error
 -- {rows!where}     condition: the row is in this state
 -- :state      what the state is called
 -- :queue      the queue, NULL for the whole table
@@ -16,6 +17,7 @@
 -- > owner     who works on it
 -- > attempts  how often it was popped
 -- > payload   its first characters; its size alone where it is large
+-- > error     the newest end of its last error
 SELECT
     {id!text} AS id,
     CAST(:state AS text) AS state,
@@ -25,7 +27,8 @@ SELECT
     CASE
         WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored'
         ELSE left(CAST({payload?} AS text), 200)
-    END AS payload
+    END AS payload,
+    {error?!newest} AS error
 FROM {table} AS q
 WHERE {rows!where} AND (CAST(:queue AS text) IS NULL OR {queue?!text} = :queue)
 ORDER BY {since?!utc} NULLS LAST

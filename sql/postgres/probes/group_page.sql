@@ -12,6 +12,7 @@
 -- {owner?}        column: who works on it
 -- {attempts?}     column: how often it was popped
 -- {payload?}      column: the message
+-- {error?}        column: its last error
 -- :state          what the state is called
 -- :queue          the queue, NULL for the whole table
 -- :walk           rows to look at, at most
@@ -22,6 +23,7 @@
 -- > owner         who works on it
 -- > attempts      how often it was popped
 -- > payload       its first characters; its size alone where it is large
+-- > error         the newest end of its last error
 -- > at            what the list goes by, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
@@ -37,6 +39,7 @@ SELECT
         WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored'
         ELSE left(CAST({payload?} AS text), 200)
     END AS payload,
+    {error?!newest} AS error,
     CAST({at!text.q} AS text) AS at,
     coalesce(q.qmon_listed) AS listed,
     CAST(q.qmon_place AS int) AS place,

@@ -11,6 +11,7 @@
 -- {owner?}        column: who popped it
 -- {attempts?}     column: how often it was popped
 -- {payload?}      column: the message
+-- {error?}        column: its last error
 -- {sized?}        the same column, where its type tells a value's size without unpacking it
 -- :state          what the state is called
 -- :walk           rows to look at, at most, with a value to go by, and without
@@ -21,6 +22,7 @@
 -- > owner         who popped it
 -- > attempts      how often it was popped
 -- > payload       its first characters; its size alone where it is large
+-- > error         the newest end of its last error
 -- > at            what the list goes by, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
@@ -38,6 +40,7 @@ SELECT
             pg_size_pretty(CAST(pg_column_size(m.payload) AS bigint)) || ' stored')
         ELSE left(CAST(m.payload AS text), 200)
     END AS payload,
+    {error?!newest.m} AS error,
     m.at,
     m.listed,
     CAST(m.place AS int) AS place,
@@ -55,6 +58,7 @@ FROM (
             {since?!moment.q} AS since,
             CAST({owner?} AS text) AS owner,
             CAST({attempts?} AS int) AS attempts,
+            {error?} AS qmon_error,
             {payload?} AS payload,
             {sized?} AS sized,
             CAST({at?!text.q} AS text) AS at,

@@ -24,6 +24,7 @@
 -- > owner         NULL: a ring does not say who drew a number
 -- > attempts      NULL: a pop is final
 -- > payload       its first characters; its size alone where it is large
+-- > error         NULL: a ring has no column for errors
 -- > at            the slot's number in this list, as text; of the last row that of the last slot, NULL where the list ends
 -- > listed        1: a message; 0: the last row, which is missing only where the positions cannot be read
 -- > place         which of the slots it is, from 1, in the direction of the list
@@ -103,6 +104,7 @@ SELECT
     CAST(NULL AS text) AS owner,
     CAST(NULL AS int) AS attempts,
     coalesce(d.payload) AS payload,
+    CAST(NULL AS text) AS error,
     CAST(f.n AS text) AS at,
     1 AS listed,
     CAST(f.place AS int) AS place,
@@ -129,6 +131,7 @@ SELECT
     CAST(NULL AS float8),
     CAST(NULL AS text),
     CAST(NULL AS int),
+    CAST(NULL AS text),
     CAST(NULL AS text),
     CASE WHEN walk.more THEN CAST(CASE CAST(:down AS int) WHEN 1 THEN walk.low ELSE walk.high END AS text) END,
     0,

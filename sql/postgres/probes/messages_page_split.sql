@@ -14,6 +14,7 @@
 -- {data_table}    the second table
 -- {data_id}       column of the second table: its key
 -- {payload?}      column of the second table: the message
+-- {error?}        column: its last error
 -- {sized?}        the same column, where its type tells a value's size without unpacking it
 -- :state          what the state is called
 -- :walk           rows to look at, at most, with a value to go by, and without
@@ -24,6 +25,7 @@
 -- > owner         who popped it
 -- > attempts      how often it was popped
 -- > payload       its first characters; its size alone where it is large
+-- > error         the newest end of its last error
 -- > at            what the list goes by, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
@@ -36,6 +38,7 @@ SELECT
     m.owner,
     m.attempts,
     coalesce(d.payload) AS payload,
+    {error?!newest.m} AS error,
     m.at,
     m.listed,
     CAST(m.place AS int) AS place,
@@ -53,6 +56,7 @@ FROM (
             {since?!moment.q} AS since,
             CAST({owner?} AS text) AS owner,
             CAST({attempts?} AS int) AS attempts,
+            {error?} AS qmon_error,
             coalesce(q.{message_id}) AS key,
             CAST({at?!text.q} AS text) AS at,
             CASE WHEN {list!where} THEN 1 ELSE 0 END AS listed,

@@ -7,6 +7,7 @@
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
+-- {error?}       column: its last error
 -- {sized?}       the same column, where its type tells a value's size without unpacking it
 -- :ready         the state value of a ready message
 -- :head          last known head id, NULL at first
@@ -17,13 +18,15 @@
 -- > owner        session that holds it
 -- > attempts     how often it was popped
 -- > payload      its first characters; its size alone where it is large
+-- > error        the newest end of its last error
 SELECT
     m.id,
     CASE WHEN m.running THEN 'in_progress' ELSE 'ready' END AS state,
     CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, m.enqueued_at)) AS float8) AS age_s,
     CAST(l.pid AS text) AS owner,
     coalesce(m.attempts) AS attempts,
-    m.payload
+    m.payload,
+    m.error
 FROM (
     SELECT
         {called!text} AS id,
@@ -46,6 +49,7 @@ FROM (
                 pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload,
+        {error?!newest} AS error,
         row_number() OVER (ORDER BY q.{id}) AS place
     FROM {table} AS q
     CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS qmon_last_xid) AS now_xid

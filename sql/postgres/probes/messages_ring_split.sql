@@ -17,13 +17,15 @@
 -- > owner        NULL: a ring does not say who drew a number
 -- > attempts     NULL: a pop is final
 -- > payload      its first characters; its size alone where it is large
+-- > error        NULL: a ring has no column for errors
 SELECT
     CAST(w.n AS text) AS id,
     CASE WHEN w.n <= p.pop_last THEN 'in_progress' ELSE 'ready' END AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.enqueued_at) AS float8) AS age_s,
     CAST(NULL AS text) AS owner,
     CAST(NULL AS int) AS attempts,
-    d.payload
+    d.payload,
+    CAST(NULL AS text) AS error
 FROM (
     SELECT min(coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1)) AS pop_last
     FROM pg_sequence AS o

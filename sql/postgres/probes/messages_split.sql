@@ -8,6 +8,7 @@
 -- {owner?}      column: who popped it
 -- {attempts?}   column: how often it was popped
 -- {payload?}    column of the second table: the message
+-- {error?}      column: its last error
 -- {sized?}      the same column, where its type tells a value's size without unpacking it
 -- :in_progress  the state value of a message in progress
 -- :limit        so many at most
@@ -17,20 +18,23 @@
 -- > owner       who popped it
 -- > attempts    how often it was popped
 -- > payload     its first characters; its size alone where it is large
+-- > error       the newest end of its last error
 SELECT
     m.qmon_id AS id,
     'in_progress' AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.qmon_started_at) AS float8) AS age_s,
     coalesce(m.qmon_owner) AS owner,
     coalesce(m.qmon_attempts) AS attempts,
-    d.qmon_payload AS payload
+    d.qmon_payload AS payload,
+    m.qmon_error AS error
 FROM (
     SELECT
         {message_id} AS qmon_key,
         CAST({message_id} AS text) AS qmon_id,
         {started_at?!moment} AS qmon_started_at,
         CAST({owner?} AS text) AS qmon_owner,
-        CAST({attempts?} AS int) AS qmon_attempts
+        CAST({attempts?} AS int) AS qmon_attempts,
+        {error?!newest} AS qmon_error
     FROM {table}
     WHERE {state} = :in_progress
     ORDER BY {started_at?!utc} NULLS LAST

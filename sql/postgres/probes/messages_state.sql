@@ -6,6 +6,7 @@
 -- {owner?}      column: who popped it
 -- {attempts?}   column: how often it was popped
 -- {payload?}    column: the message
+-- {error?}      column: its last error
 -- {sized?}      the same column, where its type tells a value's size without unpacking it
 -- :in_progress  the state value of a message in progress
 -- :limit        so many at most
@@ -15,13 +16,15 @@
 -- > owner       who popped it
 -- > attempts    how often it was popped
 -- > payload     its first characters; its size alone where it is large
+-- > error       the newest end of its last error
 SELECT
     m.seen_id AS id,
     'in_progress' AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.seen_started_at) AS float8) AS age_s,
     coalesce(m.seen_owner) AS owner,
     coalesce(m.seen_attempts) AS attempts,
-    m.seen_payload AS payload
+    m.seen_payload AS payload,
+    m.seen_error AS error
 FROM (
     SELECT
         {called!text} AS seen_id,
@@ -33,7 +36,8 @@ FROM (
                 pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
                 pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
-        END AS seen_payload
+        END AS seen_payload,
+        {error?!newest} AS seen_error
     FROM {table}
     WHERE {state} = :in_progress
     ORDER BY {started_at?!utc} NULLS LAST

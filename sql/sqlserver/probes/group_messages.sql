@@ -6,6 +6,7 @@
 -- {owner?}    column: who works on it
 -- {attempts?} column: how often it was popped
 -- {payload?}  column: the message
+-- {error?}    column: its last error
 -- {rows!where}     condition: the row is in this state
 -- :state      what the state is called
 -- :queue      the queue, NULL for the whole table
@@ -16,6 +17,7 @@
 -- > owner     who works on it
 -- > attempts  how often it was popped
 -- > payload   its first characters; its size alone where it is large
+-- > error     the newest end of its last error
 SELECT TOP (CAST(:limit AS int))
     r.qmon_id AS id,
     CAST(:state AS nvarchar(100)) AS state,
@@ -25,7 +27,8 @@ SELECT TOP (CAST(:limit AS int))
     AS float) AS age_s,
     r.qmon_owner AS owner,
     r.qmon_attempts AS attempts,
-    CAST(r.qmon_payload AS nvarchar(400)) AS payload
+    CAST(r.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(r.qmon_error AS nvarchar(400)) AS error
 FROM (
     SELECT
         {id!text} AS qmon_id,
@@ -36,7 +39,8 @@ FROM (
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
             ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
-        END AS qmon_payload
+        END AS qmon_payload,
+        {error?!newest} AS qmon_error
     FROM {table} AS q
     WHERE {rows!where}
 ) AS r

@@ -13,6 +13,7 @@
 -- {owner?}        column: who works on it
 -- {attempts?}     column: how often it was popped
 -- {payload?}      column: the message
+-- {error?}        column: its last error
 -- {page_index}    the index along which they are looked at
 -- :state          what the state is called
 -- :queue          the queue, NULL for the whole table
@@ -24,6 +25,7 @@
 -- > owner         who works on it
 -- > attempts      how often it was popped
 -- > payload       its first characters; its size alone where it is large
+-- > error         the newest end of its last error
 -- > at            what the list goes by, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
@@ -40,6 +42,7 @@ SELECT
     r.qmon_owner AS owner,
     r.qmon_attempts AS attempts,
     CAST(r.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(r.qmon_error AS nvarchar(400)) AS error,
     r.qmon_at AS at,
     r.qmon_listed AS listed,
     CAST(r.qmon_place AS int) AS place,
@@ -55,6 +58,7 @@ FROM (
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
             ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
         END AS qmon_payload,
+        {error?!newest} AS qmon_error,
         CAST({at!text.q} AS nvarchar(450)) AS qmon_at,
         q.qmon_listed,
         q.qmon_place,

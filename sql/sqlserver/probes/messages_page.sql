@@ -12,6 +12,7 @@
 -- {owner?}        column: who popped it
 -- {attempts?}     column: how often it was popped
 -- {payload?}      column: the message
+-- {error?}        column: its last error
 -- {page_index}    the index along which they are looked at
 -- :state          what the state is called
 -- :walk           rows to look at, at most, with a value to go by, and without
@@ -22,6 +23,7 @@
 -- > owner         who popped it
 -- > attempts      how often it was popped
 -- > payload       its first characters; its size alone where it is large
+-- > error         the newest end of its last error
 -- > at            what the list goes by, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
@@ -43,6 +45,7 @@ SELECT
             ELSE LEFT(CONVERT(nvarchar(max), m.qmon_payload, 1), 200)
         END
     AS nvarchar(400)) AS payload,
+    CAST({error?!newest.m} AS nvarchar(400)) AS error,
     m.qmon_at AS at,
     m.qmon_listed AS listed,
     CAST(m.qmon_place AS int) AS place,
@@ -60,6 +63,7 @@ FROM (
             {since?!moment.q} AS qmon_since,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts,
+            {error?} AS qmon_error,
             {payload?!read} AS qmon_payload,
             CAST({at?!text.q} AS nvarchar(450)) AS qmon_at,
             CASE WHEN {list!where} THEN 1 ELSE 0 END AS qmon_listed,

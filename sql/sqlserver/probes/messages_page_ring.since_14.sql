@@ -24,6 +24,7 @@
 -- > owner         NULL: a ring does not say who drew a number
 -- > attempts      NULL: a pop is final
 -- > payload       its first characters; its size alone where it is large
+-- > error         NULL: a ring has no column for errors
 -- > at            the slot's number in this list, as text; of the last row that of the last slot, NULL where the list ends
 -- > listed        1: a message; 0: the last row, which is missing only where the positions cannot be read
 -- > place         which of the slots it is, from 1, in the direction of the list
@@ -98,6 +99,7 @@ SELECT
     CAST(NULL AS nvarchar(128)) AS owner,
     CAST(NULL AS int) AS attempts,
     CAST(m.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(NULL AS nvarchar(400)) AS error,
     CONVERT(nvarchar(20), m.qmon_n) AS at,
     m.qmon_listed AS listed,
     CAST(m.qmon_place AS int) AS place,

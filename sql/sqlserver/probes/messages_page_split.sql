@@ -15,6 +15,7 @@
 -- {data_table}    the second table
 -- {data_id}       column of the second table: its key
 -- {payload?}      column of the second table: the message
+-- {error?}        column: its last error
 -- {page_index}    the index along which they are looked at
 -- :state          what the state is called
 -- :walk           rows to look at, at most, with a value to go by, and without
@@ -25,6 +26,7 @@
 -- > owner         who popped it
 -- > attempts      how often it was popped
 -- > payload       its first characters; its size alone where it is large
+-- > error         the newest end of its last error
 -- > at            what the list goes by, as text
 -- > listed        1: of the page, or behind it
 -- > place         which of the rows looked at it is, from 1
@@ -41,6 +43,7 @@ SELECT
     m.qmon_owner AS owner,
     m.qmon_attempts AS attempts,
     CAST(d.qmon_payload AS nvarchar(400)) AS payload,
+    CAST({error?!newest.m} AS nvarchar(400)) AS error,
     m.qmon_at AS at,
     m.qmon_listed AS listed,
     CAST(m.qmon_place AS int) AS place,
@@ -58,6 +61,7 @@ FROM (
             {since?!moment.q} AS qmon_since,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts,
+            {error?} AS qmon_error,
             q.{message_id} AS qmon_key,
             CAST({at?!text.q} AS nvarchar(450)) AS qmon_at,
             CASE WHEN {list!where} THEN 1 ELSE 0 END AS qmon_listed,

@@ -7,6 +7,7 @@
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
+-- {error?}       column: its last error
 -- {head_index}   the index that gives them in that order
 -- :ready         the state value of a ready message
 -- :head          last known head id, NULL at first
@@ -17,6 +18,7 @@
 -- > owner        NULL: who holds a row is not to be read from it
 -- > attempts     how often it was popped
 -- > payload      its first characters; its size alone where it is large
+-- > error        the newest end of its last error
 SELECT
     m.qmon_id AS id,
     CAST('ready' AS varchar(20)) AS state,
@@ -26,7 +28,8 @@ SELECT
     AS float) AS age_s,
     CAST(NULL AS nvarchar(128)) AS owner,
     m.qmon_attempts AS attempts,
-    CAST(m.qmon_payload AS nvarchar(400)) AS payload
+    CAST(m.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(m.qmon_error AS nvarchar(400)) AS error
 FROM (
     SELECT COALESCE(
         CAST(:head AS {id!type}(450)),
@@ -47,6 +50,7 @@ CROSS APPLY (
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
             ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
         END AS qmon_payload,
+        {error?!newest} AS qmon_error,
         ROW_NUMBER() OVER (ORDER BY q.{id}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
     WHERE q.{state} = CAST(:ready AS {state!type}(100))

@@ -16,6 +16,7 @@
 -- > owner        NULL: a ring does not say who drew a number
 -- > attempts     NULL: a pop is final
 -- > payload      its first characters; its size alone where it is large
+-- > error        NULL: a ring has no column for errors
 WITH digits AS (
     SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)
 ),
@@ -33,7 +34,8 @@ SELECT TOP (:limit)
     AS float) AS age_s,
     CAST(NULL AS nvarchar(128)) AS owner,
     CAST(NULL AS int) AS attempts,
-    CAST(d.qmon_payload AS nvarchar(400)) AS payload
+    CAST(d.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(NULL AS nvarchar(400)) AS error
 FROM (
     SELECT pos.pop_last - 32 + a.n + 10 * b.n + 100 * c.n AS n, pos.pop_last
     FROM pos

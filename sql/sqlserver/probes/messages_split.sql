@@ -10,6 +10,7 @@
 -- {data_table}     the second table
 -- {data_id}        column of the second table: its key
 -- {payload?}       column of the second table: the message
+-- {error?}         column: its last error
 -- {progress_index} the index that leads to the rows in progress
 -- :in_progress     the state value of a message in progress
 -- :limit           so many at most
@@ -19,6 +20,7 @@
 -- > owner          who popped it
 -- > attempts       how often it was popped
 -- > payload        its first characters; its size alone where it is large
+-- > error          the newest end of its last error
 SELECT
     m.qmon_id AS id,
     CAST('in_progress' AS varchar(20)) AS state,
@@ -28,7 +30,8 @@ SELECT
     AS float) AS age_s,
     m.qmon_owner AS owner,
     m.qmon_attempts AS attempts,
-    CAST(d.qmon_payload AS nvarchar(400)) AS payload
+    CAST(d.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(m.qmon_error AS nvarchar(400)) AS error
 FROM (
     SELECT TOP (:limit) p.*
     FROM (
@@ -37,7 +40,8 @@ FROM (
             q.{message_id} AS qmon_key,
             {started_at?!moment} AS qmon_at,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
-            CAST({attempts?} AS int) AS qmon_attempts
+            CAST({attempts?} AS int) AS qmon_attempts,
+            {error?!newest} AS qmon_error
         FROM {table} AS q WITH (INDEX ({progress_index}))
         WHERE q.{state} = CAST(:in_progress AS {state!type}(100))
     ) AS p

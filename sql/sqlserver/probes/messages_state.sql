@@ -8,6 +8,7 @@
 -- {owner?}         column: who popped it
 -- {attempts?}      column: how often it was popped
 -- {payload?}       column: the message
+-- {error?}         column: its last error
 -- {progress_index} the index that leads to the rows in progress
 -- :in_progress     the state value of a message in progress
 -- :limit           so many at most
@@ -17,6 +18,7 @@
 -- > owner          who popped it
 -- > attempts       how often it was popped
 -- > payload        its first characters; its size alone where it is large
+-- > error          the newest end of its last error
 SELECT
     m.qmon_id AS id,
     CAST('in_progress' AS varchar(20)) AS state,
@@ -26,7 +28,8 @@ SELECT
     AS float) AS age_s,
     m.qmon_owner AS owner,
     m.qmon_attempts AS attempts,
-    CAST(m.qmon_payload AS nvarchar(400)) AS payload
+    CAST(m.qmon_payload AS nvarchar(400)) AS payload,
+    CAST(m.qmon_error AS nvarchar(400)) AS error
 FROM (
     SELECT TOP (:limit) p.*
     FROM (
@@ -38,7 +41,8 @@ FROM (
             CASE
                 WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
                 ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200)
-            END AS qmon_payload
+            END AS qmon_payload,
+            {error?!newest} AS qmon_error
         FROM {table} AS q WITH (INDEX ({progress_index}))
         WHERE q.{state} = CAST(:in_progress AS {state!type}(100))
     ) AS p

@@ -1,4 +1,4 @@
-"""The keys of the dashboard as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo`` and others."""
+"""The dashboard's actions as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo`` and others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 class StateChoice(StrEnum):
-    """The state of the messages that are meant."""
+    """The state of the messages to act on."""
 
     READY = "ready"
     SCHEDULED = "scheduled"
@@ -82,7 +82,7 @@ Payload = Annotated[
 
 @dataclass(frozen=True)
 class ActTexts:
-    """Which messages are meant, by what they and their errors contain."""
+    """Options that select messages by age, error or payload."""
 
     newer_than: NewerThan = None
     error: Error = None
@@ -91,7 +91,7 @@ class ActTexts:
 
 @dataclass(frozen=True)
 class Pace:
-    """How a redrive goes on."""
+    """Options for the speed of a redrive and when it stops."""
 
     rate: Annotated[
         str | None,
@@ -110,7 +110,7 @@ class Pace:
     ] = None
 
     def limits(self) -> RedriveLimits:
-        """The same for the operator; ``BadInput`` for what is no number."""
+        """Return the limits for the operator. Raises ``BadInput`` if a value is not a number."""
         from qmon.model.operations import RedriveLimits
 
         failures = _number("--stop-after", self.stop_after or "5")
@@ -125,7 +125,7 @@ class Pace:
 
 
 def _number(option: str, text: str) -> float | None:
-    """A number, with ``/s`` behind it or not; ``none``: ``None``."""
+    """Parse a number with or without ``/s``. ``none`` gives ``None``. Raises ``BadInput``."""
     if text == "none":
         return None
     try:
@@ -139,7 +139,7 @@ def _number(option: str, text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Which:
-    """Which messages are meant."""
+    """Options that select messages by id, age, state or owner."""
 
     ids: Ids = None
     older_than: OlderThan = None
@@ -172,7 +172,7 @@ class Which:
 
 
 def split(texts: list[str] | None) -> tuple[str, ...]:
-    """The ids in ``--ids``."""
+    """Return the ids given with ``--ids``, without duplicates. Raises ``BadInput`` for an empty id."""
     from qmon.model.layout.ids import split_ids
 
     found = [part for text in texts or () for part in split_ids(text)]

@@ -1,4 +1,4 @@
-"""``qmon operations`` and ``qmon trash``: what was done to the queues of a target, and what purges have put away."""
+"""``qmon operations`` and ``qmon trash``: past operations on the queues of a target, and purged rows."""
 
 from __future__ import annotations
 

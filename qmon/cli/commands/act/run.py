@@ -1,4 +1,4 @@
-"""From a prepared plan to its end: shown, confirmed, applied with a progress bar, and its end shown."""
+"""Runs a prepared plan: shows it, asks for confirmation, applies it with a progress bar, and prints the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ T = TypeVar("T")
 _PIPED_EVERY_S: Final = 5.0
 _BAR: Final = 30
 _LABEL: Final = 10
-# Seconds that a cancelled statement has to end in order after the second Ctrl-C, and that the audit of it may take.
+
+# Seconds that a cancelled statement gets to end after the second Ctrl-C. Its audit entry gets the same time.
 _ORDERLY_S: Final = 1.0
 _CELLS: Final = 110
 
@@ -47,7 +48,7 @@ def on_queue(
     prepare: Callable[[Operator, Layout], PreparedAction],
     given: Given,
 ) -> None:
-    """Carry out an action on one queue of a target; without a name on the only one there is."""
+    """Run an action on one queue of a target. Without a name, the target must have exactly one queue."""
     from qmon.cli.session import acting
 
     with acting(target, config, kind.value) as at:
@@ -56,9 +57,9 @@ def on_queue(
 
 
 def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, given: Given) -> None:
-    """Plan, show, confirm, apply and report. Ends the command where the exit code is not 0.
+    """Plan, show, confirm, apply and report. Raises ``typer.Exit`` if the exit code is not 0.
 
-    Raises ``BadInput`` with nothing changed where the plan is refused or not confirmed, and what a server says.
+    Raises ``BadInput``, with nothing changed, if the plan is refused or not confirmed, and passes on server errors.
     """
     from qmon.model.operations import Consent, OperationState
 
@@ -95,11 +96,11 @@ def exit_code(result: OperationResult) -> int:
 
 
 def attended(call: Callable[[], T], connections: Connections, stop: Callable[[], None] | None = None) -> T:
-    """Run ``call`` on a thread, so that Ctrl-C is noticed while the server is silent.
+    """Run ``call`` on a thread, so that Ctrl-C works while the server does not answer.
 
-    The first Ctrl-C calls ``stop``; without it, and at the second, the statements under way are cancelled. If that does
-    not end them within a second, the second Ctrl-C abandons the connections. What ``call`` raises is raised, and
-    ``KeyboardInterrupt`` where a Ctrl-C came and it raised, or has not ended.
+    The first Ctrl-C calls ``stop``. Without ``stop``, and at the second Ctrl-C, the running statements are cancelled.
+    If they do not end within a second, the second Ctrl-C abandons the connections. Raises what ``call`` raises. Raises
+    ``KeyboardInterrupt`` if Ctrl-C was pressed and ``call`` raised or has not ended.
     """
     got: list[T] = []
     raised: list[BaseException] = []
@@ -137,7 +138,7 @@ def attended(call: Callable[[], T], connections: Connections, stop: Callable[[],
 
 
 def _show(plan: Plan, given: Given) -> None:
-    """The plan: on standard output, or beside JSON and CSV for whoever is asked."""
+    """Print the plan: on standard output, or on standard error if JSON or CSV is printed and confirmation needed."""
     if given.output == "table":
         for line in plan_text(plan, sql=given.sql):
             say(line)
@@ -159,7 +160,7 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, giv
 
 
 def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
-    """What the operator gives, asked for where it was not given."""
+    """Return the permission for the operator, prompting for what the options do not give."""
     from qmon.operate.context import Permission
 
     if not given.yes and not sys.stdin.isatty():
@@ -183,7 +184,7 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
 
 
 def _apply(prepared: PreparedAction, permission: Permission, connections: Connections) -> tuple[OperationResult, bool]:
-    """Apply the plan; returns the result, and whether Ctrl-C was pressed."""
+    """Apply the plan. Returns the result, and true if Ctrl-C was pressed."""
     stop, meter, began = threading.Event(), Meter(_PIPED_EVERY_S), time.monotonic()
     newest: list[Progress] = []
 
@@ -275,7 +276,7 @@ def _effort(plan: Plan) -> str:
 
 
 def undo_text(undo: Undo) -> str:
-    """That it can be undone, partly, or not, with what would not come back."""
+    """Describe whether a plan can be undone, fully or partly, and what would not come back."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
         return f"cannot be undone{': ' + notes if notes else ''}"
@@ -284,7 +285,7 @@ def undo_text(undo: Undo) -> str:
 
 
 def moment(at: float) -> str:
-    """A moment in the time of this machine."""
+    """Return a moment in this machine's time zone."""
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -299,7 +300,7 @@ def _row(row: PlanRow) -> str:
 
 
 def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
-    """The lines of an end; the first says it all."""
+    """Yield the lines of a result. The first line summarizes it."""
     counts = f"done {result.done:,}, skipped {result.skipped:,}, changed {result.changed:,}"
     if result.refused:
         counts += f", refused {result.refused:,}"

@@ -125,7 +125,7 @@ def _parts(text: str) -> tuple[Part, ...]:
 
 
 def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
-    """Say what is about to happen, before anything does."""
+    """Print what the bench will do before it starts."""
     loads, dequeues = plan.loads(), plan.dequeues()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     note(f"qmon: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end")
@@ -142,7 +142,7 @@ def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
 
 
 def _allowed(target: Target, *, yes: bool) -> None:
-    """Raise ``BadInput`` where the target is not to be loaded, or nobody says that it may be."""
+    """Raise ``BadInput`` if the target is read-only, or is marked prod and not confirmed."""
     if target.read_only:
         raise BadInput(f"{target.name} is marked read_only: a bench writes; nothing was created")
     if not target.prod or yes:

@@ -16,7 +16,7 @@ _PARTS = "▏▎▍▌▋▊▉█"
 
 
 def one_line(found: CaseResult | Dequeue) -> str:
-    """One result in one line, for whoever waits."""
+    """Return one result as one line, for progress output."""
     if isinstance(found, Dequeue):
         return (
             f"{found.design}, dequeue of {found.batch}: {_number(found.whole.total)} buffers a batch"
@@ -93,7 +93,7 @@ def _loads(report: Report, found: list[CaseResult], *, held: bool) -> None:
 
 
 def _server_counts(found: list[CaseResult]) -> None:
-    """What SQL Server has counted besides; nothing on PostgreSQL."""
+    """Print the additional counters of SQL Server. Prints nothing for PostgreSQL."""
     counted = [(each.case.design, each.server) for each in found if each.server is not None]
     if not counted:
         return
@@ -132,14 +132,14 @@ def _server_counts(found: list[CaseResult]) -> None:
 
 
 def bars(found: list[CaseResult], top: float) -> None:
-    """Cycles per second as bars of block characters; ``top`` is a full one."""
+    """Print cycles per second as bars of block characters. ``top``: value of a full bar."""
     name = max(len(each.case.design) for each in found)
     for each in found:
         say(f"{each.case.design:<{name}}  {bar(each.cycles_per_s / (top or 1.0), _BAR)} {each.cycles_per_s:,.0f}")
 
 
 def bar(share: float, cells: int) -> str:
-    """A bar of eighths of cells; at least a sliver."""
+    """Return a bar in eighths of cells, at least one eighth long."""
     eighths = max(1, round(share * cells * 8))
     whole, rest = divmod(eighths, 8)
     return _PARTS[7] * whole + (_PARTS[rest - 1] if rest else "")
@@ -169,7 +169,7 @@ def _dequeues(report: Report) -> None:
 
 
 def as_object(report: Report) -> dict[str, Any]:
-    """The report as one JSON object; what is unknown is null."""
+    """Return the report as one JSON object. Unknown values are null."""
     plan = asdict(report.plan)
     loads = []
     for each in report.outcomes:

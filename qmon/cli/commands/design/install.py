@@ -66,7 +66,7 @@ def install(
 
 
 def _grant(at: ConnectedTarget, layout: Layout) -> None:
-    """Let qmon's roles, where there are some, use the new queue."""
+    """Grant qmon's roles, if they exist, access to the new queue."""
     from qmon.monitor.catalog.resolve import resolve
     from qmon.operate.install.roles import carry_out, grants
 
@@ -100,7 +100,7 @@ def uninstall(
 
 
 def _confirm(at: ConnectedTarget, layouts: list[Layout]) -> None:
-    """Ask; no answer is a no."""
+    """Ask for confirmation. Raises ``typer.Exit`` if it is refused."""
     import sys
 
     if not sys.stdin.isatty():

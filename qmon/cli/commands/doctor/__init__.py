@@ -1,1 +1,1 @@
-"""``qmon doctor``: what a role may do and see here, and the archive for a bug report."""
+"""``qmon doctor``: what the role may do and see on a target, and the archive for bug reports."""

@@ -1,4 +1,4 @@
-"""``qmon doctor --bundle``: one archive for a bug report, without passwords, payloads and literals of statements."""
+"""``qmon doctor --bundle``: an archive for a bug report, without passwords, payloads and literals of statements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _ZIP: Final = ".zip"
 _TAR: Final = (".tar.gz", ".tgz")
 _SNAPSHOT_S: Final = 15.0
 _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
-# What of a snapshot the server may have reported, or why a figure is unknown.
+
+# Fields of a snapshot that may contain text from the server.
 _REASONS: Final = frozenset({"reason", "problem", "unknown"})
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
@@ -48,9 +49,9 @@ _ABOUT: Final = {
 
 
 def write_bundle(file: Path, text: str | None, path: Path | None, output: Format) -> None:
-    """Write the archive and say what is in it. Exit code 1 where the target ``text`` did not tell all.
+    """Write the archive and list its contents. Exits with code 1 if part of the target's data is missing.
 
-    Raises ``BadInput`` for a file of another kind, one that is there already or cannot be made.
+    ``text``: the target, or ``None``. Raises ``BadInput`` if the file exists, cannot be created, or has another suffix.
     """
     with _made(file) as add:
         problem = _fill(add, text, path)
@@ -72,25 +73,24 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
 
 
 class _Archive:
-    """Files by name, added one by one."""
+    """Collects files by name."""
 
     def __init__(self, write: Callable[[str, bytes], None]) -> None:
         self._write = write
         self.names: list[str] = []
 
     def text(self, name: str, text: str) -> None:
-        """Add a text."""
         self.names.append(name)
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
     def object(self, name: str, value: object) -> None:
-        """Add an object as JSON, with what is secret in its texts covered."""
+        """Add an object as JSON, with secrets in its texts covered."""
         self.text(name, json.dumps(_covered(value), indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 @contextlib.contextmanager
 def _made(file: Path) -> Iterator[_Archive]:
-    """A new archive, private to the user; gone again where an error comes out of the block."""
+    """Create an archive that only the user can read. Deletes it if the block raises."""
     if not file.name.endswith((_ZIP, *_TAR)):
         raise BadInput(f"{file}: a bundle is a {_ZIP} or {_TAR[0]} file; nothing was written")
     try:
@@ -119,7 +119,7 @@ def _into(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def _fill(archive: _Archive, text: str | None, path: Path | None) -> str:
-    """Add all there is; returns why the target is missing, or an empty text."""
+    """Add all files. Returns why the target's data is missing, or an empty text."""
     server: dict[str, object] = {}
     problem = _target(archive, text, path, server) if text is not None else ""
     archive.object("versions.json", _versions() | server)
@@ -149,7 +149,10 @@ def _target(archive: _Archive, text: str, path: Path | None, server: dict[str, o
 
 
 def _added(archive: _Archive, name: str, make: Callable[[], object]) -> str:
-    """Add what is made; returns why it is not there, or an empty text. What fails is what the report is about."""
+    """Add the object that ``make`` returns.
+
+    Returns why it is missing, or empty. Failures are part of the bug report.
+    """
     try:
         made = make()
     except Exception as problem:
@@ -164,12 +167,12 @@ def _logged(problem: QmonError) -> str:
 
 
 def _versions() -> dict[str, object]:
-    """What runs here."""
+    """Return the versions of qmon, Python, packages and drivers."""
     packages: dict[str, str] = {}
-    with contextlib.suppress(metadata.PackageNotFoundError):  # it runs from its sources
+    with contextlib.suppress(metadata.PackageNotFoundError):  # qmon runs from its source tree
         wanted = [each for each in metadata.requires(_PACKAGE) or () if "dev" not in each.partition(";")[2]]
         for name in sorted({re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in wanted}):
-            with contextlib.suppress(metadata.PackageNotFoundError):  # of an extra that is not there
+            with contextlib.suppress(metadata.PackageNotFoundError):  # an extra that is not installed
                 packages[name] = metadata.version(name)
     try:
         from qmon.engines import odbc
@@ -195,7 +198,7 @@ def _server(at: ConnectedTarget) -> dict[str, object]:
 
 
 def _config(path: Path | None) -> object:
-    """The configuration as it was read, or why it cannot be."""
+    """Return the configuration as read, or the reason why it cannot be read."""
     from qmon.config.file import read_config
 
     try:
@@ -206,7 +209,7 @@ def _config(path: Path | None) -> object:
 
 
 def _bare(config: Config) -> Config:
-    """The configuration without what may be secret in it."""
+    """Return the configuration without values that may be secret."""
     targets = {
         name: replace(target, connect=re.sub(r"://.*@", f"://{COVER}@", target.connect))
         for name, target in config.targets.items()
@@ -224,7 +227,7 @@ def _bare(config: Config) -> Config:
 
 
 def _snapshot(at: ConnectedTarget) -> object:
-    """The first poll of the target, as a recording holds it."""
+    """Return the first poll of the target in the form of a recording."""
     from qmon.recording.format.codec import encode
     from qmon.recording.format.redaction import discreet
     from qmon.redact import redactor
@@ -235,7 +238,7 @@ def _snapshot(at: ConnectedTarget) -> object:
 
 
 def _polled(at: ConnectedTarget) -> Snapshot:
-    """Raises ``Unreachable`` where there is none in time."""
+    """Poll once. Raises ``Unreachable`` if no poll succeeds in time."""
     from qmon.model.budget import AT_ONCE
     from qmon.model.snapshot import Snapshot
     from qmon.monitor.open import open_poller
@@ -269,7 +272,7 @@ def _until_literal(statement: str) -> str:
 
 
 def _without_values(value: Any, *, every: bool = False) -> Any:
-    """The object with values covered in what servers reported: under ``_REASONS``, or in ``every`` text."""
+    """Cover values in texts that the server reported: those under ``_REASON_FIELDS``, or all texts if ``every``."""
     if isinstance(value, Mapping):
         return {k: _without_values(v, every=every or k in _REASONS) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -278,7 +281,7 @@ def _without_values(value: Any, *, every: bool = False) -> Any:
 
 
 def _covered(value: Any) -> Any:
-    """The object with what is secret covered in each of its texts."""
+    """Cover secrets in every text of an object."""
     if isinstance(value, Mapping):
         return {str(k): _covered(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""``qmon doctor``: driver, connection, version, and of each probe whether it works, its time, or what is missing."""
+"""``qmon doctor``: driver, connection, version, and for each probe whether it works, its time, or what is missing."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def doctor(
 
 
 def _effect(setting: Setting) -> str:
-    """Why a setting hurts a queue, or why its value is unknown."""
+    """Return why a setting hurts a queue, or why its value is unknown."""
     return NOT_TOLD if setting.value is None else setting.harm
 
 

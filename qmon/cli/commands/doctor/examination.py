@@ -1,4 +1,4 @@
-"""What ``qmon doctor`` finds out of a target, for the terminal and for a bug report's archive."""
+"""The results of ``qmon doctor``, for the terminal and for a bug report's archive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found.
+    """The results for one target.
 
-    ``connections``: so many are to be had; ``None`` where a pooler is in between. ``pollers``: so many qmons poll the
-    database; ``None``: our role is not shown them.
+    ``connections``: available connections, ``None`` behind a pooler. ``pollers``: number of qmons that poll the
+    database, ``None`` if our role may not see them.
     """
 
     at: ConnectedTarget
@@ -30,7 +30,7 @@ class Examined:
     settings: Sequence[Setting] = ()
 
     def as_object(self) -> dict[str, object]:
-        """The same as a ``DoctorReport``."""
+        """Return the results as a ``DoctorReport``."""
         from qmon.model.report import settings_object
 
         checks = [
@@ -59,7 +59,7 @@ class Examined:
 
 
 def examined(at: ConnectedTarget) -> Examined:
-    """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
+    """Run every probe once. Raises ``ConnectionLost``, and what reading the catalog raises."""
     from qmon.engines.base import Session
     from qmon.model.settings import card
     from qmon.monitor.doctor import checkup, pollers, rights, room

@@ -1,1 +1,1 @@
-"""``qmon pipeline``: its commands, and what they print."""
+"""``qmon pipeline``: its commands and their output."""

@@ -1,4 +1,4 @@
-"""``qmon pipeline messages``: archived messages into the lake, each once."""
+"""``qmon pipeline messages``: copies archived messages into the lake, each once."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def messages(
 
 
 def _hand_on(target: Target) -> None:
-    """Give a password that was asked for to the Spark of this machine, by its environment and by nothing else."""
+    """Pass a password typed at the prompt to the local Spark, through the environment only."""
     from qmon.config.secrets import from_environment, variable
 
     if target.password is not None and from_environment(target) is None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_object(facts: ReportFacts) -> dict[str, object]:
-    """The report as a ``PeriodReport``."""
+    """Return the report as a ``PeriodReport``."""
     from qmon.pipeline.report.headline import headline, healthy, things
 
     return {

@@ -1,4 +1,4 @@
-"""The parameters that the commands of ``qmon pipeline`` share, and the lake that they name."""
+"""Parameters shared by the commands of ``qmon pipeline``, and access to the lake."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ EVERY_S: Final = 60.0
 
 
 def needed() -> None:
-    """Raise ``BadInput`` with the command that installs it where the extra is missing."""
+    """Raise ``BadInput``, with the install command, if the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
         raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {adding('pipeline')}")
 
 
 @contextmanager
 def lake_of(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
-    """The lake, with a Spark for one command; ``brief``: one that has little to do.
+    """Open the lake with a Spark session for one command. ``brief``: the command has little to do.
 
-    Raises ``BadInput`` without the extra, or for a setting that is none.
+    Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
     needed()
     settings = {}

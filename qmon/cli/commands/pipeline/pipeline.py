@@ -1,4 +1,4 @@
-"""``qmon pipeline``: recordings rolled up by Spark, the report made of them, and what is normal for the dashboard."""
+"""``qmon pipeline``: rolls up recordings with Spark, and writes reports and baselines."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from qmon.recording.write.retention import new_bytes, parse_size
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
 
-# Of new segments. Measured: below, Java's second compiler costs more than it saves, at 640 MB as much.
+# Bytes of new segments. Measured: below this, Java's second compiler costs more than it saves; at 640 MB it breaks
+# even.
 _BRIEF_BYTES: Final = 250_000_000
 
 
 def _moment(text: str | float) -> float:
-    """Seconds since the epoch of a day or a time in UTC; a usage error for anything else."""
+    """Return a day or time in UTC as seconds since the epoch. Raises a usage error for anything else."""
     if isinstance(text, float):
         return text
     try:
@@ -83,7 +84,7 @@ def run(
     code 0; what was under way is done by the next start.
     """
     most = parse_size(batch_size)
-    if "://" not in recordings and not Path(recordings).is_dir():  # said before Spark starts and makes a lake
+    if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
     brief = not continuous and new_bytes(Path(recordings)) < _BRIEF_BYTES
     with lake_of(lake, master, conf, brief=brief) as target:
@@ -211,7 +212,7 @@ def baselines(
 
 
 def _zones(texts: Iterable[str]) -> dict[str, str]:
-    """Time zones by target, ``""`` for all others. Raises ``BadInput`` for a zone that there is not."""
+    """Return time zones by target, ``""`` for all others. Raises ``BadInput`` for an unknown zone."""
     from qmon.recording.times import is_zone
 
     zones = {}

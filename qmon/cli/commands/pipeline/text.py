@@ -1,4 +1,4 @@
-"""The pipeline's report on a terminal: the same tables as in the file, and the plots as blocks."""
+"""The pipeline's report on a terminal: the same tables as in the file, with plots made of blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH: Final = 60
 
 
 def show(facts: ReportFacts) -> None:
-    """Print it."""
+    """Print the report."""
     from qmon.pipeline.report.headline import headline, things
     from qmon.pipeline.report.notes import length_of, notes
     from qmon.pipeline.report.tables import tables, worst_table
@@ -60,7 +60,7 @@ def _plots(q: QueueFacts) -> None:
 
 
 def blocks(values: list[float | None]) -> str:
-    """A line of blocks, at most sixty: each the highest of its share; a blank where nothing is known."""
+    """Return a line of at most 60 blocks, each the maximum of its share of the values; blank if unknown."""
     each = max(1, -(-len(values) // _WIDTH))
     groups = [[v for v in values[at : at + each] if v is not None] for at in range(0, len(values), each)]
     highest = [max(group, default=None) for group in groups]

@@ -1,4 +1,4 @@
-"""``qmon pipeline tidy``: few large files, and an end to what is old; ``qmon pipeline views``: SQL to begin with."""
+"""``qmon pipeline tidy``: compacts files and deletes old data; ``qmon pipeline views``: prints SQL views."""
 
 from __future__ import annotations
 

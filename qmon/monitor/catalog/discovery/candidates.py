@@ -1,6 +1,6 @@
-"""Discovery by shape: which tables look like queues, and why.
+"""Discover by shape which tables look like queues, and why.
 
-Guesses, marked as such; the user confirms them by writing them into the configuration.
+The results are guesses and marked as such. The user confirms them by writing them into the configuration.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from qmon.monitor.catalog.state_values import Known, is_no_state, known_values, 
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
-# The design of split tables that are known by their shape alone: batch_split has the same tables.
+
+# The design of split tables that are only known by their shape: batch_split has the same tables.
 _SPLIT: Final = "batch_fast"
 POSSIBLE: Final = 0.4
 _NO_END: Final = (
@@ -38,11 +39,11 @@ _NO_END: Final = (
 class Candidate:
     """A table that looks like a queue.
 
-    ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks
-    for it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say
-    before it can be watched. ``written``: the queue as ``qmon.toml`` would have it, where conditions tell the states of
-    its rows. ``locked``: the id of the table, where somebody keeps even readers away from it, so that it cannot be told
-    whether it is one. ``times``: what its newest rows show of times whose zone is not known, a line each.
+    ``score``: from ``LIKELY`` on it counts as a queue, from ``POSSIBLE`` on it is proposed as one. ``why``: the
+    evidence, one phrase each. ``how``: how each part of the layout was found. ``missing``: what the user must specify
+    before it can be watched. ``written``: the queue in the form of ``qmon.toml``, if conditions give the states of its
+    rows. ``locked``: the id of the table, if a session locks out even readers and it cannot be examined. ``times``:
+    what its newest rows show about times of unknown zone, one line each.
     """
 
     layout: Layout
@@ -56,7 +57,7 @@ class Candidate:
 
     @property
     def group(self) -> Group | None:
-        """The queue that is ``written``."""
+        """The queue in ``written``."""
         if self.written is None:
             return None
         table = self.layout.table
@@ -64,7 +65,7 @@ class Candidate:
 
     @property
     def summary(self) -> str:
-        """What speaks for it, in one line."""
+        """The evidence in one line."""
         return "; ".join(self.why)
 
 
@@ -86,17 +87,17 @@ class _Candidates:
 
 
 def likely(finding: Candidate) -> bool:
-    """Whether it is taken for a queue, and complete enough to be watched."""
+    """Return whether it counts as a queue and is complete enough to be watched."""
     return finding.score >= LIKELY and not finding.missing
 
 
 def discover(
     catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: Sequence[SequenceRow] | None = None
 ) -> list[Candidate]:
-    """The tables that look like queues, the most certain first.
+    """Return the tables that look like queues, the most certain first.
 
-    Reads the catalogue; of the tables themselves only the values of a state column, by an index or where the table is
-    small, and the last slot of a ring. Raises what ``Connection.fetch`` raises.
+    Reads the catalog. Of the tables themselves it only reads the values of a state column (by an index, or if the table
+    is small) and the last slot of a ring. Raises whatever ``Connection.fetch`` raises.
     """
     tables = catalog.tables() if tables is None else tables
     sequences = catalog.sequences() if sequences is None else sequences
@@ -115,7 +116,7 @@ def discover(
 
 
 def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequence[TableRow]) -> list[Candidate]:
-    """The findings; parts of a table that is itself taken for a queue say so and are none."""
+    """Mark findings that are part of a table which itself counts as a queue, so that they do not count."""
     if not found:
         return found
     ids = {table.name: table.table_id for table in tables}
@@ -138,7 +139,7 @@ def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
 def _partners(
     tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
 ) -> Iterator[TableRow]:
-    """Tables that may be the second half of one of ``near``."""
+    """Yield tables that may be the second half of one of ``near``."""
     families = {(t.table_schema, _family(t)) for t in near}
     for table in tables:
         if (table.table_schema, _family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
@@ -156,7 +157,7 @@ def _base(details: TableDetails, design: str) -> Layout:
 
 
 def _rings(work: _Candidates) -> Iterator[Candidate]:
-    """Tables of preallocated slots, with their two sequences."""
+    """Yield tables of preallocated slots, with their two sequences."""
     for details in work.details.values():
         pairs = pairs_of(details.columns)
         slot, number, count = pick("slot", pairs), pick("message_id", pairs), pick("reference_count", pairs)
@@ -185,7 +186,10 @@ def _rings(work: _Candidates) -> Iterator[Candidate]:
 
 
 def _position(work: _Candidates, details: TableDetails, verb: str) -> TableName | None:
-    """The sequence of a ring's position: of its schema, called after the verb, and if several are, the table."""
+    """Return the sequence of a ring's position.
+
+    It is in the table's schema and named after the verb. If there are several, the name must also contain the table's.
+    """
     near = [s for s in work.sequences if s.sequence_schema == details.table.table_schema]
     found = [s for s in near if verb in words(s.sequence_name) or plain(s.sequence_name).startswith(verb)]
     if len(found) > 1:
@@ -206,7 +210,7 @@ def _slots(catalog: Catalog, details: TableDetails, slot: str) -> int | None:
 
 
 def _splits(work: _Candidates) -> Iterator[Candidate]:
-    """Two tables that share an id: small rows with a state, payloads in the other."""
+    """Yield pairs of tables that share an id: small rows with a state in one, payloads in the other."""
     halves: dict[tuple[str, str], list[TableDetails]] = {}
     for data in work.details.values():
         if data.table.table_id not in work.taken and _holds_payloads(data):
@@ -239,12 +243,12 @@ def _holds_states(meta: TableDetails) -> bool:
 
 
 def _title(meta: TableDetails) -> str | None:
-    """What the small row of a split message shows of it; the payload itself is in the other table."""
+    """Return the title column of a split message's small row; the payload itself is in the other table."""
     return next((c.column_name for c in meta.columns if plain(c.column_name) in ("title", "subject", "name")), None)
 
 
 def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
-    """The column by which ``data`` holds the payloads of ``meta``: the key of both, by the same name."""
+    """Return the column by which ``data`` holds the payloads of ``meta``: the key of both, with the same name."""
     keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
     keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
     for index in data.indexes:
@@ -261,9 +265,9 @@ def _singles(work: _Candidates) -> Iterator[Candidate]:
 
 
 def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
-    """One table by itself."""
+    """Return the finding for one table."""
     state = state_column(details, "status")
-    # Without a peek at first: most tables fall through by then.
+    # Do not read rows at first: most tables are ruled out before that.
     known = known_values(details, state[0].column_name) if state else Known()
     number = pick("id", pairs_of(details.columns))
     sequence = loose_sequence(details.table.name, number, work.sequences) if number else None
@@ -301,14 +305,14 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
 
 
 def _popped_by_delete(activity: Activity | None) -> int | None:
-    """How many rows were deleted, where hardly any was updated before: they were deleted as they had been pushed."""
+    """Return how many rows were deleted if hardly any were updated before, which means that pops delete them."""
     if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
 
 
 def _design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:
-    """The design that the table fits; designs whose tables are the same are not distinguished."""
+    """Return the design that fits the table; designs with identical tables are not distinguished."""
     pairs = pairs_of(details.columns)
     if state is not None:
         if state[1]:

@@ -1,4 +1,4 @@
-"""Relatives: tables that look like queues and are a part of another one, or would be paired with one by mistake."""
+"""Find tables that look like queues but are part of another one, or would be paired with one by mistake."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import plain, words
 
-# Last words of the name of the table that has the states of messages, whose payloads are in another one.
+# Last words in the name of a table with the states of messages whose payloads are in another table.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
 
 
 class Relatives:
-    """How the tables of a database are related, from its catalog. Raises what ``Connection.fetch`` raises."""
+    """How the tables of a database are related, from its catalog. Raises whatever ``Connection.fetch`` raises."""
 
     def __init__(self, catalog: Catalog, tables: Sequence[TableRow]) -> None:
         self._columns = {
@@ -24,9 +24,9 @@ class Relatives:
         self._divided = {table_id for table_id, _ in catalog.divided()} | set(self._parents.values())
 
     def missing(self, table_id: int, queues: frozenset[int]) -> str:
-        """Why this table is not taken for a queue of its own; empty if nothing speaks against it.
+        """Return why this table is not a queue of its own; empty if nothing speaks against it.
 
-        ``queues``: ids of the tables that are taken for queues.
+        ``queues``: ids of the tables that count as queues.
         """
         for parent in ancestors(table_id, self._parents):
             if parent in queues and parent in self._tables:
@@ -41,7 +41,7 @@ class Relatives:
 
 
 def ancestors(table_id: int, parents: Mapping[int, int]) -> Iterator[int]:
-    """The tables that a table inherits from, the nearest first."""
+    """Yield the tables that a table inherits from, nearest first."""
     seen = {table_id}
     while (parent := parents.get(table_id)) is not None and parent not in seen:
         seen.add(parent)
@@ -50,10 +50,10 @@ def ancestors(table_id: int, parents: Mapping[int, int]) -> Iterator[int]:
 
 
 def are_halves(meta: TableDetails, data: TableDetails, key: str) -> bool:
-    """Whether ``data`` holds the payloads of ``meta``, by the column ``key`` of both.
+    """Return whether ``data`` holds the payloads of ``meta``, by the column ``key`` of both.
 
-    A foreign key proves it. Without one the ids must come from one place: two tables that both number their own rows
-    have equal ids by chance. The names must agree, too, if the column is merely called ``id``.
+    A foreign key proves it. Without one, the ids must have one origin: two tables that both number their own rows have
+    equal ids by chance. If the column is just called ``id``, the names must also match.
     """
     one, other = meta.column(key), data.column(key)
     if one is None or other is None or one.type_name != other.type_name:

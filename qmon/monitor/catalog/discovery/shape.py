@@ -1,4 +1,4 @@
-"""How much a table is like a queue: each reason with its weight."""
+"""Score how much a table looks like a queue: each reason with its weight."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from qmon.monitor.catalog.state_values import Known, shown
 
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
-# Rows inserted before the counters say anything.
+
+# The counters are only used after this many inserted rows.
 ENOUGH_ROWS: Final = 50
 _MAY_BE: Final = 0.3
-# The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called.
+
+# Maximum score, whatever its name, of a table whose rows are never claimed, marked, due or removed.
 _UNPROVEN: Final = 0.35
 
 
@@ -29,7 +31,7 @@ class Shape:
     behaves: bool = False
 
     def add(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
-        """Add a reason; ``behaves``: it is about what is done with a row, not about what the table is called."""
+        """Add a reason. ``behaves``: it concerns what is done with rows, not the name of the table."""
         self.score += weight
         self.behaves = self.behaves or behaves
         if reason:
@@ -37,12 +39,12 @@ class Shape:
 
 
 def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
-    """Names and types."""
+    """Return the names and types of columns."""
     return [(column.column_name, column.type_name) for column in columns]
 
 
 def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
-    """Whether a table may be a queue by names and counters, so that most of a large database are not read closely."""
+    """Return whether names and counters suggest a queue, so that most tables of a large database are not examined."""
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
     pairs = pairs_of(columns)
@@ -54,10 +56,10 @@ def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | N
 def measure(
     details: TableDetails, state: tuple[ColumnRow, bool] | None, known: Known, sequence: TableName | None = None
 ) -> Shape:
-    """Weigh one table.
+    """Score one table.
 
-    ``state``: its state column and whether that is a mere flag; ``known``: that column's values; ``sequence``: one of
-    nobody's that is called after the table or its id.
+    ``state``: its state column and whether that is only a flag. ``known``: that column's values. ``sequence``: an
+    unowned sequence named after the table or its id.
     """
     shape = Shape()
     pairs = pairs_of(details.columns)

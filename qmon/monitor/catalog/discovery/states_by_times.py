@@ -1,4 +1,4 @@
-"""A table without a column of states, whose rows tell by times that are set when a message is taken, or done."""
+"""Describe tables without a state column whose states follow from times set when a message is popped or done."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ENDED: Final[tuple[tuple[Role, str], ...]] = (("failed_at", "dead"), ("finished
 
 
 def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
-    """The queue as ``qmon.toml`` would have it, by what its states are told, and whether a time tells that a message is
-    done or dead; ``None`` where no time tells its states.
+    """Return the queue in the form of ``qmon.toml``, what tells its states, and whether a time marks the end.
 
-    A time that says when a message is taken or done can be NULL: until then it is neither. A lease alone tells nothing,
-    since nobody says whether a message whose lease is over is taken again.
+    ``None`` if no time tells its states. The end is a time at which a message is done or dead. A time that is set when
+    a message is popped or done can be NULL until then. A lease alone is not enough, because it is unknown whether a
+    message is popped again after its lease ends.
     """
     may_be_null = [(c.column_name, c.type_name) for c in details.columns if not c.not_null]
     started = pick("started_at", may_be_null)
@@ -47,6 +47,7 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     lease = pick("lease", may_be_null)
     queue |= {"overdue": {lease: {"past": True}}} if started and lease else {}
     shown = {"owner": pick("owner_name", everything), "attempts": layout.attempts, "payload": layout.payload}
+    shown["error"] = pick("error", everything)
     queue |= {key: column for key, column in shown.items() if column is not None}
     told = [f"`{started}` is set while it is in progress"] if started else []
     told += [f"`{column}` is set once it is {kind}" for kind, column in ended]

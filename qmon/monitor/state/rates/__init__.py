@@ -1,1 +1,1 @@
-"""Rates of a queue over time: what moved between polls, and what ids tell on a standby."""
+"""Rates of a queue: from counters, from ids on a standby, and the checks on them."""

@@ -1,4 +1,4 @@
-"""The committed work on one table from poll to poll, so that what single polls guess makes up for itself."""
+"""Track the committed work on one table from poll to poll, so that errors of single polls cancel out."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from qmon.model.samples.polled import CounterSample
 
 
 class CommittedTrack:
-    """What commits did on one table, and how many rows it should have by that, where they are counted.
+    """The committed work on one table, and the row count that follows from it if rows are counted.
 
-    What single polls guess of rollbacks does not add up: all that is told differs from the rows by a second's work at
-    most.
+    Guesses of single polls about rollbacks do not add up: the reported totals differ from the rows by at most one
+    second's work.
     """
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: there was a gap, or counters were reset."""
+        """Start over after a gap or a counter reset."""
         self._shares = Shares()
         self._rows: float | None = None
 
     def add(
         self, before: CounterSample, now: CounterSample, layout: Layout, rows: float | None
     ) -> CommittedWork | None:
-        """The work between two samples; ``None`` where the counters were reset.
+        """Return the work between two samples; ``None`` if the counters were reset.
 
-        ``rows``: how many the table has now, ``None`` where they are not counted.
+        ``rows``: the table's current row count; ``None`` if it is not counted.
         """
         work = committed(before, now, layout, self._shares)
         if work is None:
@@ -39,5 +39,5 @@ class CommittedTrack:
         by_work = None if self._rows is None else self._rows + work.inserted - work.deleted
         tried = now.inserted - before.inserted + now.deleted - before.deleted
         untold = rows is None or by_work is None or abs(rows - by_work) > 2 * tried
-        self._rows = rows if untold else by_work  # rows came or went that no counter told of
+        self._rows = rows if untold else by_work  # rows came or went without being counted
         return work

@@ -1,4 +1,4 @@
-"""What servers count, over time: rates of counters, waits and deadlocks from the totals of the last polls."""
+"""Turn server totals into rates over the last polls: counters, waits and deadlocks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from qmon.model.waits.deadlocks import Deadlocks
 from qmon.model.waits.waiting import Waiting, waiting_between
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
-# Seconds that waits on screens are taken over: fewer samples than that say little.
+# Waits on screens cover this many seconds, because fewer samples say little.
 SHOWN_S: Final = 30.0
-# Seconds for verdicts, so that a cure is seen at once.
+
+# Waits for verdicts cover this many seconds, so that an improvement shows at once.
 RECENT_S: Final = 4.0
-# Fewer samples of waits say nothing: where that few fell into the time asked for, it is as long as it takes.
+
+# Fewer samples of waits say nothing. If the requested time has fewer samples, it is extended until it has this many.
 SAMPLES: Final = 4
 _DEADLOCKS_S: Final = 60.0
-# Polls come early or late by a little.
+
+# Tolerance for polls that come slightly early or late.
 _NEARLY: Final = 0.95
 _MOST_POLLS: Final = 400
 
@@ -33,8 +36,8 @@ class CounterWindow(Generic[Totals]):
     """Totals of the last polls, without a reset between them. Not thread-safe: one thread folds.
 
     Args:
-        seconds: how far back the oldest totals lie, at least, once it has been watched for as long.
-        reset: whether counting began anew between two totals: those before are forgotten.
+        seconds: minimum age of the oldest totals, once the window has been filled for that long.
+        reset: returns whether counting started over between two totals. Earlier totals are then dropped.
     """
 
     def __init__(self, seconds: float, reset: Callable[[Totals, Totals], bool] = lambda before, now: False) -> None:
@@ -43,7 +46,7 @@ class CounterWindow(Generic[Totals]):
         self._points: deque[tuple[float, Totals]] = deque(maxlen=_MOST_POLLS)
 
     def add(self, at: float, totals: Totals) -> None:
-        """Take in the totals ``at`` (server clock, seconds)."""
+        """Record the totals at ``at`` (server clock, seconds)."""
         if self._points and self._reset(self._points[-1][1], totals):
             self._points.clear()
         self._points.append((at, totals))
@@ -51,7 +54,7 @@ class CounterWindow(Generic[Totals]):
             self._points.popleft()
 
     def clear(self) -> None:
-        """Begin anew: there was a gap or a restart."""
+        """Start over after a gap or a restart."""
         self._points.clear()
 
     def __len__(self) -> int:
@@ -69,11 +72,14 @@ class CounterWindow(Generic[Totals]):
 
     @property
     def seconds(self) -> float:
-        """Seconds between the first and the last."""
+        """Seconds between the oldest and the newest totals."""
         return self._points[-1][0] - self._points[0][0]
 
     def before(self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True) -> tuple[float, Totals]:
-        """The newest totals that are at least ``seconds`` old and ``enough``, or else the oldest; with their age."""
+        """Return the newest totals that are at least ``seconds`` old and ``enough``, with their age in seconds.
+
+        If there are none, return the oldest.
+        """
         now = self._points[-1][0]
         for at, totals in reversed(self._points):
             if now - at >= seconds * _NEARLY and enough(totals):
@@ -91,9 +97,9 @@ class CounterTrack:
         self._shown: CounterRates | None = None
 
     def add(self, snapshot: Snapshot, *, unbroken: bool) -> CounterRates | None:
-        """Take in one poll; ``None`` before the second. ``unbroken``: it follows the one before without a gap.
+        """Record one poll; ``None`` before the second. ``unbroken``: it follows the previous poll without a gap.
 
-        A poll that left the counters out has the rates of the one before.
+        A poll that skipped the counters returns the rates of the previous one.
         """
         if not unbroken:
             self._window.clear()
@@ -105,7 +111,7 @@ class CounterTrack:
 
 
 class WaitTrack:
-    """What sessions of one target waited for, over a long and a short time."""
+    """The waits of the sessions of one target, over a long and a short time."""
 
     def __init__(self) -> None:
         self._window = CounterWindow[WaitTotals](
@@ -113,14 +119,14 @@ class WaitTrack:
         )
 
     def add(self, snapshot: Snapshot, *, unbroken: bool) -> None:
-        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
+        """Record one poll. ``unbroken``: it follows the previous one without a gap or a restart."""
         if not unbroken or snapshot.waits_total is None:
             self._window.clear()
         if snapshot.waits_total is not None:
             self._window.add(snapshot.sampled_at, snapshot.waits_total)
 
     def over(self, seconds: float) -> Waiting | None:
-        """What was waited for in the last ``seconds``, or since watching began; ``None`` before the second sample."""
+        """Return the waits of the last ``seconds``, or since watching began; ``None`` before the second sample."""
         if len(self._window) < 2:
             return None
         now = self._window.last
@@ -132,7 +138,7 @@ class WaitTrack:
 
 
 class DeadlockTrack:
-    """Deadlocks of one target in the last minute, with what was seen just before them."""
+    """The deadlocks of one target in the last minute, with the lock cycles seen just before them."""
 
     def __init__(self) -> None:
         self._before: int | None = None
@@ -140,7 +146,7 @@ class DeadlockTrack:
         self._seen: deque[tuple[float, Circle]] = deque(maxlen=20)
 
     def add(self, snapshot: Snapshot, *, unbroken: bool) -> Deadlocks:
-        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
+        """Record one poll. ``unbroken``: it follows the previous one without a gap or a restart."""
         at, total = snapshot.sampled_at, snapshot.server.deadlocks
         if unbroken and total is not None and self._before is not None and total > self._before:
             self._counted.append((at, total - self._before))

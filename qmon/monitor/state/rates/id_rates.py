@@ -1,4 +1,4 @@
-"""Rates of a queue on a standby, where counters are not known: from the ids of its rows."""
+"""Derive the rates of a queue on a standby, where counters are unknown, from the ids of its rows."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
 
 class IdRates:
-    """Rates by the ids of the rows: pushes by how far the newest has come, pops by how the depth has changed meanwhile.
+    """Rates from row ids: pushes from the newest id, pops from the pushes and the change in depth.
 
-    An id that was drawn and rolled back counts as pushed and popped, so both are estimates. Where pops delete, the
-    newest row is the last one pushed only while messages are popped from the other end and some are left.
+    An id that was drawn and rolled back counts as pushed and popped, so both rates are estimates. If pops delete rows,
+    the newest row is the last one pushed only while messages are popped from the other end and some are left.
     """
 
     def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
-        # The newest id, and the depth where it is exact.
+        # The newest id, and the depth if it is exact.
         self._seen = CounterWindow[tuple[int, float | None]](window_s, reset=lambda before, now: now[0] < before[0])
 
     def add(self, q: QueueSamples, at: float, ready: float | None) -> None:
-        """Take in one poll. ``ready``: the depth where it is exact."""
+        """Record one poll. ``ready``: the depth if it is exact."""
         known = not q.layout.traits.deletes_on_pop or q.layout.traits.order == "fifo"
         if q.last_id is None or not known:
             self._seen.clear()
@@ -30,14 +30,14 @@ class IdRates:
 
     @property
     def push(self) -> Figure | None:
-        """Messages pushed per second, ``None`` where the ids do not tell."""
+        """Messages pushed per second; ``None`` if the ids do not tell."""
         if len(self._seen) < 2:
             return None
         return Figure(self._pushed / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS)
 
     @property
     def pop(self) -> Figure | None:
-        """Messages popped per second, ``None`` where ids and depths do not tell."""
+        """Messages popped per second; ``None`` if ids and depths do not tell."""
         if len(self._seen) < 2:
             return None
         before, now = self._seen.first[1], self._seen.last[1]

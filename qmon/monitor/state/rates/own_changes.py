@@ -1,4 +1,4 @@
-"""Notices that operations of qmon change messages of a queue: its rates leave that time out."""
+"""Detect that qmon's own operations change messages of a queue, so that its rates leave that time out."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import OperatedSample
 
-# Seconds after a change in which the table's counters may still report it. From PostgreSQL 15 on, the session hands in
-# its counters with each batch; before, it does so after a second at most, or when it ends.
+# The table's counters may report a change up to this many seconds late. From PostgreSQL 15 on, the session reports its
+# counters with each batch; before, it does so within a second or when it ends.
 _LATE_S: Final = 3.0
 
 
 class OwnChanges:
-    """The operations on one queue's table, of every qmon that records them in this database.
+    """The operations on one queue's table, by every qmon that records them in this database.
 
-    ``under_way``: as of the last poll, messages are being changed or have just been.
+    ``is_under_way``: as of the last poll, an operation changes messages or has just done so.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class OwnChanges:
         self._changed_at = float("-inf")
 
     def add(self, operated: Sequence[OperatedSample] | None, layout: Layout, at: float) -> bool:
-        """Take in the operations of one poll, read at ``at`` (server clock, seconds); return ``under_way``.
+        """Record the operations of one poll, read at ``at`` (server clock, seconds); return ``is_under_way``.
 
         ``operated``: ``None`` if they were not read.
         """

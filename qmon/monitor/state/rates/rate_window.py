@@ -1,4 +1,4 @@
-"""The flow of one queue over time: ticks between polls, rates over a window, and the depth carried on from a count."""
+"""Keep the flow of one queue: the ticks between polls, rates over a window, and the depth extrapolated from a count."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Final
 
 from qmon.model.rates.flow import Flow
 
-# Seconds that rates are taken over.
+# Seconds over which rates are taken.
 RATE_WINDOW_S: Final = 10.0
-# Seconds that single ticks are remembered for.
+
+# Single ticks are remembered for this many seconds.
 TICKS_S: Final = 180.0
 _MOST_NETS: Final = 2400
 _SPARE: Final = 240
@@ -20,7 +21,7 @@ _SPARE: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What moved between two polls: the later poll's time on the server's clock, the time between them in seconds."""
+    """Messages moved between two polls. ``at``: server time of the later poll; ``seconds``: time between them."""
 
     at: float
     seconds: float
@@ -39,10 +40,10 @@ class Rates:
 
 
 class RateWindow:
-    """Ticks without a break. A gap, a restart or a reset of counters begins a new one, so no rate spans it.
+    """Ticks without a gap. A gap, a restart or a counter reset starts a new window, so no rate spans it.
 
     Args:
-        seconds: what rates are taken over.
+        seconds: the time over which rates are taken.
     """
 
     def __init__(self, seconds: float = RATE_WINDOW_S) -> None:
@@ -51,11 +52,11 @@ class RateWindow:
         self._times = array("d")
         self._nets = array("d")
         self._base: tuple[float, float] | None = None
-        # The newest tick in which something moved.
+        # The newest tick in which messages moved.
         self._moved_at = float("-inf")
 
     def start(self, at: float) -> None:
-        """Begin anew with the poll at ``at`` (server clock, seconds)."""
+        """Start over with the poll at ``at`` (server clock, seconds)."""
         self._ticks.clear()
         self._times = array("d", (at,))
         self._nets = array("d", (0.0,))
@@ -63,7 +64,7 @@ class RateWindow:
         self._moved_at = float("-inf")
 
     def add(self, tick: Tick) -> None:
-        """Take in what moved since the poll before."""
+        """Record the messages moved since the previous poll."""
         self._ticks.append(tick)
         if tick.flow.moves:
             self._moved_at = tick.at
@@ -75,7 +76,7 @@ class RateWindow:
             del self._times[:_SPARE], self._nets[:_SPARE]
 
     def rates(self, seconds: float | None = None) -> Rates | None:
-        """Rates over the last ``seconds`` (``None``: the window's) or less; ``None`` before the second poll."""
+        """Return rates over the last ``seconds`` (``None``: the window's) or less; ``None`` before the second poll."""
         seconds = self._seconds if seconds is None else seconds
         span = pushed = 0.0
         popped: float | None = 0.0
@@ -96,19 +97,24 @@ class RateWindow:
 
     @property
     def ticks(self) -> list[tuple[float, Flow]]:
-        """The ticks that are remembered, oldest first: length in seconds and what moved in each. The newest two say it
-        all where nothing moved in any of them."""
+        """The remembered ticks, oldest first: length in seconds and flow.
+
+        If nothing moved in any, the newest two suffice.
+        """
         still = len(self._ticks) > 1 and self._moved_at < self._ticks[0].at
         remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks
         return [(tick.seconds, tick.flow) for tick in remembered]
 
     def rebase(self, at: float, ready: float) -> None:
-        """Take ``ready`` as the messages ready at ``at`` (server clock), unless that lies before the window."""
+        """Use ``ready`` as the ready messages at ``at`` (server clock), unless that time is before the window."""
         if self._times and at >= self._times[0] - 1.0 and (self._base is None or at >= self._base[0]):
             self._base = (at, ready)
 
     def carried(self) -> tuple[float, float] | None:
-        """Ready messages now, carried on from the newest count, and that count's age in seconds; or ``None``."""
+        """Return the ready messages now, extrapolated from the newest count, and that count's age in seconds.
+
+        Returns ``None`` if there is no count.
+        """
         if self._base is None or not self._times:
             return None
         at, ready = self._base
@@ -127,5 +133,5 @@ class RateWindow:
 
 
 def _sum(total: float | None, more: float | None) -> float | None:
-    """The sum; unknown once a part is."""
+    """Return the sum; unknown if either part is unknown."""
     return None if total is None or more is None else total + more

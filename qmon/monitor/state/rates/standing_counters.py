@@ -1,4 +1,4 @@
-"""Notices rows that move while the counters of their table stand still: a rate of 0 is then wrong.
+"""Detect rows that move while the counters of their table stand still. A rate of 0 is then wrong.
 
 PostgreSQL counts in each session. A session with ``track_counts`` off counts nothing, and one inside a long procedure
 reports nothing until it ends. Idle sessions report up to ten seconds late.
@@ -12,8 +12,8 @@ from typing import Final
 from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import QueueSamples
 
-# Seconds for which rows that have moved speak against a rate of 0, and against one of the last few seconds: the rates
-# cover about as much.
+# A seen move contradicts a rate of 0 for this many seconds, and a rate of the last few seconds for the shorter time.
+# The rates cover about as much.
 _RECENT_S: Final = 15.0
 _LATELY_S: Final = 5.0
 
@@ -26,23 +26,24 @@ class _Kind:
     seen_at: float | None = None
 
     def add(self, total: int, at: float, *, moved: bool) -> None:
-        """Take in the counter's total, and whether rows have moved since the poll before."""
+        """Record the counter's total, and whether rows have moved since the previous poll."""
         if total != self.total:
             self.total, self.seen_at = total, None
         elif moved:
             self.seen_at = at
 
     def contradicts(self, at: float, within_s: float = _RECENT_S) -> bool:
-        """Whether rows have moved in the last ``within_s`` seconds, and the counter has not."""
+        """Return whether rows, but not the counter, have moved in the last ``within_s`` seconds."""
         return self.seen_at is not None and at - self.seen_at <= within_s
 
 
 @dataclass(slots=True)
 class StandingCounters:
-    """The memory of one queue. Not thread-safe: one thread folds.
+    """The counters of one queue that may stand still. Not thread-safe: one thread folds.
 
-    ``pushes``, ``pops``: as of the last poll, the counters that this rate is made of stand still while rows move;
-    ``pops_lately``: the same of the last few seconds. A session that waits for a lock has not reported its last pops.
+    ``pushes``, ``pops``: as of the last poll, the counters behind this rate stand still while rows move.
+    ``pops_lately``: the same for the last few seconds, because a session that waits for a lock has not reported its
+    last pops yet.
     """
 
     pushes: bool = False
@@ -52,11 +53,11 @@ class StandingCounters:
     _added: _Kind = field(default_factory=_Kind)
     _left: _Kind = field(default_factory=_Kind)
     _before: QueueSamples | None = None
-    # The last id that had been drawn when the number of inserted rows last changed.
+    # The last drawn id when the number of inserted rows last changed.
     _issued: int | None = None
 
     def add(self, q: QueueSamples, at: float) -> None:
-        """Take in the samples of one poll, read at ``at`` (server clock, seconds)."""
+        """Record the samples of one poll, read at ``at`` (server clock, seconds)."""
         counters = q.counters
         if counters is None or q.head is None or not _by_session(counters):
             return
@@ -70,7 +71,9 @@ class StandingCounters:
         new = left and head is not None and self._issued is not None and head > self._issued
         self._inserted.add(counters.inserted, at, moved=through or new)
         self._added.add(counters.inserted + updated, at, moved=_grew(before, q, replaced=left))
-        gone = through or left or _shrank(before, q)
+        # Rows that no counter shows have come: others that no counter shows may have gone.
+        hidden = self._added.contradicts(at) and _drew_more_than_grew(before, q)
+        gone = through or left or hidden or _shrank(before, q)
         self._left.add(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
@@ -78,17 +81,17 @@ class StandingCounters:
 
 
 def _by_session(counters: CounterSample) -> bool:
-    """Whether sessions count, and not the server for all of them (SQL Server)."""
+    """Return whether each session counts (PostgreSQL), not the server for all sessions (SQL Server)."""
     return counters.counted and counters.modified_since_analyze is not None
 
 
 def _rows(q: QueueSamples) -> int | None:
-    """The ready rows, if all were counted."""
+    """Return the ready rows, if all were counted."""
     return q.head.counted if q.head is not None and q.head.counted < q.head_limit else None
 
 
 def _number(q: QueueSamples) -> int | None:
-    """The id at the head of a queue that is popped in the order of its ids."""
+    """Return the id at the head of a queue that is popped in id order."""
     if q.head is None or q.layout.traits.order != "fifo" or q.layout.due_at is not None:
         return None
     text = q.head.head_id or ""
@@ -96,7 +99,7 @@ def _number(q: QueueSamples) -> int | None:
 
 
 def _grew(before: QueueSamples | None, q: QueueSamples, *, replaced: bool) -> bool:
-    """Rows have become ready, and not by their due times: there are more, or as many although some left."""
+    """Return whether rows have become ready, other than by due time: there are more, or as many although some left."""
     then, now = (None if before is None else _rows(before)), _rows(q)
     if then is None or now is None or q.layout.due_at is not None:
         return False
@@ -108,15 +111,25 @@ def _shrank(before: QueueSamples | None, q: QueueSamples) -> bool:
     return then is not None and now is not None and now < then
 
 
+def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
+    """Return whether more ids were drawn than rows were added: messages may have been popped as others were pushed."""
+    then, now = (None if before is None else _rows(before)), _rows(q)
+    if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
+        return False
+    return q.last_id - before.last_id > max(0, now - then)
+
+
 def _head_left(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """The row that was the head is ready no more: the head has a greater id now."""
+    """Return whether the head row is no longer ready: the head has a greater id now."""
     then, now = (None if before is None else _number(before)), _number(q)
     return then is not None and now is not None and now > then
 
 
 def _passed_through(before: QueueSamples | None, q: QueueSamples) -> bool:
-    """Ids were drawn while no row was ready at either poll. Ids are also drawn for rows that are never inserted, so
-    this is no proof if rows are ready."""
+    """Return whether ids were drawn although no row was ready at either poll.
+
+    Ids are also drawn for rows that are never inserted, so this proves nothing while rows are ready.
+    """
     if before is None or before.last_id is None or q.last_id is None:
         return False
     return q.last_id > before.last_id and _rows(before) == 0 and _rows(q) == 0

@@ -17,7 +17,7 @@
 -- > owner      who popped it
 -- > attempts   how often it was popped
 -- > payload    its first characters; its size alone where it is large
--- > error      the first characters of why it failed last
+-- > error      the newest end of why it failed last
 SELECT q.tableoid || CAST(q.ctid AS text)                                                          AS key,
        {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,
@@ -28,7 +28,7 @@ SELECT q.tableoid || CAST(q.ctid AS text)                                       
                 pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
                 pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200) END                                           AS payload,
-       left(CAST({error?} AS text), 200)                                                           AS error
+       {error?!newest}                                                                             AS error
 FROM {table} AS q
 WHERE q.ctid = ANY (CAST(:tids AS tid[]))
   AND q.tableoid || CAST(q.ctid AS text) = ANY (CAST(:keys AS text[]))

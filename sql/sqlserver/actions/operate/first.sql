@@ -16,7 +16,7 @@
 -- > owner      who popped it
 -- > attempts   how often it was popped
 -- > payload    its first characters, bytes as hex digits; its size alone where it is large
--- > error      the first characters of why it failed last
+-- > error      the newest end of why it failed last
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}
@@ -50,7 +50,7 @@ CROSS APPLY (
            CASE WHEN DATALENGTH({payload?}) > 65536
                 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
                 ELSE LEFT(CONVERT(nvarchar(max), {payload?!read}, 1), 200) END     AS payload,
-           LEFT(CONVERT(nvarchar(max), {error?}), 200)                        AS error
+           {error?!newest}                                                    AS error
     FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
     WHERE {key!on.w}
 ) AS v
