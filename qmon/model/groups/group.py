@@ -179,8 +179,9 @@ class Group:
 class FoundGroup:
     """A group that is there: the id of its table, and how many rows that has, as the catalogue estimates them.
 
-    ``walk``: the index along which its messages are listed, if there is one that holds all of them. ``labels``: those
-    of the enum column that its states differ by; ``None``: there is no such column.
+    ``tables``: the names of all tables whose columns are read, each with its id. ``walk``: the index along which its
+    messages are listed, if there is one that holds all of them. ``labels``: those of the enum column that its states
+    differ by; ``None``: there is no such column.
     """
 
     group: Group
@@ -188,6 +189,7 @@ class FoundGroup:
     rows: int | None
     walk: ListPath | None = None
     labels: frozenset[str] | None = None
+    tables: tuple[tuple[str, int], ...] = ()
 
 
 def state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:

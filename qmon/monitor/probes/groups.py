@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -353,6 +353,11 @@ class Groups:
         """The tables whose counters tell what moves."""
         return [probes.found.table_id for probes in self._probes.values() if probes.group.counters]
 
+    @property
+    def tables(self) -> list[int]:
+        """All tables that are read."""
+        return [table for probes in self._probes.values() for _, table in probes.found.tables]
+
     def of(self, queues: Iterable[str]) -> frozenset[str]:
         """The groups that these queues belong to."""
         wanted = frozenset(queues)
@@ -364,13 +369,11 @@ class Groups:
 
     def samples(
         self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]
-    ) -> tuple[QueueSamples, ...]:
-        """The queues of all groups, as this poll found them; see ``GroupProbes.learn``."""
-        out: list[QueueSamples] = []
+    ) -> Iterator[tuple[FoundGroup, tuple[QueueSamples, ...]]]:
+        """Each group with its queues, as this poll found them; see ``GroupProbes.learn``."""
         for probes in self._probes.values():
             probes.learn(results, now, server_at)
-            out += probes.samples(results, counters.get(probes.found.table_id))
-        return tuple(out)
+            yield probes.found, probes.samples(results, counters.get(probes.found.table_id))
 
     def failures(self, failures: Iterable[ProbeFailure]) -> list[ProbeFailure]:
         """The failures of a poll; what failed of a group did so for each of its queues."""

@@ -279,7 +279,7 @@ def _blocked_oldest(q: QueueSamples, at: float) -> Figure:
     if not q.blocked.counted:
         return Figure.unknown("no message is blocked")
     if q.blocked.oldest_s is None:
-        return Figure.unknown("no column says since when a message is blocked")
+        return Figure.unknown(q.unknown.get("blocked_oldest") or "no column says since when a message is blocked")
     age_s = max(0.0, at - q.blocked_at) if q.blocked_at is not None else 0.0
     return Figure(max(0.0, q.blocked.oldest_s), age_s=age_s, every_s=q.blocked.every_s)
 
