@@ -126,13 +126,26 @@ class FailedOver:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Ghosts:
+    """Deleted rows that the server has not removed yet, per second (SQL Server).
+
+    ``skipped``: stepped over by scans in the whole server, qmon's own scans among them. ``made``: rows and index
+    entries of all watched queues that became ghosts.
+    """
+
+    skipped: float
+    made: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetEvidence:
     """About the target as a whole, once a poll for all its queues (``monitor.state.target``).
 
     ``waiting``: what sessions waited for in the last few seconds; ``commits`` and ``rollbacks``: transactions
     per second, the latter including those of sessions that touch no queue.
-    ``failed_over``: a failover of the last minutes. ``plans``: by queue.
+    ``failed_over``: a failover of the last minutes. ``plans``: by queue. ``ghosts``: ``None`` unless both figures are
+    known.
     """
 
     waiting: Waiting | None = None
@@ -141,6 +154,7 @@ class TargetEvidence:
     deadlocks: Deadlocks | None = None
     failed_over: FailedOver | None = None
     plans: Mapping[str, QueuePlans] = field(default_factory=dict)
+    ghosts: Ghosts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

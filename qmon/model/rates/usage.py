@@ -32,11 +32,14 @@ class PopWork:
     io_waits: int | None = None
     escalations_tried: int | None = None
     escalations: int | None = None
+    ghosted: int | None = None
 
     @property
     def nothing(self) -> bool:
         """Whether nothing that is known was done."""
-        return not (self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits)
+        return not (
+            self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits or self.ghosted
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ class IndexUse:
     ``forwarded``: rows of a heap read by way of where they were before they grew (SQL Server).
     ``fragmented``: share of its pages that are out of order, 0 to 1, ``fragmented_s``: seconds since that was read,
     ``unread``: why it is not (SQL Server). ``io_waits``: waits for a page to be read or written; ``escalations_tried``
-    and ``escalations``: locks of rows that were to become one of the whole table, and that did; ``sequential``: whether
+    and ``escalations``: locks of rows that were to become one of the whole table, and that did; ``ghosted``: rows or
+    entries deleted that stay as ghosts until the server removes them; ``sequential``: whether
     OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
     """
 
@@ -71,6 +75,7 @@ class IndexUse:
     escalations_tried: float | None = None
     escalations: float | None = None
     sequential: bool | None = None
+    ghosted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,12 @@ class QueueUse:
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
     @property
+    def ghosted(self) -> float | None:
+        """Rows and index entries that become ghosts, per second (SQL Server); ``None``: not known."""
+        known = [part.ghosted for part in self.parts if part.ghosted is not None]
+        return sum(known) if known else None
+
+    @property
     def touches(self) -> str:
         """What ``touched`` counts."""
         return "rows touched" if self.reads_per_pop is None else "logical reads"
@@ -129,14 +140,28 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     io_waits = _less(now.io_waits, before.io_waits)
     tried = _less(now.escalations_tried, before.escalations_tried)
     escalations = _less(now.escalations, before.escalations)
-    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations)
+    ghosted = _less(now.ghosted, before.ghosted)
+    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations, ghosted)
     if any(count is not None and count < 0 for count in counts):
         return None
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
     scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
-    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known, io_waits, tried, escalations)
+    return PopWork(
+        scans=scans,
+        rows=rows,
+        pages=pages,
+        latch_waits=latch_waits,
+        lock_waits=lock_waits,
+        splits=splits,
+        forwarded=forwarded,
+        ours=known,
+        io_waits=io_waits,
+        escalations_tried=tried,
+        escalations=escalations,
+        ghosted=ghosted,
+    )
 
 
 def works_between(

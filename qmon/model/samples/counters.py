@@ -13,7 +13,8 @@ class ServerCounters:
 
     ``commits`` are transactions of this database that wrote, ``transactions`` all of its that began,
     ``log_flush_waits`` its commits that waited for the log; the others are the whole server's. ``threadless``: tasks
-    that wait for a worker thread at this moment, which have no session yet.
+    that wait for a worker thread at this moment, which have no session yet. ``ghosts_skipped``: deleted rows that scans
+    stepped over because the server has not removed them yet (Skipped Ghosted Records/sec).
     """
 
     commits: int | None
@@ -24,6 +25,7 @@ class ServerCounters:
     batches: int | None
     log_flush_waits: int | None
     threadless: int | None = None
+    ghosts_skipped: int | None = None
 
 
 def with_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:

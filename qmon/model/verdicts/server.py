@@ -270,6 +270,10 @@ _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
 # Pages read per pop up to which it is merely what a few indexes cost (SQL Server).
 LEAST_READS: Final = 50.0
+# Ghost records that scans step over in a second, below which qmon's own scans may be all of them (SQL Server).
+MANY_GHOSTS: Final = 1_000.0
+# The least share of the ghosts of all watched queues that a queue makes to be the one that scans step over them for.
+GHOSTS_SHARE: Final = 0.5
 # Bytes of row versions that burden everybody on the server (SQL Server).
 LARGE: Final = 2**30
 
@@ -280,7 +284,7 @@ def _held(s: RuleInput) -> str | None:
     if holder is None or use is None:
         return None
     if use.dead is None and s.snapshot is not None and s.snapshot.version_store is not None:
-        return _versions(holder, s.snapshot.version_store, use)
+        return _versions(holder, s.snapshot.version_store, use, _ghosts(s))
     dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
     if _slow(use):
         then = f", {use.before:,.1f} before" if use.before is not None else ""
@@ -291,14 +295,34 @@ def _held(s: RuleInput) -> str | None:
     return None
 
 
-def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
-    """Where old rows are in a version store: judged by what pops read, as nobody counts the ghosts in the tables."""
+def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
+    """Return the proof where old rows are in a version store. ``ghosts``: as ``_ghosts`` returns it."""
     whose = " of all databases" if store.whole_server else ""
     keeps = f"{who(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched.value
     if reads is not None and use.before is not None and reads >= max(LEAST_READS, TIMES * use.before):
         return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"
+    if ghosts:
+        return f"{keeps}: {ghosts}"
     return keeps if store.total >= LARGE and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
+
+
+def _ghosts(s: RuleInput) -> str | None:
+    """Return how many ghosts scans step over for each message popped, if they are many and mostly of this queue.
+
+    The server counts the ghosts that scans skip for all tables together, and by index those that deletions make: the
+    queue must make at least half of the ghosts of all watched queues.
+    """
+    found, pops = s.target.ghosts, s.pops
+    made = s.queue.use.ghosted if s.queue.use is not None else None
+    if found is None or not made or not pops or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
+        return None
+    if made < GHOSTS_SHARE * found.made:
+        return None
+    return (
+        f"scans of the server step over {found.skipped:,.0f} ghost records/s, {found.skipped / pops:,.0f} per popped"
+        f" message; this queue leaves {made:,.0f}/s"
+    )
 
 
 def _slow(use: QueueUse) -> bool:
@@ -313,11 +337,23 @@ def _holder(s: RuleInput) -> str:
     return name_of(holder) if holder is not None else ""
 
 
+CLEANUP_BEHIND = Rule(
+    "cleanup behind",
+    Severity.WARNING,
+    8.0,
+    _ghosts,
+    keys={"3": always},
+    probes=("server_counters", "table_counters"),
+    unread=uncounted,
+)
+
+
 HORIZON = Rule(
     "cleanup held back",
     Severity.WARNING,
     4.0,
     _held,
+    explains=(CLEANUP_BEHIND.code,),
     cause=_holder,
     keys={"3": always},
     probes=("uses", "version_store", "procedures"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, uses
@@ -161,12 +160,12 @@ def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns:
     """
     if not masked:
         return q
-    why = partial(_why, q.layout, masked)
-    if (steps := why(columns.steps)) is not None:
+    layout = q.layout
+    if (steps := _masked(layout, masked, columns.steps)) is not None:
         q = replace(q, totals=None, unknown={**q.unknown, "rates": steps})
-    if why(columns.workers) is not None:
+    if _masked(layout, masked, columns.workers) is not None:
         q = replace(q, workers=None)
-    if (every := why(columns.rows)) is not None:
+    if (every := _masked(layout, masked, columns.rows)) is not None:
         # Pops that nothing writes down follow from messages that wait, or are in progress.
         derived = q.totals is not None and q.totals.popped is None
         return replace(
@@ -192,16 +191,16 @@ def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns:
             unknown={**q.unknown, **dict.fromkeys((*_OF_ROWS, *(("rates",) if derived else ())), every)},
         )
     q = _messages_without_masks(q, masked, columns)
-    if (pushed := why(columns.oldest)) is not None:
+    if (pushed := _masked(layout, masked, columns.oldest)) is not None:
         head, ring = q.head and replace(q.head, oldest_s=None), q.ring and replace(q.ring, oldest_s=None)
         q = replace(q, head=head, ring=ring, count=None, unknown={**q.unknown, "oldest": pushed})
-    if (taken := why(columns.stuck)) is not None:
+    if (taken := _masked(layout, masked, columns.stuck)) is not None:
         progress = q.progress and replace(q.progress, stuck=None, longest_s=None)
         q = replace(q, progress=progress, in_progress_ids=None, count=None, unknown={**q.unknown, "stuck": taken})
-    if (blocked := why(columns.blocked)) is not None:
+    if (blocked := _masked(layout, masked, columns.blocked)) is not None:
         unaged = q.blocked and replace(q.blocked, oldest_s=None)
         q = replace(q, blocked=unaged, unknown={**q.unknown, "blocked_oldest": blocked})
-    if q.blocked is not None and why(columns.blockers) is not None:
+    if q.blocked is not None and _masked(layout, masked, columns.blockers) is not None:
         q = replace(q, blocked=replace(q.blocked, blockers=()))
     return q
 
@@ -211,7 +210,7 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
     times = columns.oldest | columns.stuck
     if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
         q = replace(q, diagnostics=NO_DIAGNOSTICS)
-    ordered = q.page is not None and _why(q.layout, masked, {(q.layout.table.name, q.page.order)})
+    ordered = q.page is not None and _masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
     if q.page is not None and ordered:  # the next page would begin at a mask
         q = replace(q, messages=(), page=replace(q.page, next=None, why=ordered))
     hidden: dict[str, Any] = {}
@@ -222,7 +221,7 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
     return q
 
 
-def _why(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
+def _masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
     """The first of these columns that is masked, and what helps, in one line."""
     for table, name in sorted(columns):
         if (helps := masked.get((table, name))) is not None:

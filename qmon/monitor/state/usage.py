@@ -244,6 +244,7 @@ _COUNTED: Final = (
     "io_waits",
     "escalations_tried",
     "escalations",
+    "ghosted",
 )
 
 
