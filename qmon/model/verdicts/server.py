@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.rates.usage import QueueUse
+from qmon.model.rates.usage import IndexUse, QueueUse
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage import StatisticsSample
@@ -204,10 +204,11 @@ def _latch(s: RuleInput) -> str | None:
     mine = [each for each in seen if each.table_id in tables]
     names = ", ".join(rate.name for rate in rates[:2])
     proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of"
-    if all(each.table_id is None for each in seen):
+    told = {each.session for each in seen if each.table_id is not None}
+    if 2 * len(told) < len({each.session for each in seen}):
         found = _by_counters(s, rates, seen)
         return f"{proof} {found} ({names})" if found else None
-    if 2 * len({each.session for each in mine}) < len({each.session for each in seen}):
+    if 2 * len({each.session for each in mine}) < len(told):
         return None  # most of them work on something else
     return f"{proof} {_where(s, mine)} ({names})"
 
@@ -228,8 +229,13 @@ def _by_counters(s: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSa
     share = min(1.0, (most.latch_waits or 0.0) / every)
     page = Counter(each.page for each in seen if each.page).most_common(1)
     hot = f", most sessions for page {page[0][0]}" if page else ""
-    key = "" if most.sequential is None else f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if most.sequential else 'off'}"
-    return f"{place}, which has {percent(share)} of such waits{hot}{key}"
+    return f"{place}, which has {percent(share)} of such waits{hot}{_sequential(most)}"
+
+
+def _sequential(part: IndexUse | None) -> str:
+    if part is None or part.sequential is None:
+        return ""
+    return f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if part.sequential else 'off'}"
 
 
 def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
@@ -239,9 +245,9 @@ def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
     known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
     if known:
         (index, page), _ = known.most_common(1)[0]
-        name = next((part.name for part in parts if part.id == index and index), "")
-        place = f"index {name} of {table}" if name else table
-        return f"{place}, most for page {page}" if page else place
+        part = next((part for part in parts if part.id == index), None)
+        place = f"index {part.name} of {table}" if part is not None and index else table
+        return f"{place}{f', most for page {page}' if page else ''}{_sequential(part)}"
     indexes = sorted((p for p in parts if p.role != "table"), key=lambda p: -(p.pages or 0.0))
     if not indexes:
         return table

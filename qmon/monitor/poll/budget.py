@@ -41,6 +41,7 @@ _DETAIL: Final = frozenset(
         "sizes",
         "statistics",
         "latches",
+        "page_owner",
         "version_store",
         "drawers",
         "partial",

@@ -18,6 +18,7 @@ from qmon.model.waits.known import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.page_owners import PageOwners
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
@@ -85,6 +86,7 @@ class ServerProbes:
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False
+        self._pages = PageOwners()
 
     def keep(self, tables: Collection[int]) -> None:
         """Forget the sizes of other tables than these."""
@@ -114,6 +116,7 @@ class ServerProbes:
             if tables and self._latched:
                 ids = self._statements.engine.ids(tables)
                 asked += self._statements.optional("latches", {"tables": ids})
+                asked += self._pages.wanted(self._statements, now)
             asked += self._statements.of_tables("uses", UseSample, tables)
             asked += self._statements.optional("horizon")
             asked += self._statements.optional("version_store")
@@ -167,7 +170,7 @@ class ServerProbes:
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
         covered = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-        return self._latches.see(covered or None, now_at)
+        return self._pages.name(self._latches.see(covered or None, now_at), results)
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
         """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""
