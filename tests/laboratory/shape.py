@@ -46,10 +46,10 @@ def left_behind(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     query(lab.url, _TAKE.format(table=layout.queue), _TAKEN)
     yield (f"{_TAKEN}",)
     since = [queue for view in lab.since(began) if (queue := view.queue(layout.queue)) is not None]
-    learnt = next(n for n, queue in enumerate(since) if queue.layout.state != layout.state)
+    learnt = next((n for n, queue in enumerate(since) if queue.layout.state != layout.state), len(since))
     assert any(_UNKNOWN in queue.in_progress.reason for queue in since[:learnt])
     assert all(queue.in_progress.value is None for queue in since[:learnt]), "unknown, not zero"
-    query(lab.url, f"UPDATE {layout.queue} SET status = 'done' WHERE status = 'processing'")
+    query(lab.url, f"UPDATE {layout.queue} SET status = 'done'")  # all of it, as nobody pops what is ready
 
 
 CASES: Final = tuple(
