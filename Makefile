@@ -45,7 +45,7 @@ check-imports:
 bench: setup ## what qmon costs, as ratios measured here (long); ARGS names a part
 	@$(PYTHON) -m tests.benchmarks $(ARGS)
 
-sqlserver: ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql://sa:password@localhost/?trust=yes; ten minutes
+sqlserver: ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql://sa:password@localhost/?trust=yes; a quarter of an hour
 	@test -n "$$QMON_TEST_SQLSERVER" || { echo "QMON_TEST_SQLSERVER names no server, such as mssql://sa:password@localhost/?trust=yes" >&2; exit 2; }
 	@.ci/setup contract
 	@exec $(PYTHON) -m pytest -n 0 -v -p tests.contract.anywhere_run --tb=short --durations=5 -k sqlserver tests/contract/test_anywhere*.py $(ARGS)

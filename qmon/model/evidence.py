@@ -137,6 +137,18 @@ class FailedOver:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Ghosts:
+    """Deleted rows that the server has not removed yet, per second (SQL Server).
+
+    ``skipped``: stepped over by scans in the whole server, qmon's own scans among them. ``made``: rows and index
+    entries of all watched queues that became ghosts.
+    """
+
+    skipped: float
+    made: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetEvidence:
     """Evidence about the target as a whole, collected once per poll (``monitor.state.target``).
@@ -147,6 +159,7 @@ class TargetEvidence:
         rollbacks: transactions per second, including those of sessions that touch no queue.
         failed_over: a failover in the last minutes.
         plans: plans by queue.
+        ghosts: deleted rows not removed yet; ``None`` unless both figures are known.
     """
 
     waiting: Waiting | None = None
@@ -155,6 +168,7 @@ class TargetEvidence:
     deadlocks: Deadlocks | None = None
     failed_over: FailedOver | None = None
     plans: Mapping[str, QueuePlans] = field(default_factory=dict)
+    ghosts: Ghosts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,6 +143,7 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Configu
     for found in resolved.groups:
         probes = GroupProbes(statements, found)
         checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
+        checks += _seen_in_part(connection, statements, found.group.name, [table for _, table in found.tables])
     checks += _folded(connection, engine, resolved)
     checks += _times(connection, engine, resolved)
     return Checkup(checks, _settings(connection, engine, statements, resolved))

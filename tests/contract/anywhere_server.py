@@ -5,18 +5,48 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Final, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
-from qmon.engines.base import Connection
+from qmon.engines.base import Connection, EngineName
 from qmon.errors import QmonError, QueryFailed, Unreachable
 from tests.contract.anywhere import Place, execute, rows
 from tests.contract.watching import target_of
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of database that the contract is tried on. ``engine``: whose.
+
+    ``options``: of the new database, each as ``ALTER DATABASE … SET`` takes it. ``since``: the first version of SQL
+    Server that has them; ``lacks``: what earlier versions do not have, in words.
+    """
+
+    engine: EngineName
+    options: tuple[str, ...] = ()
+    since: int = 0
+    lacks: str = ""
+
+
+# By the names that tests have them by. The first of each engine has all tests; see ``conftest.py`` for the others.
+FORMS: Final = {
+    "postgres": Form("postgres"),
+    "sqlserver": Form("sqlserver", ("READ_COMMITTED_SNAPSHOT OFF",)),
+    "sqlserver with row versions": Form("sqlserver", ("READ_COMMITTED_SNAPSHOT ON",)),
+    "sqlserver with optimized locking": Form(
+        "sqlserver",
+        ("READ_COMMITTED_SNAPSHOT ON", "ACCELERATED_DATABASE_RECOVERY = ON", "OPTIMIZED_LOCKING = ON"),
+        since=17,
+        lacks="optimized locking came with SQL Server 2025",
+    ),
+    "sqlserver at level 100": Form("sqlserver", ("READ_COMMITTED_SNAPSHOT OFF", "COMPATIBILITY_LEVEL = 100")),
+}
 
 # What the names of all databases and logins of tests begin with.
 SIGN: Final = "qmon_test_"
@@ -40,7 +70,7 @@ class _Ways:
     home: str
     schema: str
     create: str
-    row_versions: str
+    alter: str
     drop: str
     login: str
     enter: str
@@ -55,7 +85,7 @@ WAYS: Final = {
         home="postgres",
         schema="public",
         create='CREATE DATABASE "{0}"',
-        row_versions="",
+        alter="",
         drop='DROP DATABASE IF EXISTS "{0}" WITH (FORCE)',
         login="CREATE ROLE \"{0}\" LOGIN PASSWORD '{1}'",
         enter="",
@@ -68,7 +98,7 @@ WAYS: Final = {
         home="master",
         schema="dbo",
         create="CREATE DATABASE [{0}]",
-        row_versions="ALTER DATABASE [{0}] SET READ_COMMITTED_SNAPSHOT {1}",
+        alter="ALTER DATABASE [{0}] SET {1}",
         # In one batch, so that nobody takes the place of the single user in between.
         drop="""
             IF DB_ID(N'{0}') IS NOT NULL
@@ -115,17 +145,14 @@ class Server:
         _again(self._there, Unreachable, _STARTING_S)
 
     @contextlib.contextmanager
-    def database(self, *, row_versions: bool = False) -> Iterator[Place]:
-        """A fresh database; dropped afterwards, whoever is connected to it.
-
-        ``row_versions``: readers see row versions there (READ_COMMITTED_SNAPSHOT), as they always do on PostgreSQL.
-        """
+    def database(self, options: Sequence[str] = ()) -> Iterator[Place]:
+        """A fresh database; dropped afterwards, whoever is connected to it. ``options``: see ``Form``."""
         ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}"
         try:
             with self._opened() as connection:
                 execute(connection, ways.create.format(name))
-                if ways.row_versions:
-                    execute(connection, ways.row_versions.format(name, "ON" if row_versions else "OFF"))
+                for option in options:
+                    execute(connection, ways.alter.format(name, option))
             yield self._place(name)
         finally:
             self._drop(ways.drop.format(name))
@@ -154,6 +181,12 @@ class Server:
             for name in sorted(self._roles & self._there()):
                 self._forget(place, name)
                 self._drop(self._ways.drop_role.format(name))
+
+    @cached_property
+    def version(self) -> int:
+        """The major version."""
+        with self._opened() as connection:
+            return connection.version[0]
 
     def run(self, text: str) -> None:
         """A statement that concerns the whole server, by whoever may do everything."""

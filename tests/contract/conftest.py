@@ -12,19 +12,21 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place
-from tests.contract.anywhere_server import Server
+from tests.contract.anywhere_server import FORMS, Server
 
 # The variable that names a SQL Server, as the URL of a login that may do everything there: see docs/sql-server.md.
 SQLSERVER: Final = "QMON_TEST_SQLSERVER"
 # The variable that names a PostgreSQL, as that of a superuser; without it one is started, and what is heavy is left
 # out: other tests have it.
 POSTGRES: Final = "QMON_TEST_POSTGRES"
-KINDS: Final = ("postgres", "sqlserver", "sqlserver with row versions")
+KINDS: Final = tuple(FORMS)
+# Those that have only the tests marked ``each_form``: what depends on how the database locks, or on its level.
+FEW: Final = KINDS[3:]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is ``heavy`` on our own PostgreSQL, what is ``once`` in the second kind of SQL Server, and where
-    there is no SQL Server its tests."""
+    """Leave out what is ``heavy`` on our own PostgreSQL, what is ``once`` in the second kind of SQL Server, what is not
+    for ``each_form`` in the others, and where there is no SQL Server its tests."""
     left = [item for item in items if _left_out(item)]
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in left]
@@ -37,6 +39,7 @@ def _left_out(item: pytest.Item) -> bool:
     if kind == "postgres":
         return item.get_closest_marker("heavy") is not None and not os.environ.get(POSTGRES)
     again = kind == KINDS[2] and item.get_closest_marker("once") is not None
+    again = again or (kind in FEW and item.get_closest_marker("each_form") is None)
     return again or (kind in KINDS and not os.environ.get(SQLSERVER))
 
 
@@ -60,15 +63,18 @@ def _tidy(url: str) -> Iterator[Server]:
 
 @pytest.fixture(params=KINDS)
 def anywhere(request: pytest.FixtureRequest) -> Server:
-    """Each server that there is; SQL Server comes twice, see ``place``."""
-    found: Server = request.getfixturevalue("postgres_server" if request.param == "postgres" else "sqlserver_server")
+    """Each server that there is; SQL Server comes once for each form of database, see ``place``."""
+    form = FORMS[request.param]
+    found: Server = request.getfixturevalue(f"{form.engine}_server")
+    if form.since and found.version < form.since:
+        pytest.skip(f"{form.lacks}; this is version {found.version}")
     return found
 
 
 @pytest.fixture
 def place(anywhere: Server, request: pytest.FixtureRequest) -> Iterator[Place]:
-    """A fresh database on each of them; on SQL Server without row versions, and with them."""
-    with anywhere.database(row_versions=request.node.callspec.params["anywhere"] == KINDS[2]) as found:
+    """A fresh database of this form on each of them."""
+    with anywhere.database(FORMS[request.node.callspec.params["anywhere"]].options) as found:
         yield found
 
 

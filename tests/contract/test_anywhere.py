@@ -18,6 +18,7 @@ from tests.facts import wait_until
 COMPLETING = ("status", "batch_fast", "batch_single", "batch_split")
 
 
+@pytest.mark.each_form
 def test_every_design_is_installed_pushed_to_popped_from_and_taken_away(place: Place) -> None:
     with place.opened() as connection:
         for design in queries.designs(place.engine.name):
@@ -29,6 +30,7 @@ def test_every_design_is_installed_pushed_to_popped_from_and_taken_away(place: P
         assert registered(connection, place.engine) == {}
 
 
+@pytest.mark.each_form
 def test_every_routine_of_every_design_does_its_work(place: Place, *, whole: bool) -> None:
     with place.opened() as connection:
         for design in queries.designs(place.engine.name) if whole else ("batch_fast", "flag", "ring_classic", "heap"):
@@ -120,6 +122,7 @@ ANYWHERE_SETTINGS: Final = {
 }
 
 
+@pytest.mark.each_form
 def test_every_probe_of_every_design_works(place: Place) -> None:
     designs = queries.designs(place.engine.name)
     with place.opened() as connection:
@@ -138,6 +141,7 @@ def test_every_probe_of_every_design_works(place: Place) -> None:
         assert all(right.held for right in rights(connection, place.engine))
 
 
+@pytest.mark.each_form
 @pytest.mark.parametrize("design", COMPLETING)
 def test_depth_and_what_is_in_progress_are_those_of_the_table(place: Place, design: str) -> None:
     layout = place.made(design)
@@ -151,6 +155,7 @@ def test_depth_and_what_is_in_progress_are_those_of_the_table(place: Place, desi
         assert watched.view().failures == ()
 
 
+@pytest.mark.each_form
 def test_what_a_popper_holds_in_its_transaction_is_in_progress(place: Place) -> None:
     layout = place.made("fifo")
     with place.opened() as connection, place.opened("popper") as popper, watching(place.url) as watched:
@@ -163,6 +168,7 @@ def test_what_a_popper_holds_in_its_transaction_is_in_progress(place: Place) -> 
         assert queue.stuck.value == 0
 
 
+@pytest.mark.each_form
 def test_a_ring_shows_its_positions(place: Place) -> None:
     layout = place.made("ring")
     with place.opened() as connection, watching(place.url) as watched:

@@ -79,6 +79,7 @@ def finished(result: OperationResult) -> int:
 # ------------------------------------------------------------------------------------------------ requeue and purge
 
 
+@pytest.mark.each_form
 def test_stuck_messages_are_counted_requeued_purged_and_put_back(
     place: Place, operator: Operator, connection: Connection
 ) -> None:
@@ -103,6 +104,7 @@ def test_stuck_messages_are_counted_requeued_purged_and_put_back(
         watched.queue("status", lambda q: q.ready.value == 4, timeout=60)
 
 
+@pytest.mark.each_form
 def test_what_is_requeued_in_every_design_with_states_is_popped_next_and_an_undo_puts_all_back(
     place: Place, operator: Operator, connection: Connection, *, whole: bool
 ) -> None:
@@ -135,6 +137,7 @@ def test_a_requeue_puts_a_message_before_the_first_by_the_number_that_pops_go_by
     assert place.ask("SELECT id FROM jobs WHERE state = 0 ORDER BY place, id") == ((1,), (4,), (2,), (3,))
 
 
+@pytest.mark.each_form
 def test_a_purge_and_its_undo_in_every_design_but_rings(
     place: Place, operator: Operator, connection: Connection, *, whole: bool
 ) -> None:
@@ -198,6 +201,7 @@ def test_rows_with_a_trigger_that_writes_elsewhere_are_counted_right_and_come_ba
     assert every_row(place, layout) == before
 
 
+@pytest.mark.each_form
 @pytest.mark.parametrize("design", some(DELETING, ("heap", "fifo")))
 def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
     place: Place, operator: Operator, connection: Connection, design: str
@@ -234,6 +238,7 @@ def next_of(place: Place, layout: Layout) -> str:
 # -------------------------------------------------------------------------------------- rings, sessions, archives
 
 
+@pytest.mark.each_form
 @pytest.mark.parametrize("design", some(RINGS, ("ring", "ring_subscribers")))
 def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
     place: Place, tmp_path: Path, connection: Connection, design: str
@@ -317,6 +322,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
     assert [each.kind for each in operator.operations()] == [Kind.END_SESSION]
 
 
+@pytest.mark.each_form
 @pytest.mark.parametrize("design", some(ARCHIVING, ("flag", "batch_split")))
 def test_done_messages_are_archived_and_can_be_read_there(place: Place, connection: Connection, design: str) -> None:
     layout = place.made(design)

@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+from qmon.model.groups.conditions import ColumnRef, OneOf
+from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice
 from qmon.monitor.doctor import checkup
@@ -27,6 +29,18 @@ JOBS: Final = Layout(
     id="id",
     state=StateColumn("status", "ready", "working"),
     started_at="started_at",
+)
+
+# The same table split by a key.
+SPLIT: Final = Group(
+    "jobs",
+    TableName("public", "jobs"),
+    "id",
+    (
+        State("ready", "ready", OneOf(ColumnRef("status"), ("ready",))),
+        State("working", "in_progress", OneOf(ColumnRef("status"), ("working",)), ColumnRef("started_at")),
+    ),
+    ColumnRef("tenant"),
 )
 
 
@@ -74,6 +88,20 @@ def test_figures_of_a_role_that_sees_a_part_are_at_least_so_much(database: str, 
         "row level security: our role sees a part of the rows: each figure from rows is at least so much; an owner of"
         " the table, or BYPASSRLS, sees all"
     )
+
+
+def test_queues_of_a_group_of_which_a_part_is_seen_are_at_least_so_much(database: str, tenant: str) -> None:
+    query(database, f"GRANT SELECT ON jobs TO {named(tenant)}")
+    query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")
+    with watching(tenant, [SPLIT]) as watched:
+        queue = watched.queue("jobs/1", lambda q: q.ready.value == 5, polls=2)
+    assert queue.ready.partial
+    assert "a part" in queue.ready.reason
+    assert queue.verdict.code == "cannot tell"
+    with opened(tenant) as connection:
+        assert [each.queue for each in checkup(connection, ENGINE, [SPLIT]).checks if each.probe == "(rows)"] == [
+            "jobs"
+        ]
 
 
 def test_a_plan_of_a_role_that_sees_a_part_says_so_and_touches_no_other_row(

@@ -8,12 +8,13 @@ from functools import partial
 
 import pytest
 
+from qmon.demo.server import EmbeddedServer
 from qmon.model.rates.forecast import Trend
-from tests.laboratory import locks, messages, poppers, rings, sight, target, upkeep
+from tests.laboratory import locks, messages, poppers, rings, shape, sight, target, upkeep
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.confusion import table
 from tests.laboratory.foretold import summary
-from tests.laboratory.laboratory import laboratory
+from tests.laboratory.laboratory import SETTINGS, laboratory
 from tests.laboratory.runs import LIVE
 
 GROUPS = (poppers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
@@ -28,7 +29,7 @@ def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:
     """Causes in one queue each, all at the same time; beside them two queues drain as is foretold."""
     cases = (*CASES, *more)
     with laboratory(cases, WITNESSES, drains=LIVE) as lab:
-        outcomes = [*lab.run(cases, again=again), *lab.undisturbed()]
+        outcomes = [*lab.run(cases, again=again), *shape.outcomes(lab.server, again=again), *lab.undisturbed()]
         drained = lab.foretold()
     for each in drained:  # bands are judged by many runs: here a forecast is near, or wrong
         assert each.trend is not Trend.GROWING, summary(drained)
@@ -63,6 +64,14 @@ def crowd() -> list[Outcome]:
 def test_one_cause_by_itself(case: Case) -> None:
     with laboratory((case,), WITNESSES[:1], target.SETTINGS if case in TARGET_CASES else None) as lab:
         outcome = lab.one(case)
+    assert outcome.faults == (), table([outcome])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("case", shape.CASES, ids=lambda case: case.queue)
+def test_a_state_that_is_new_to_qmon_by_itself(case: Case) -> None:
+    with EmbeddedServer(settings=SETTINGS) as server:
+        (outcome,) = shape.outcomes(server, (case,))
     assert outcome.faults == (), table([outcome])
 
 

@@ -130,7 +130,7 @@ class Shop(Driver):
 
     def _server_counters(self, queue: str) -> Sequence[Values]:
         steps = {"commits": 900, "transactions": 1_224, "deadlocks": 0, "lock_timeouts": 2, "page_splits": 14}
-        steps |= {"batches": 2_408, "log_flush_waits": 640}
+        steps |= {"batches": 2_408, "log_flush_waits": 640, "ghosts_skipped": 820}
         counted: Values = {name: 2**53 + step * self.poll for name, step in steps.items()}
         return [counted | {"deadlocks": 3, "threadless": 0}]
 
@@ -365,6 +365,7 @@ class Shop(Driver):
                 "splits": 7 * self.poll,
                 "forwarded": None,
                 "io_waits": 3 * self.poll,
+                "ghosted": 9 * self.poll,
                 "escalations_tried": 2 * self.poll,
                 "escalations": self.poll,
                 "sequential": index == 2,

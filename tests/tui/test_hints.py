@@ -38,6 +38,7 @@ DOES = {
     "poppers not claiming": {"4": "screen('blocking')"},
     "stuck in progress": {"2": "screen('queue')", "r": "act('requeue')"},
     "cleanup held back": {"3": "screen('waits')"},
+    "cleanup behind": {"3": "screen('waits')"},
     "log-bound": {"3": "screen('waits')"},
     "latch-bound": {"3": "screen('waits')"},
     "log full": {"3": "screen('waits')"},

@@ -79,6 +79,13 @@ def test_a_server_that_tells_no_table_is_believed_by_its_counters(sequential: bo
         "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, which has 70 % of such waits, most"
         f" sessions for page 1:4711{key} (PAGELATCH_EX)"
     )
+    named = tuple(replace(each, table_id=SEEN[0].table_id, index_id=9) for each in UNTOLD[:3])
+    assert proof((*named, *UNTOLD[3:]), counted, replace(USE, parts=parts)) == (
+        "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, most for page 1:4711"
+        f"{key} (PAGELATCH_EX)"
+    ), "most sessions wait for a page that was read"
+    elsewhere = tuple(replace(each, table_id=7) for each in named)
+    assert proof((*elsewhere, *UNTOLD[3:]), counted, replace(USE, parts=parts)) is None
     others = tuple(replace(part, latch_waits=200.0) for part in parts)
     assert proof(UNTOLD, counted, replace(USE, parts=others)) is None
     assert proof(UNTOLD, counted, None) is None

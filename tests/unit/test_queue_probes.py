@@ -1,7 +1,8 @@
-"""Which polls have found that a queue holds nothing, so that it is read less often."""
+"""What a poll asks of a queue, and which polls have found that it holds nothing, so that it is read less often."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from qmon.engines.postgres.engine import Postgres
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.polled import HeadSample, ProgressSample, WalkSample
+from qmon.monitor.probes.cadence import COUNTING_S
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 
@@ -37,3 +39,22 @@ def test_a_queue_is_idle_where_all_of_it_was_seen_and_nothing_was_there(
     facts = TableFacts(1, order_by="id", indexes={index: "ix", "progress": "ix_progress"})
     probes = QueueProbes(StatementCache(Postgres(), (18, 0)), Spec(layout, facts))
     assert probes.idle({("q", probe): (sample,) for probe, sample in found.items()}) is idle
+
+
+def asked_for_states(*, learnt: bool, brief: bool = False, every_s: float = 1.0) -> list[bool]:
+    """Whether each of three polls asks for values of the state that qmon does not know."""
+    layout = replace(STATES, state=StateColumn("status", 1, None, 3, learnt=learnt))
+    facts = TableFacts(1, order_by="id", indexes={"states": "ix"})
+    probes = QueueProbes(StatementCache(Postgres(), (18, 0)), Spec(layout, facts))
+    polls = [probes.wanted(every_s * n, 1, None, brief=brief) for n in range(3)]
+    return ["states" in {each.probe for each in poll} for poll in polls]
+
+
+def test_states_are_checked_in_each_poll_if_their_values_were_guessed_from_rows() -> None:
+    assert asked_for_states(learnt=True) == [True, True, True]
+
+
+def test_states_are_checked_seldom_if_their_values_are_certain_or_the_queue_is_read_in_brief() -> None:
+    assert asked_for_states(learnt=False) == [True, False, False]
+    assert asked_for_states(learnt=True, brief=True) == [True, False, False]
+    assert asked_for_states(learnt=False, every_s=COUNTING_S) == [True, True, True]

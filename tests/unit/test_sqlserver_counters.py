@@ -36,6 +36,7 @@ NOTHING: dict[str, object] = dict.fromkeys(
         "splits",
         "forwarded",
         "io_waits",
+        "ghosted",
         "escalations_tried",
         "escalations",
         "inserted",

@@ -55,7 +55,7 @@ from qmon.model.samples.usage import (
     TableCounterSample,
     TreeSample,
 )
-from qmon.model.samples.waits import LatchSample, WaitTotal
+from qmon.model.samples.waits import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.view import View
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.catalog.lock_holders import LockHolderSample
@@ -99,6 +99,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "horizon": HorizonSample,
     "in_state": polled.CountSample,
     "latches": LatchSample,
+    "page_owner": PageOwnerSample,
     "messages": polled.MessageSample,
     "messages_due": polled.MessageSample,
     "messages_newest": polled.MessageSample,

@@ -53,6 +53,9 @@ EXCUSED: Final = {
     "old row versions can be removed": "`versions.keeps` is asked first",
     "row versions": "if no dead rows are counted",
     ", and ghost rows; ": "the same as old row versions",
+    " ghost records/s, ": "only where the server counts ghosts that scans skip",
+    "ghosts skipped": "the same",
+    "GHOST/s": "only where the server counts rows that become ghosts",
 }
 
 

@@ -201,6 +201,7 @@ class FoundGroup:
         rows: estimated rows from the catalog.
         walk: the index for listing its messages, if one contains all of them.
         labels: labels of the enum column that distinguishes its states; ``None`` without such a column.
+        tables: all tables whose columns are read, by name, each with its id.
     """
 
     group: Group
@@ -208,6 +209,7 @@ class FoundGroup:
     rows: int | None
     walk: ListPath | None = None
     labels: frozenset[str] | None = None
+    tables: tuple[tuple[str, int], ...] = ()
 
 
 def state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:

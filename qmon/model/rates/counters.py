@@ -12,7 +12,8 @@ class CounterRates:
     """Rates per second over ``seconds``. ``None``: this server has no such counter.
 
     ``transactions`` (started) and ``log_flush_waits`` (commits that waited for the log) count this database. Batches,
-    page splits and lock requests that timed out count the whole server, including qmon's own batches.
+    page splits, lock requests that timed out and ghosts (deleted rows that scans stepped over) count the whole server,
+    including qmon's own batches.
     """
 
     seconds: float
@@ -21,6 +22,7 @@ class CounterRates:
     page_splits: float | None
     lock_timeouts: float | None
     log_flush_waits: float | None
+    ghosts_skipped: float | None = None
 
 
 def rates_between(before: ServerCounters, now: ServerCounters, seconds: float) -> CounterRates | None:
@@ -31,6 +33,7 @@ def rates_between(before: ServerCounters, now: ServerCounters, seconds: float) -
         (before.page_splits, now.page_splits),
         (before.lock_timeouts, now.lock_timeouts),
         (before.log_flush_waits, now.log_flush_waits),
+        (before.ghosts_skipped, now.ghosts_skipped),
     )
     moved = [None if a is None or b is None else b - a for a, b in pairs]
     if seconds <= 0 or any(each is not None and each < 0 for each in moved):

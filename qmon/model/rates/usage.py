@@ -32,11 +32,14 @@ class PopWork:
     io_waits: int | None = None
     escalations_tried: int | None = None
     escalations: int | None = None
+    ghosted: int | None = None
 
     @property
     def nothing(self) -> bool:
         """True if no known work was done."""
-        return not (self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits)
+        return not (
+            self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits or self.ghosted
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class IndexUse:
         escalations_tried: attempts to escalate row locks to a table lock.
         escalations: successful escalations.
         sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
+        ghosted: deleted rows or entries that stay as ghosts until the server removes them.
     """
 
     name: str
@@ -77,6 +81,7 @@ class IndexUse:
     escalations_tried: float | None = None
     escalations: float | None = None
     sequential: bool | None = None
+    ghosted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,12 @@ class QueueUse:
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
     @property
+    def ghosted(self) -> float | None:
+        """Rows and index entries that become ghosts, per second (SQL Server); ``None``: not known."""
+        known = [part.ghosted for part in self.parts if part.ghosted is not None]
+        return sum(known) if known else None
+
+    @property
     def touches(self) -> str:
         """The unit of ``touched_per_pop``."""
         return "rows touched" if self.reads_per_pop is None else "logical reads"
@@ -134,14 +145,28 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     io_waits = _less(now.io_waits, before.io_waits)
     tried = _less(now.escalations_tried, before.escalations_tried)
     escalations = _less(now.escalations, before.escalations)
-    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations)
+    ghosted = _less(now.ghosted, before.ghosted)
+    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations, ghosted)
     if any(count is not None and count < 0 for count in counts):
         return None
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
     scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
-    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, forwarded, known, io_waits, tried, escalations)
+    return PopWork(
+        scans=scans,
+        rows=rows,
+        pages=pages,
+        latch_waits=latch_waits,
+        lock_waits=lock_waits,
+        splits=splits,
+        forwarded=forwarded,
+        ours=known,
+        io_waits=io_waits,
+        escalations_tried=tried,
+        escalations=escalations,
+        ghosted=ghosted,
+    )
 
 
 def works_between(

@@ -16,6 +16,8 @@ class ServerCounters:
         transactions: all transactions started in this database.
         log_flush_waits: commits of this database that waited for the log.
         threadless: tasks that currently wait for a worker thread and have no session yet.
+        ghosts_skipped: deleted rows that scans stepped over because the server has not removed them yet (Skipped
+            Ghosted Records/sec).
     """
 
     commits: int | None
@@ -26,6 +28,7 @@ class ServerCounters:
     batches: int | None
     log_flush_waits: int | None
     threadless: int | None = None
+    ghosts_skipped: int | None = None
 
 
 def with_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:

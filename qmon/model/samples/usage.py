@@ -122,6 +122,7 @@ class UseSample:
         io_waits: waits for one of its pages to be read or written (SQL Server).
         escalations_tried: attempts of the server to lock the whole table instead of many rows (SQL Server).
         escalations: successful attempts.
+        ghosted: deleted rows or entries that stay as ghosts until the server removes them (SQL Server).
         sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server 2019 and later).
     """
 
@@ -147,6 +148,7 @@ class UseSample:
     escalations_tried: int | None = None
     escalations: int | None = None
     sequential: bool | None = None
+    ghosted: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ class TableCounterSample:
     splits: int | None
     forwarded: int | None
     io_waits: int | None
+    ghosted: int | None
     escalations_tried: int | None
     escalations: int | None
     sequential: bool | None

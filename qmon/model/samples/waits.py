@@ -74,3 +74,15 @@ class LatchSample:
     page: str
     application: str
     statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageOwnerSample:
+    """One row: the table and index that a page belongs to (SQL Server). ``page`` and ``index_id``: see ``LatchSample``.
+
+    ``table_id`` and ``index_id`` are ``None`` if the page belongs to none.
+    """
+
+    page: str
+    table_id: int | None
+    index_id: int | None

@@ -30,7 +30,7 @@ from qmon.model.verdicts.flow import (
 )
 from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
-from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
+from qmon.model.verdicts.server import CLEANUP_BEHIND, DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
 from qmon.model.verdicts.server_state import (
     AT_LIMIT,
     FAILED_OVER,
@@ -138,6 +138,7 @@ RULES: Final[tuple[Rule, ...]] = (
     AT_LIMIT,
     PLAN_REGRESSED,
     HORIZON,
+    CLEANUP_BEHIND,
     LOG,
     LATCH,
     DEADLOCKS,

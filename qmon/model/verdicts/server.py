@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.rates.usage import QueueUse
+from qmon.model.rates.usage import IndexUse, QueueUse
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage import StatisticsSample
@@ -211,10 +211,11 @@ def _latch(s: RuleInput) -> str | None:
     mine = [each for each in seen if each.table_id in tables]
     names = ", ".join(rate.name for rate in rates[:2])
     proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of"
-    if all(each.table_id is None for each in seen):
+    told = {each.session for each in seen if each.table_id is not None}
+    if 2 * len(told) < len({each.session for each in seen}):
         found = _by_counters(s, rates, seen)
         return f"{proof} {found} ({names})" if found else None
-    if 2 * len({each.session for each in mine}) < len({each.session for each in seen}):
+    if 2 * len({each.session for each in mine}) < len(told):
         return None  # most of the sessions work on something else
     return f"{proof} {_where(s, mine)} ({names})"
 
@@ -235,8 +236,13 @@ def _by_counters(s: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSa
     share = min(1.0, (most.latch_waits or 0.0) / every)
     page = Counter(each.page for each in seen if each.page).most_common(1)
     hot = f", most sessions for page {page[0][0]}" if page else ""
-    key = "" if most.sequential is None else f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if most.sequential else 'off'}"
-    return f"{place}, which has {percent(share)} of such waits{hot}{key}"
+    return f"{place}, which has {percent(share)} of such waits{hot}{_sequential(most)}"
+
+
+def _sequential(part: IndexUse | None) -> str:
+    if part is None or part.sequential is None:
+        return ""
+    return f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if part.sequential else 'off'}"
 
 
 def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
@@ -246,9 +252,9 @@ def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
     known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
     if known:
         (index, page), _ = known.most_common(1)[0]
-        name = next((part.name for part in parts if part.id == index and index), "")
-        place = f"index {name} of {table}" if name else table
-        return f"{place}, most for page {page}" if page else place
+        part = next((part for part in parts if part.id == index), None)
+        place = f"index {part.name} of {table}" if part is not None and index else table
+        return f"{place}{f', most for page {page}' if page else ''}{_sequential(part)}"
     indexes = sorted((p for p in parts if p.role != "table"), key=lambda p: -(p.pages or 0.0))
     if not indexes:
         return table
@@ -281,6 +287,12 @@ _DEAD_S: Final = 60.0
 # Up to this many pages read per pop are the normal cost of a few indexes (SQL Server).
 LEAST_READS: Final = 50.0
 
+# Below this many ghost records skipped per second, they may all come from qmon's own scans (SQL Server).
+MANY_GHOSTS: Final = 1_000.0
+
+# A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.
+GHOSTS_SHARE: Final = 0.5
+
 # Bytes of row versions that slow down the whole server (SQL Server).
 LARGE: Final = 2**30
 
@@ -291,7 +303,7 @@ def _held(s: RuleInput) -> str | None:
     if holder is None or use is None:
         return None
     if use.dead is None and s.snapshot is not None and s.snapshot.version_store is not None:
-        return _versions(holder, s.snapshot.version_store, use)
+        return _versions(holder, s.snapshot.version_store, use, _ghosts(s))
     dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
     if _slow(use):
         then = f", {use.before:,.1f} before" if use.before is not None else ""
@@ -302,17 +314,34 @@ def _held(s: RuleInput) -> str | None:
     return None
 
 
-def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
-    """Return the proof if old rows are in a version store.
-
-    It is judged by what pops read, because the server does not count ghost rows in the tables.
-    """
+def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
+    """Return the proof if old rows are in a version store. ``ghosts``: as ``_ghosts`` returns it."""
     whose = " of all databases" if store.whole_server else ""
     keeps = f"{who(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched.value
     if reads is not None and use.before is not None and reads >= max(LEAST_READS, TIMES * use.before):
         return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"
+    if ghosts:
+        return f"{keeps}: {ghosts}"
     return keeps if store.total >= LARGE and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
+
+
+def _ghosts(s: RuleInput) -> str | None:
+    """Return how many ghosts scans step over for each message popped, if they are many and mostly of this queue.
+
+    The server counts the ghosts that scans skip for all tables together, and by index those that deletions make: the
+    queue must make at least half of the ghosts of all watched queues.
+    """
+    found, pops = s.target.ghosts, s.pops
+    made = s.queue.use.ghosted if s.queue.use is not None else None
+    if found is None or not made or not pops or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
+        return None
+    if made < GHOSTS_SHARE * found.made:
+        return None
+    return (
+        f"scans of the server step over {found.skipped:,.0f} ghost records/s, {found.skipped / pops:,.0f} per popped"
+        f" message; this queue leaves {made:,.0f}/s"
+    )
 
 
 def _slow(use: QueueUse) -> bool:
@@ -327,11 +356,23 @@ def _holder(s: RuleInput) -> str:
     return name_of(holder) if holder is not None else ""
 
 
+CLEANUP_BEHIND = Rule(
+    "cleanup behind",
+    Severity.WARNING,
+    8.0,
+    _ghosts,
+    keys={"3": always},
+    probes=("server_counters", "table_counters"),
+    unread=uncounted,
+)
+
+
 HORIZON = Rule(
     "cleanup held back",
     Severity.WARNING,
     4.0,
     _held,
+    explains=(CLEANUP_BEHIND.code,),
     cause=_holder,
     keys={"3": always},
     probes=("uses", "version_store", "procedures"),

@@ -124,7 +124,8 @@ def completed(group: Group, details: Details, local: Callable[[], Zone]) -> Foun
         zones=tuple(zones),
         types=_types(group, details),
     )
-    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels))
+    tables = tuple((name, each.table.table_id) for name, each in found.items())
+    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels), tables)
 
 
 def _numbered(table: TableDetails, id_: str) -> bool:
@@ -142,7 +143,9 @@ def _found(group: Group, rows: dict[TableName, TableRow], details: Details, loca
     labels = _labels(group, details)
     found, row = without_missing_labels(group, labels), rows[group.table]
     found = replace(found, types=_types(group, details))
-    return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels))
+    named = {table for table, _ in found.uses.columns}
+    tables = tuple((name, rows[TableName(group.schema, name)].table_id) for name in sorted(named))
+    return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels), tables)
 
 
 def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:

@@ -42,6 +42,7 @@ _DETAIL: Final = frozenset(
         "sizes",
         "statistics",
         "latches",
+        "page_owner",
         "version_store",
         "drawers",
         "partial",

@@ -194,7 +194,8 @@ class Collector:
         self._standby = server.in_recovery
         uncounted = self._standby or not server.counts
         queues = self._filing.counting(queues, self._queues, server.now_at, uncounted=uncounted)
-        queues += self._groups.samples(results, started, server.now_at, found.counters)
+        for group, of_group in self._groups.samples(results, started, server.now_at, found.counters):
+            queues += self._filing.of_group(of_group, group, found)
         failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
         failures = self._groups.failures(failures)
         spent = self._spent(results)
@@ -360,7 +361,7 @@ class Collector:
         statements.append(self._statements.of_target("waits"))
         statements.append(self._statements.of_target("clients", self._clients.asked(now)))
         statements += self._server.wanted(now, tables, focus, every_s=self._turns.every_s)
-        statements += self._statements.of_tables("partial", PartialSample, tables)
+        statements += self._statements.of_tables("partial", PartialSample, [*tables, *self._groups.tables])
         statements += self._replaced.wanted()
         statements += self._permissions.wanted({name: probes.facts for name, probes in self._queues.items()})
         statements.append(self._statements.of_target("cost"))

@@ -322,6 +322,8 @@ class Poller:
                 }
             )
             self._catalog.gone = self._catalog.gone or any(failure.gone for failure in snapshot.failures)
+            if self._catalog.due:  # it is read before the next poll if possible, which then uses it
+                self._slow.read_catalog()
             took = time.monotonic() - began
             pause = collector.observer.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from qmon.engines.base import Engine
 from qmon.model.counts import TableCount
+from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
@@ -25,7 +26,7 @@ from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
-from qmon.monitor.poll.withheld import withhold_masked
+from qmon.monitor.poll.withheld import columns_of_group, columns_of_layout, withhold_masked
 from qmon.monitor.probes.listing import page_of
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.memo import COUNT_LIMIT, FULL, Memo
@@ -153,8 +154,15 @@ class QueueFiling:
             strange=strange,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )
-        masked = every.masked.get(facts.table_id)
-        return samples if masked is None else withhold_masked(samples, masked, facts.order_by)
+        masked = every.masked_in(((layout.table.name, facts.table_id),))
+        return withhold_masked(samples, masked, columns_of_layout(layout, facts.order_by)) if masked else samples
+
+    def of_group(self, queues: Sequence[QueueSamples], found: FoundGroup, every: Found) -> tuple[QueueSamples, ...]:
+        """Return the queues of a group without what is hidden from our role. ``every``: the results of the poll."""
+        hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
+        masked = every.masked_in(found.tables)
+        columns = columns_of_group(found.group)
+        return tuple(withhold_masked(replace(each, partial=hidden), masked, columns) for each in queues)
 
     def counting(
         self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool

@@ -18,6 +18,7 @@ from qmon.model.waits.known import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.page_owners import PageOwners
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
@@ -87,6 +88,7 @@ class ServerProbes:
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False
+        self._pages = PageOwners()
 
     def keep(self, tables: Collection[int]) -> None:
         """Forget the sizes of other tables."""
@@ -118,6 +120,7 @@ class ServerProbes:
             if tables and self._latched:
                 ids = self._statements.engine.ids(tables)
                 asked += self._statements.optional("latches", {"tables": ids})
+                asked += self._pages.wanted(self._statements, now)
             asked += self._statements.of_tables("uses", UseSample, tables)
             asked += self._statements.optional("horizon")
             asked += self._statements.optional("version_store")
@@ -172,7 +175,7 @@ class ServerProbes:
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
         covered = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-        return self._latches.see(covered or None, now_at)
+        return self._pages.name(self._latches.see(covered or None, now_at), results)
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
         """Return the holders of the horizon, from this poll or a recent one, with their age extended to now."""

@@ -6,11 +6,14 @@ off, rows are empty. Such rows look like a quiet server. Masked columns return v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, uses
+from qmon.model.groups.group import Group, Kind
 from qmon.model.layout.layout import Layout
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.samples.messages import NO_DIAGNOSTICS
@@ -22,18 +25,7 @@ from qmon.model.waits.horizon_holders import culprit
 _NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
 
 # Figures computed from columns that identify a message or contain its state.
-_OF_ROWS: Final = (
-    "ready",
-    "in_progress",
-    "stuck",
-    "scheduled",
-    "dead",
-    "blocked",
-    "blocked_oldest",
-    "oldest",
-    "gap",
-    "fill",
-)
+_OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows), "gap", "fill")
 
 
 def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
@@ -88,7 +80,82 @@ def _uncounted(q: QueueSamples) -> QueueSamples:
     return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": Reason.COUNTERS_OFF, **q.unknown})
 
 
-def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | None) -> QueueSamples:
+@dataclass(frozen=True, slots=True)
+class FigureColumns:
+    """The columns that the figures of a queue are made of, each with its table.
+
+    ``rows``: those that tell one message, its queue and its state; all figures of rows are made of them. ``oldest``,
+    ``stuck`` and ``blocked``: times that these figures count from. ``owners``: who works on a message. ``attempts``:
+    how often it was tried. ``diagnostics``: what verdicts on single messages are made of in addition. ``steps``: what
+    rates are counted from; none if the server's counters tell the rates. ``workers``, ``blockers``: of a library.
+    """
+
+    rows: frozenset[TableColumn]
+    oldest: frozenset[TableColumn] = frozenset()
+    stuck: frozenset[TableColumn] = frozenset()
+    blocked: frozenset[TableColumn] = frozenset()
+    owners: frozenset[TableColumn] = frozenset()
+    attempts: frozenset[TableColumn] = frozenset()
+    diagnostics: frozenset[TableColumn] = frozenset()
+    payloads: frozenset[TableColumn] = frozenset()
+    errors: frozenset[TableColumn] = frozenset()
+    steps: frozenset[TableColumn] = frozenset()
+    workers: frozenset[TableColumn] = frozenset()
+    blockers: frozenset[TableColumn] = frozenset()
+
+
+def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
+    """Return the columns that the figures of a table's queue are made of. ``order_by``: the head is sought along it."""
+
+    def own(*names: str | None) -> frozenset[TableColumn]:
+        return frozenset((layout.table.name, name) for name in names if name is not None)
+
+    ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
+    state = layout.state.column if layout.state is not None else None
+    return FigureColumns(
+        rows=own(*layout.ids, state, layout.due_at, *ring, order_by),
+        oldest=own(layout.enqueued_at),
+        stuck=own(layout.started_at),
+        owners=own(layout.owner.column if layout.owner is not None else None),
+        attempts=own(layout.attempts),
+        diagnostics=own(layout.priority),
+        payloads=own(layout.payload) if layout.data_table is None else frozenset(),
+        errors=own(layout.error),
+    )
+
+
+def columns_of_group(group: Group) -> FigureColumns:
+    """Return the columns that the figures of a group's queues are made of."""
+
+    def used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
+        return frozenset(column for each in found for column in uses(each, table).columns)
+
+    def since(kind: Kind) -> frozenset[TableColumn]:
+        return used(*(state.since for state in group.states if state.kind == kind))
+
+    blockers = [state.blocker for state in group.states if state.blocker is not None]
+    steps = [
+        used(each.queue, *(when for _, when in each.steps), table=each.table)
+        | {(each.table, name) for name in (each.id, each.at) if name is not None}
+        for each in group.steps
+    ]
+    workers = group.workers
+    return FigureColumns(
+        rows=used(ColumnRef(group.id), group.queue, group.where, *(state.when for state in group.states)),
+        oldest=since("ready"),
+        stuck=since("in_progress") | used(group.overdue),
+        blocked=since("blocked"),
+        owners=used(group.owner, group.gone),
+        attempts=used(group.attempts),
+        payloads=used(group.payload),
+        errors=used(group.error),
+        steps=frozenset().union(*steps),
+        workers=frozenset() if workers is None else used(workers.alive, workers.queue, table=workers.table),
+        blockers=used(*(column for each in blockers for column in (each.name, each.holder, each.since))),
+    )
+
+
+def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
     """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
     The server compares the real value in a condition but returns the mask for each expression on such a column. qmon
@@ -97,11 +164,18 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
     Args:
         samples: the samples of a queue.
         masked: the remedy, by masked column.
-        order_by: the column along which the head is sought.
+        columns: the columns that the figures of this queue are made of.
     """
+    if not masked:
+        return q
     layout = q.layout
-    every = _masked(masked, *_telling(layout), order_by)
-    if every is not None:
+    if (steps := _masked(layout, masked, columns.steps)) is not None:
+        q = replace(q, totals=None, unknown={**q.unknown, "rates": steps})
+    if _masked(layout, masked, columns.workers) is not None:
+        q = replace(q, workers=None)
+    if (every := _masked(layout, masked, columns.rows)) is not None:
+        # Pops that nothing writes down follow from messages that wait, or are in progress.
+        derived = q.totals is not None and q.totals.popped is None
         return replace(
             q,
             head=None,
@@ -113,6 +187,8 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
             scheduled=None,
             dead=None,
             blocked=None,
+            done=None,
+            totals=None if derived else q.totals,
             ring=None,
             depth=None,
             count=None,
@@ -120,36 +196,50 @@ def withhold_masked(q: QueueSamples, masked: Mapping[str, str], order_by: str | 
             strange=None,
             messages=None,
             page=None,
-            unknown={**q.unknown, **dict.fromkeys(_OF_ROWS, every)},
+            unknown={**q.unknown, **dict.fromkeys((*_OF_ROWS, *(("rates",) if derived else ())), every)},
         )
-    owner = layout.owner.column if layout.owner is not None else None
-    if masked.keys() & {owner, layout.enqueued_at, layout.started_at, layout.attempts, layout.priority}:
-        q = replace(q, diagnostics=NO_DIAGNOSTICS)
-    payload = layout.payload if layout.data_table is None else None
-    shown = {"owner": owner, "payload": payload, "error": layout.error}
-    hidden: dict[str, Any] = {field: None for field, column in shown.items() if column in masked}
-    if hidden and q.messages is not None:
-        q = replace(q, messages=tuple(replace(each, **hidden) for each in q.messages))
-    pushed = _masked(masked, layout.enqueued_at)
-    if pushed is not None:
+    q = _messages_without_masks(q, masked, columns)
+    if (pushed := _masked(layout, masked, columns.oldest)) is not None:
         head, ring = q.head and replace(q.head, oldest_s=None), q.ring and replace(q.ring, oldest_s=None)
         q = replace(q, head=head, ring=ring, count=None, unknown={**q.unknown, "oldest": pushed})
-    taken = _masked(masked, layout.started_at)
-    if taken is not None:
+    if (taken := _masked(layout, masked, columns.stuck)) is not None:
         progress = q.progress and replace(q.progress, stuck=None, longest_s=None)
         q = replace(q, progress=progress, in_progress_ids=None, count=None, unknown={**q.unknown, "stuck": taken})
+    if (blocked := _masked(layout, masked, columns.blocked)) is not None:
+        unaged = q.blocked and replace(q.blocked, oldest_s=None)
+        q = replace(q, blocked=unaged, unknown={**q.unknown, "blocked_oldest": blocked})
+    if q.blocked is not None and _masked(layout, masked, columns.blockers) is not None:
+        q = replace(q, blocked=replace(q.blocked, blockers=()))
     return q
 
 
-def _masked(masked: Mapping[str, str], *columns: str | None) -> str | None:
+def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
+    """Return the samples without verdicts on single messages, and without list columns, that masks would make wrong."""
+    times = columns.oldest | columns.stuck
+    if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
+        q = replace(q, diagnostics=NO_DIAGNOSTICS)
+    ordered = q.page is not None and _masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
+    if q.page is not None and ordered:  # the next page would begin at a mask
+        q = replace(q, messages=(), page=replace(q.page, next=None, why=ordered))
+    hidden: dict[str, Any] = {}
+    shown = (
+        ("age_s", times),
+        ("owner", columns.owners),
+        ("attempts", columns.attempts),
+        ("payload", columns.payloads),
+        ("error", columns.errors),
+    )
+    for name, read in shown:
+        hidden |= {name: None} if masked.keys() & read else {}
+    if q.messages and hidden:
+        q = replace(q, messages=tuple(replace(each, **hidden) for each in q.messages))
+    return q
+
+
+def _masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
     """Return the first of these columns that is masked, and the remedy, in one line."""
-    for column in columns:
-        if column is not None and column in masked:
-            return Reason.MASKED.format(column=column, grant=masked[column])
+    for table, name in sorted(columns):
+        if (helps := masked.get((table, name))) is not None:
+            column = name if table == layout.table.name else f"{table}.{name}"
+            return Reason.MASKED.format(column=column, grant=helps)
     return None
-
-
-def _telling(layout: Layout) -> tuple[str | None, ...]:
-    """Return the columns that identify a message and contain its state."""
-    ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
-    return (*layout.ids, layout.state.column if layout.state is not None else None, layout.due_at, *ring)

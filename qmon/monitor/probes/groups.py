@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -358,6 +358,11 @@ class Groups:
         """The tables whose counters give the rates."""
         return [probes.found.table_id for probes in self._probes.values() if probes.group.counters]
 
+    @property
+    def tables(self) -> list[int]:
+        """All tables that are read."""
+        return [table for probes in self._probes.values() for _, table in probes.found.tables]
+
     def of(self, queues: Iterable[str]) -> frozenset[str]:
         """Return the groups that these queues belong to."""
         wanted = frozenset(queues)
@@ -369,13 +374,11 @@ class Groups:
 
     def samples(
         self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]
-    ) -> tuple[QueueSamples, ...]:
-        """Return the queues of all groups as read in this poll; see ``GroupProbes.record_results``."""
-        out: list[QueueSamples] = []
+    ) -> Iterator[tuple[FoundGroup, tuple[QueueSamples, ...]]]:
+        """Yield each group with its queues as read in this poll; see ``GroupProbes.record_results``."""
         for probes in self._probes.values():
             probes.learn(results, now, server_at)
-            out += probes.samples(results, counters.get(probes.found.table_id))
-        return tuple(out)
+            yield probes.found, probes.samples(results, counters.get(probes.found.table_id))
 
     def failures(self, failures: Iterable[ProbeFailure]) -> list[ProbeFailure]:
         """Return the failures of a poll, with each failure of a group repeated for each of its queues."""

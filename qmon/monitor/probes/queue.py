@@ -162,9 +162,13 @@ class QueueProbes:
         asked += self._blocked()
         asked += self._depth()
         asked += self._empty()
-        if now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S):
+        counts = now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S)
+        if counts:
             asked += self._counts()
             self.memo.counted_at = now
+        # Values that rows were seen to have may gain another one, whose messages are in no figure until it is known.
+        if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
+            asked += self._states()
         if rows:
             asked += self._messages(rows)
         return asked
@@ -336,9 +340,12 @@ class QueueProbes:
             asked.append(self._of(probe, CountSample, {"limit": FULL}))
         if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
             asked.append(self._of("in_state", CountSample, {"limit": FULL, "value": self.layout.state.dead}))
-        if "states" in self.facts.indexes and self._statements.has("states"):
-            asked.append(self._of("states", StateValueSample, {"limit": FULL}))
         return asked
+
+    def _states(self) -> list[ProbeStatement]:
+        if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has("states"):
+            return []
+        return [self._of("states", StateValueSample, {"limit": FULL})]
 
     def _of(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
         return self._statements.of(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from qmon.engines.base import Bound, Engine, Statement, Value
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
+from qmon.model.groups.conditions import TableColumn
 from qmon.model.samples.polled import CounterSample, SequenceSample
 from qmon.monitor.probes.target_probes import TARGET_PROBES
 
@@ -132,6 +133,10 @@ class Found:
     def of(self, queue: str) -> Mapping[str, tuple[Any, ...]]:
         """Return the records of each successful probe of this queue."""
         return self.queues.get(queue, {})
+
+    def masked_in(self, tables: Iterable[tuple[str, int]]) -> dict[TableColumn, str]:
+        """What helps, by masked column of these tables. ``tables``: their names, each with its id."""
+        return {(name, column): helps for name, i in tables for column, helps in self.masked.get(i, {}).items()}
 
 
 def found_in(results: Results) -> Found:

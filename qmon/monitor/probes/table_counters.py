@@ -76,4 +76,5 @@ def _use(row: TableCounterSample) -> UseSample:
         escalations_tried=row.escalations_tried,
         escalations=row.escalations,
         sequential=row.sequential,
+        ghosted=row.ghosted,
     )

@@ -28,7 +28,7 @@ from qmon.model.samples.server_state import (
     TempSpaceSample,
 )
 from qmon.model.samples.usage import ReadsSample
-from qmon.model.samples.waits import LatchSample, WaitTotal
+from qmon.model.samples.waits import LatchSample, PageOwnerSample, WaitTotal
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 
 POOL_LIMITS: Final = "pool_limits"
@@ -65,6 +65,8 @@ TARGET_PROBES: Final[Mapping[str, TargetProbe]] = {
     "server_counters": TargetProbe(ServerCounters),
     "wait_totals": TargetProbe(WaitTotal),
     "latches": TargetProbe(LatchSample, {"chars": _STATEMENT_CHARS}, ids="tables"),
+    # The boot page, which each database has there.
+    "page_owner": TargetProbe(PageOwnerSample, {"file_id": 1, "page_id": 9}),
     "log": TargetProbe(LogSample),
     "replication": TargetProbe(ReplicationSample),
     "temp_space": TargetProbe(TempSpaceSample),

@@ -295,7 +295,7 @@ def _blocked_oldest(q: QueueSamples, at: float) -> Figure:
     if not q.blocked.counted:
         return Figure.unknown(Reason.NOTHING_BLOCKED)
     if q.blocked.oldest_s is None:
-        return Figure.unknown(Reason.NO_BLOCKED_TIME)
+        return Figure.unknown(q.unknown.get("blocked_oldest") or Reason.NO_BLOCKED_TIME)
     age_s = max(0.0, at - q.blocked_at) if q.blocked_at is not None else 0.0
     return Figure(max(0.0, q.blocked.oldest_s), age_s=age_s, every_s=q.blocked.every_s)
 

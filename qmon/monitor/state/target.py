@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.evidence import TargetEvidence
+from qmon.model.evidence import Ghosts, TargetEvidence
 from qmon.model.figure import Figure
+from qmon.model.rates.counters import CounterRates
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ServerSample
 from qmon.model.server_start import same_start
@@ -54,6 +55,8 @@ class TargetHistory:
         self._broker = BrokerTrack()
         self._state = ServerStateTrack()
         self._plans = PlanTrack()
+        # Rows and index entries of all queues that became ghosts per second, as the last poll has it.
+        self._ghosted: float | None = None
 
     def add(self, snapshot: Snapshot) -> View:
         """Record one poll and return all current figures."""
@@ -69,6 +72,7 @@ class TargetHistory:
             deadlocks=deadlocks,
             failed_over=self._state.add(snapshot),
             plans={each.queue: each for each in plans},
+            ghosts=self._ghosts(server.counters) if unbroken else None,
         )
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else Sessions(snapshot.clients)
@@ -90,6 +94,9 @@ class TargetHistory:
             del self._tracks[name]
         span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
         self._prev = snapshot
+        # Rates hold for ten seconds, so those of the poll before are as good.
+        made = [queue.use.ghosted for queue in queues if queue.use is not None and queue.use.ghosted is not None]
+        self._ghosted = sum(made) if made else None
         return View(
             target=snapshot.target,
             engine=snapshot.engine,
@@ -103,6 +110,11 @@ class TargetHistory:
             failures=tuple(f for f in snapshot.failures if f.queue not in names),
             span_s=span_s,
         )
+
+    def _ghosts(self, counters: CounterRates | None) -> Ghosts | None:
+        if counters is None or counters.ghosts_skipped is None or self._ghosted is None:
+            return None
+        return Ghosts(counters.ghosts_skipped, self._ghosted)
 
     def _recent_commits(self) -> float | None:
         """Return the transactions committed per second over the last few seconds, without qmon's own."""

@@ -249,6 +249,7 @@ _COUNTED: Final = (
     "io_waits",
     "escalations_tried",
     "escalations",
+    "ghosted",
 )
 
 

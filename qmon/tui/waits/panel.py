@@ -227,6 +227,7 @@ def _parts(found: CounterRates) -> list[LinePart]:
         ("transactions", found.transactions, 4),
         ("page splits", found.page_splits, 1),
         ("lock timeouts", found.lock_timeouts, 1),
+        ("ghosts skipped", found.ghosts_skipped, 5),
         ("commits waiting for the log", found.log_flush_waits, 3),
     )
     return [_part(name, value, rank) for name, value, rank in named]

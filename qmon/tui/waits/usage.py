@@ -25,6 +25,7 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
     ("LATCH/s", lambda part: part.latch_waits, figures.aligned_rate),
     ("LOCK/s", lambda part: part.lock_waits, figures.aligned_rate),
     ("SPLIT/s", lambda part: part.splits, figures.aligned_rate),
+    ("GHOST/s", lambda part: part.ghosted, figures.aligned_rate),
     ("FWD/s", lambda part: part.forwarded, figures.aligned_rate),
     ("IO/s", lambda part: part.io_waits, figures.aligned_rate),
     ("ESC/s", lambda part: part.escalations, figures.aligned_rate),

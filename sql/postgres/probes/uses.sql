@@ -19,6 +19,7 @@
 -- > splits       NULL: not counted
 -- > forwarded    NULL: there are none
 -- > io_waits     NULL: not counted
+-- > ghosted      NULL: not counted
 -- > escalations_tried NULL: locks are not escalated
 -- > escalations  NULL: likewise
 -- > sequential   NULL: there is no such option
@@ -60,6 +61,7 @@ SELECT
     CAST(NULL AS bigint) AS splits,
     CAST(NULL AS bigint) AS forwarded,
     CAST(NULL AS bigint) AS io_waits,
+    CAST(NULL AS bigint) AS ghosted,
     CAST(NULL AS bigint) AS escalations_tried,
     CAST(NULL AS bigint) AS escalations,
     CAST(NULL AS boolean) AS sequential,

@@ -1,6 +1,6 @@
 -- Who waits for a latch on a page of this database at this moment, and whose page it is. What a page is for follows from its
 -- number: of each file page 1 and every 8,088th are PFS, 2 and every 511,232nd after it GAM, 3 and likewise SGAM; these belong to no table.
--- The page itself is not read, so its table and index are not known on any version.
+-- The page itself is not read, so its table and index are not known here; `page_owner` reads one page, from 2019 on.
 -- :chars       so many characters of a statement at most
 -- > session     its id
 -- > event       PAGELATCH_EX and the like

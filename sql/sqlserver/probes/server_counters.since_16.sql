@@ -7,6 +7,7 @@
 -- > page_splits     pages split, of the whole server
 -- > batches         batches received, by the whole server
 -- > log_flush_waits commits of this database that waited for the log to be written
+-- > ghosts_skipped  deleted rows that scans stepped over because they are not removed yet, of the whole server
 -- > threadless      tasks of the whole server that wait for a worker thread at this moment: they have no request yet
 SELECT
     MAX(CASE WHEN c.counter = N'Write Transactions/sec' AND c.own = 1 THEN c.total END) AS commits,
@@ -16,6 +17,7 @@ SELECT
     MAX(CASE WHEN c.counter = N'Page Splits/sec' THEN c.total END) AS page_splits,
     MAX(CASE WHEN c.counter = N'Batch Requests/sec' THEN c.total END) AS batches,
     MAX(CASE WHEN c.counter = N'Log Flush Waits/sec' AND c.own = 1 THEN c.total END) AS log_flush_waits,
+    MAX(CASE WHEN c.counter = N'Skipped Ghosted Records/sec' THEN c.total END) AS ghosts_skipped,
     (
         SELECT CAST(COUNT(*) AS int)
         FROM sys.dm_os_waiting_tasks AS w
@@ -41,7 +43,10 @@ FROM (
                 AND p.counter_name IN (N'Number of Deadlocks/sec', N'Lock Timeouts/sec')
                 AND p.instance_name = N'_Total'
             )
-            OR (p.object_name LIKE N'%:Access Methods%' AND p.counter_name = N'Page Splits/sec')
+            OR (
+                p.object_name LIKE N'%:Access Methods%'
+                AND p.counter_name IN (N'Page Splits/sec', N'Skipped Ghosted Records/sec')
+            )
             OR (p.object_name LIKE N'%:SQL Statistics%' AND p.counter_name = N'Batch Requests/sec')
         )
 ) AS c

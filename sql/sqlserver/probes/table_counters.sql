@@ -19,6 +19,7 @@
 -- > splits       pages allocated because one was full, page splits included
 -- > forwarded    rows of a heap that were read by way of where they were before they grew; NULL: of an index
 -- > io_waits     waits for a page to be read from or written to a file (PAGEIOLATCH)
+-- > ghosted      rows or entries deleted that stay as ghosts until the server removes them (leaf_ghost_count)
 -- > escalations_tried times that the server tried to lock the whole table or partition in place of many rows
 -- > escalations  times that it did
 -- > sequential   OPTIMIZE_FOR_SEQUENTIAL_KEY is on; NULL: before 2019, or a heap
@@ -50,6 +51,7 @@ SELECT TOP (1000)
     s.splits,
     CASE WHEN i.index_id = 0 THEN s.forwarded END AS forwarded,
     s.io_waits,
+    s.ghosted,
     s.escalations_tried,
     s.escalations,
     CAST(INDEXPROPERTY(t.table_id, i.name, 'IsOptimizedForSequentialKey') AS bit) AS sequential,
@@ -80,6 +82,7 @@ LEFT JOIN (
         CAST(SUM(u.leaf_allocation_count + u.nonleaf_allocation_count) AS bigint) AS splits,
         CAST(SUM(u.forwarded_fetch_count) AS bigint) AS forwarded,
         CAST(SUM(u.page_io_latch_wait_count) AS bigint) AS io_waits,
+        CAST(SUM(u.leaf_ghost_count) AS bigint) AS ghosted,
         CAST(SUM(u.index_lock_promotion_attempt_count) AS bigint) AS escalations_tried,
         CAST(SUM(u.index_lock_promotion_count) AS bigint) AS escalations,
         CAST(SUM(u.leaf_insert_count) AS bigint) AS inserted,

@@ -1,0 +1,59 @@
+"""The tables and indexes of pages that sessions wait for, on servers that tell them page by page (SQL Server)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.samples.waits import LatchSample, PageOwnerSample
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+
+_PROBE: Final = "page_owner"
+# Seconds after which a page is asked for again: it may belong to another index by then.
+_ASKED_S: Final = 60.0
+# Pages that have a role for the whole file, such as `2:1 (PFS)`, belong to no table.
+_PAGE: Final = re.compile(r"(\d+):(\d+)")
+
+
+class PageOwners:
+    """The owners of such pages on one connection. Not thread-safe: the thread that polls uses it.
+
+    Reading a page's header takes the latch that the sessions wait for. So each poll asks for one page at most, the one
+    with the most waiting sessions, and for the same page once a minute.
+    """
+
+    def __init__(self) -> None:
+        # By page when it was asked for, our clock in seconds.
+        self._asked: dict[str, float] = {}
+        self._owners: dict[str, PageOwnerSample] = {}
+        self._hot = ""
+
+    def wanted(self, statements: StatementCache, now: float) -> list[ProbeStatement]:
+        """Return the statement of this poll, if there is a page to ask for. ``now``: our clock, seconds."""
+        self._asked = {page: at for page, at in self._asked.items() if now - at < _ASKED_S}
+        self._owners = {page: owner for page, owner in self._owners.items() if page in self._asked}
+        place = _PAGE.fullmatch(self._hot)
+        if place is None or self._hot in self._asked:
+            return []
+        self._asked[self._hot] = now
+        return statements.optional(_PROBE, {"file_id": int(place[1]), "page_id": int(place[2])})
+
+    def name(self, seen: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
+        """Return the sessions with the table and index of their page, as far as that is known.
+
+        Remember the page that most of the others wait for. ``seen``: who waits for pages, ``None``: not known.
+        """
+        found: Sequence[PageOwnerSample] = results.get(("", _PROBE), ())
+        self._owners |= {each.page: each for each in found}
+        unnamed = Counter(each.page for each in seen or () if each.table_id is None and each.page not in self._asked)
+        self._hot = next((page for page, _ in unnamed.most_common() if _PAGE.fullmatch(page)), "")
+        return None if seen is None else tuple(self._named(each) for each in seen)
+
+    def _named(self, each: LatchSample) -> LatchSample:
+        owner = self._owners.get(each.page)
+        if owner is None or each.table_id is not None:
+            return each
+        return replace(each, table_id=owner.table_id, index_id=owner.index_id)

@@ -1,0 +1,165 @@
+"""Logins with few rights, and databases in which locks or columns are hidden: what is known there, and what is not."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.reasons import Reason
+from qmon.model.view import QueueView, View
+from qmon.monitor.doctor import checkup, rights
+from tests.contract.anywhere import Place, execute, rolled_back, rows
+from tests.contract.anywhere_server import FORMS, Login, Server
+from tests.contract.watching import watching
+
+JOBS: Final = (
+    "CREATE TABLE jobs (id int {identity} NOT NULL PRIMARY KEY, state int NOT NULL DEFAULT 0, owner {text},"
+    " started_at {time}, payload {text})",
+    "CREATE INDEX jobs_state ON jobs (state, id)",
+    "INSERT INTO jobs (state, owner, started_at) VALUES (0, NULL, NULL), (0, NULL, NULL), (0, NULL, NULL),"
+    " (1, 'worker-1', {hour_ago})",
+)
+# The two logins: {0} the login, {1} the schema.
+SELECTS: Final = {
+    "postgres": ('GRANT SELECT ON ALL TABLES IN SCHEMA {1} TO "{0}"',),
+    "sqlserver": ("GRANT SELECT ON SCHEMA::{1} TO [{0}]",),
+}
+STATE: Final = {
+    "postgres": ('GRANT pg_read_all_stats TO "{0}"',),
+    "sqlserver": ("GRANT VIEW DATABASE STATE TO [{0}]",),
+}
+# The rights that the second login has, by the beginnings of their names in ``qmon doctor``.
+HELD: Final = {"postgres": "pg_read_all_stats", "sqlserver": "VIEW DATABASE"}
+MASK: Final = "ALTER TABLE jobs ALTER COLUMN started_at ADD MASKED WITH (FUNCTION = 'default()')"
+
+
+def layout(place: Place) -> Layout:
+    """What a configuration says of the table."""
+    return Layout(
+        "jobs",
+        "status",
+        TableName(place.schema, "jobs"),
+        id="id",
+        state=StateColumn("state", 0, 1, 2),
+        started_at="started_at",
+        payload="payload",
+        timeout_s=60.0,
+    )
+
+
+@contextlib.contextmanager
+def reader(anywhere: Server, place: Place, *more: str) -> Iterator[Login]:
+    """Somebody who may read the tables. ``more``: other grants, with ``{0}`` for the login."""
+    with anywhere.login(place) as found:
+        texts = (*SELECTS[place.engine.name], *more)
+        place.run(*(text.format(found.name, place.schema) for text in texts))
+        yield found
+
+
+def held(login: Login) -> set[str]:
+    """The rights that ``qmon doctor`` says this login has."""
+    with login.place.opened("doctor", watch=True) as connection:
+        return {right.name for right in rights(connection, login.place.engine) if right.held}
+
+
+def of_rows(queue: QueueView) -> tuple[float | None, ...]:
+    """The figures that the rows of the table tell."""
+    return queue.ready.value, queue.in_progress.value, queue.stuck.value
+
+
+def why_no_rates(view: View) -> str:
+    """All that is said about the rates of the only queue."""
+    (queue,) = view.queues
+    said = [each.words for each in (*view.failures, *queue.failures)]
+    return " ".join([queue.push_rate.reason, *said])
+
+
+@pytest.mark.each_form
+def test_a_login_that_may_only_select_sees_rows_and_is_told_what_else_it_takes(anywhere: Server, place: Place) -> None:
+    place.run(*JOBS)
+    with reader(anywhere, place) as anna, watching(anna.place.url, [layout(place)]) as watched:
+        watched.queue("jobs", lambda q: of_rows(q) == (3, 1, 1))
+        last = watched.view(polls=3)
+        (queue,) = last.queues
+        assert of_rows(queue) == (3, 1, 1)
+        assert not any(name.startswith(HELD[place.engine.name]) for name in held(anna))
+        if place.sqlserver:  # PostgreSQL shows the counters of tables to everybody
+            assert queue.push_rate.value is None, "not 0"
+            assert "VIEW DATABASE" in why_no_rates(last)
+            assert last.server.waiting is None
+        assert last.queues[0].verdict.code in ("stuck in progress", "cannot tell")
+
+
+@pytest.mark.each_form
+def test_a_login_that_also_sees_the_state_of_the_database_has_rates(anywhere: Server, place: Place) -> None:
+    place.run(*JOBS)
+    with (
+        reader(anywhere, place, *STATE[place.engine.name]) as anna,
+        watching(anna.place.url, [layout(place)]) as watched,
+    ):
+        watched.queue("jobs", lambda q: of_rows(q) == (3, 1, 1) and q.push_rate.value is not None)
+        assert any(name.startswith(HELD[place.engine.name]) for name in held(anna))
+        if place.sqlserver:
+            last = watched.view()
+            assert last.server.waiting is None, "waits take the right to see the state of the server"
+            assert any("VIEW SERVER" in each.words for each in last.failures)
+        with anna.place.opened("doctor", watch=True) as connection:
+            checks = checkup(connection, place.engine, [layout(place)]).checks
+        counted = {
+            each.probe: each.problem for each in checks if each.queue == "jobs" and each.probe.endswith("counters")
+        }
+        assert counted == {"table_counters" if place.sqlserver else "counters": ""}
+
+
+def test_figures_of_a_masked_column_are_unknown_and_name_the_right(anywhere: Server, place: Place) -> None:
+    if not place.sqlserver or anywhere.version < 13:
+        pytest.skip("dynamic data masking is in SQL Server from 2016 on")
+    place.run(*JOBS, MASK)
+    with reader(anywhere, place, *STATE["sqlserver"]) as anna:
+        with watching(anna.place.url, [layout(place)]) as watched:
+            queue = watched.queue("jobs", lambda q: q.ready.value == 3 and q.in_progress.value == 1)
+            assert queue.stuck.value is None
+            assert "started_at is masked" in queue.stuck.reason
+            assert "UNMASK" in queue.stuck.reason
+        place.run(f"GRANT UNMASK TO [{anna.name}]")
+        with watching(anna.place.url, [layout(place)]) as watched:
+            watched.queue("jobs", lambda q: of_rows(q) == (3, 1, 1))
+
+
+@pytest.mark.each_form
+def test_rows_that_optimized_locking_hides_make_lower_bounds_and_never_zeros(
+    place: Place, request: pytest.FixtureRequest
+) -> None:
+    if "OPTIMIZED_LOCKING = ON" not in FORMS[request.node.callspec.params["anywhere"]].options:
+        pytest.skip("this database has no optimized locking")
+    place.run(*JOBS)
+    deleted = Layout("jobs", "fifo", TableName(place.schema, "jobs"), id="id", payload="payload")
+    with place.opened(application="worker") as popper, watching(place.url, [deleted]) as watched, rolled_back(popper):
+        execute(popper, "DELETE TOP (1) FROM jobs")
+        queue = watched.queue("jobs", lambda q: q.in_progress.at_least, timeout=60)
+        assert Reason.ROWS_HIDDEN in queue.in_progress.reason
+        assert queue.verdict.code not in ("healthy", "empty")
+
+
+@pytest.mark.each_form
+def test_a_database_has_the_options_of_its_form(place: Place, request: pytest.FixtureRequest) -> None:
+    options = FORMS[request.node.callspec.params["anywhere"]].options
+    if not place.sqlserver:
+        assert options == ()
+        return
+    ((level, versions),) = place.ask(
+        "SELECT compatibility_level, CAST(is_read_committed_snapshot_on AS int) FROM sys.databases"
+        " WHERE database_id = DB_ID()"
+    )
+    assert versions == int("READ_COMMITTED_SNAPSHOT ON" in options)
+    assert (level == 100) == ("COMPATIBILITY_LEVEL = 100" in options)
+    with place.opened() as connection:
+        if "OPTIMIZED_LOCKING = ON" in options:
+            on = rows(
+                connection, "SELECT CAST(is_optimized_locking_on AS int) FROM sys.databases WHERE name = DB_NAME()"
+            )
+            assert on == ((1,),)
