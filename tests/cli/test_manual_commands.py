@@ -17,8 +17,8 @@ from tests import manual
 ROOT: Any = get_command(app)
 # The application name of the sessions that poll.
 NO_COMMAND = ["poll"]
-# Pages whose blocks of TOML are whole files.
-WHOLE = ("tasks", "alerts-and-checks")
+# How a block of TOML begins that is a whole file.
+WHOLE = ("[target.", "[[alert]]", "[[notify]]")
 
 
 def problem_of(words: list[str]) -> str | None:
@@ -55,9 +55,13 @@ def test_a_command_or_option_that_does_not_exist_is_found(line: str, problem: st
     assert problem_of(line.split()) == problem
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_every_configuration_of_a_page_can_be_read(name: str) -> None:
-    blocks = manual.snippets(manual.page(name), "toml")
+@pytest.mark.parametrize("path", manual.PAGES, ids=lambda path: path.name)
+def test_every_whole_configuration_of_a_page_can_be_read(path: Path) -> None:
+    blocks = [block for block in manual.snippets(path.read_text("utf-8"), "toml") if block.startswith(WHOLE)]
     read = [parse_config(block, Path("qmon.toml")) for block in blocks]
-    assert read
     assert all(each.targets or each.alerts or each.receivers for each in read)
+
+
+def test_the_pages_have_whole_configurations() -> None:
+    having = {path.stem for path in manual.PAGES if re.search(r"^```toml\n\[target\.", path.read_text("utf-8"), re.M)}
+    assert {"tasks", "configuration"} <= having
