@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyodbc
 import pytest
 
 from tests import manual
@@ -47,8 +48,8 @@ def shop(orders: str, own_home: Path) -> str:
     """The name of a target: the same table, in ``qmon.toml``, with the roles of ``qmon setup`` and a gate."""
     assert call("init", orders).exit_code == 0
     name = target_of(orders)
-    assert call("gate", "install", name, "orders", "--yes").exit_code == 0
     assert call("setup", name, "--role", "operator").exit_code == 0
+    assert call("gate", "install", name, "orders", "--yes").exit_code == 0
     return name
 
 
@@ -213,3 +214,16 @@ def test_the_statements_of_the_page_on_installing_remove_everything_from_a_datab
     left = "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'"
     assert query(orders, left) == [(0,)]
     wait_until(lambda: query(orders, "SELECT 1 FROM pg_roles WHERE rolname LIKE 'qmon\\_%or'") == [])
+
+
+def test_an_operator_may_pause_with_a_gate_that_the_owner_installed_later(
+    orders: str, shop: str, own_home: Path
+) -> None:
+    query(orders, "CREATE ROLE qmon_login LOGIN")
+    query(orders, "GRANT qmon_operator TO qmon_login")
+    own_home.write_text(login(own_home.read_text("utf-8"), "qmon_login"), "utf-8")
+    done = call("pause", shop, "orders", "--yes")
+    assert done.exit_code == 0, done.output
+    with pytest.raises(pyodbc.Error, match="are paused until"):
+        query(login(orders, "qmon_app"), "INSERT INTO public.orders (body) VALUES ('{}')")
+    assert call("resume", shop, "orders", "--yes").exit_code == 0
