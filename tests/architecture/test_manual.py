@@ -10,6 +10,7 @@ import pytest
 
 from qmon.engines.postgres.engine import MIN_MAJOR
 from qmon.model.broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
+from qmon.model.figure import Severity
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access import UNREACHABLE
 
@@ -92,6 +93,13 @@ WITHOUT_RULE = {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE}
 def test_every_verdict_has_its_paragraph() -> None:
     codes = {rule.code for rule in RULES} | WITHOUT_RULE | {DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT}
     assert codes <= set(headings(DOCS / "verdicts.md"))
+
+
+def test_the_runbook_has_every_critical_verdict_and_no_other_word() -> None:
+    lines = [line.split(" | ") for line in (DOCS / "runbook.md").read_text("utf-8").splitlines() if line[:2] == "| "]
+    named = {code for line in lines for code in re.findall(r"`([a-z ]+)`", line[1]) if len(line) > 4}
+    critical = {rule.code for rule in RULES if rule.severity is Severity.CRITICAL}
+    assert critical | {UNREACHABLE, CANNOT_TELL} <= named <= {rule.code for rule in RULES} | WITHOUT_RULE
 
 
 def test_the_table_of_verdicts_is_that_of_the_rules() -> None:
