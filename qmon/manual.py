@@ -18,6 +18,9 @@ VERDICTS: Final = "verdicts"
 
 # The page with a section for each figure.
 FIGURES: Final = "figures"
+# The page that lists all others.
+INDEX: Final = "index.md"
+_LISTED: Final = re.compile(r"^\d+\. \[[^\]]+\]\(([\w-]+\.md)\)", re.M)
 _HEADING: Final = re.compile(r"(#+) (.*)")
 _IMAGE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n*", re.M)
 _LINK: Final = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
@@ -40,12 +43,13 @@ class Section:
 
 @cache
 def pages() -> tuple[str, ...]:
-    """Return the names of the pages, such as ``acting``, sorted. Raises ``QmonError`` if the manual is missing."""
+    """Return the names of the pages, such as ``acting``, ordered as in the index. Raises ``QmonError`` without one."""
     folder = carried.folder("docs")
-    names = [entry.name for entry in folder.iterdir()] if folder is not None else []
-    if not names:
+    names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
+    if folder is None or INDEX not in names:
         raise QmonError("the manual of qmon is missing: its installation is broken")
-    return tuple(sorted(name.removesuffix(".md") for name in names if name.endswith(".md")))
+    listed = [INDEX, *_LISTED.findall((folder / INDEX).read_text(encoding="utf-8"))]
+    return tuple(name.removesuffix(".md") for name in dict.fromkeys(listed) if name in names)
 
 
 @cache

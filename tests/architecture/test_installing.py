@@ -14,7 +14,8 @@ FOLDERS = ("qmon", "sql", "docs", ".ci", ".github")
 
 # Words that have a package index's qmon installed.
 STRANGER = re.compile(
-    r"\b(?:pip[x3]?|uvx?|poetry|conda)\b[^`\n#]*?(?<![\w./-])qmon(?:[-_]sql)?(?![\w-]|\.\w|_sql-)"  # pip install qmon
+    r"\b(?:pip[x3]?|uvx?|poetry|conda)\b(?!(?: tool)? uninstall\b)"
+    r"[^`\n#]*?(?<![\w./-])qmon(?:[-_]sql)?(?![\w-]|\.\w|_sql-)"  # pip install qmon
     r"|\bqmon(?:[-_]sql)?\[\w"  # qmon[demo]
     r"|\binstall(?:ed|ing|s)? [\"'`]*qmon(?:[-_]sql)?\b(?!')",  # install qmon
     re.I,
@@ -62,6 +63,7 @@ def test_the_search_finds_every_form(line: str) -> None:
     "line",
     [
         "pipx install .",
+        "pipx uninstall qmon-sql",
         "pip install '.[demo]'",
         "pip install ./qmon_sql-0.1.0-py3-none-any.whl",
         "qmon design install shop ring",

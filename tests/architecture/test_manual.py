@@ -10,6 +10,7 @@ import pytest
 
 from qmon.engines.postgres.engine import MIN_MAJOR
 from qmon.model.broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
+from qmon.model.figure import Severity
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access import UNREACHABLE
 
@@ -80,9 +81,10 @@ def test_every_class_that_a_page_says_is_in_a_module_is_defined_there(page: Path
     assert {each: where for each, where in modules.items() if where != each[1]} == {}
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    linked = LINK.findall((CHECKOUT / "README.md").read_text("utf-8"))
-    assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= set(linked)
+def test_the_readme_links_to_the_index_and_the_index_lists_every_page_once() -> None:
+    assert "docs/index.md" in LINK.findall((CHECKOUT / "README.md").read_text("utf-8"))
+    listed = re.findall(r"^\d+\. \[[^\]]+\]\(([^)]+)\): ", (DOCS / "index.md").read_text("utf-8"), re.M)
+    assert sorted([*listed, "index.md"]) == sorted(page.name for page in DOCS.glob("*.md"))
 
 
 WITHOUT_RULE = {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE}
@@ -91,6 +93,13 @@ WITHOUT_RULE = {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE}
 def test_every_verdict_has_its_paragraph() -> None:
     codes = {rule.code for rule in RULES} | WITHOUT_RULE | {DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT}
     assert codes <= set(headings(DOCS / "verdicts.md"))
+
+
+def test_the_runbook_has_every_critical_verdict_and_no_other_word() -> None:
+    rows = [line.split("|") for line in (DOCS / "runbook.md").read_text("utf-8").splitlines() if line[:2] == "| "]
+    named = {code for row in rows for code in re.findall(r"`([a-z ]+)`", row[2])}
+    critical = {rule.code for rule in RULES if rule.severity is Severity.CRITICAL}
+    assert critical | {UNREACHABLE, CANNOT_TELL} <= named <= {rule.code for rule in RULES} | WITHOUT_RULE
 
 
 def test_the_table_of_verdicts_is_that_of_the_rules() -> None:

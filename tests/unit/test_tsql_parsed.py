@@ -15,6 +15,7 @@ from typing import Final
 
 import pytest
 
+from tests import manual
 from tests.contract import test_anywhere_actions as actions
 from tests.contract import test_anywhere_forms as forms
 from tests.contract import test_anywhere_looks as looks
@@ -54,6 +55,19 @@ def sent_by_the_contract() -> list[str]:
     return texts
 
 
+def shown_in_the_manual() -> list[str]:
+    """The scripts for a DBA on the pages about SQL Server."""
+    rights = manual.page("rights")
+    texts = manual.snippets(manual.page("quickstart-sql-server"), "sql")
+    texts += [
+        each
+        for part in ("watch", "act")
+        for each in manual.snippets(manual.section(rights, f"SQL Server: {part}"), "sql")
+    ]
+    assert len(texts) > 3
+    return texts
+
+
 SOURCES: Final[tuple[Callable[[], list[str]], ...]] = (
     printed_designs,
     printed_setups,
@@ -63,6 +77,7 @@ SOURCES: Final[tuple[Callable[[], list[str]], ...]] = (
     sent_by_a_load,
     sent_by_a_bench,
     sent_by_the_contract,
+    shown_in_the_manual,
 )
 
 
