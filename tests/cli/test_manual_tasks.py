@@ -84,7 +84,7 @@ def run(words: list[str], url: str, folder: Path, replaced: Callable[[str], str]
     ]
     if words[0] == "record":
         words += ["--for", "2s"]
-    asks = words[0] in ("requeue", "redrive", "purge", "undo", "end-blocker", "pause", "resume", "gate")
+    asks = words[0] in ("requeue", "redrive", "purge", "undo", "end-session", "pause", "resume", "gate")
     asks = asks or words[:2] == ["trash", "empty"]
     done = call(*words, *(["--yes"] if asks and "--dry-run" not in words else []))
     return done.exit_code, done.output
@@ -146,7 +146,7 @@ def test_the_runbook_fixes_a_queue_that_does_not_move(orders: str, shop: str, tm
             if words[0] in ("requeue", "redrive", "purge") and code == 0:
                 operations += re.findall(r"operation (\S+)", said)
             ran.append(words[0])
-    assert {"status", "requeue", "end-blocker", "purge", "redrive", "resume", "pause", "operations", "undo"} <= set(ran)
+    assert {"status", "requeue", "end-session", "purge", "redrive", "resume", "pause", "operations", "undo"} <= set(ran)
     states = query(orders, "SELECT status, count(*) FROM public.orders GROUP BY status ORDER BY status")
     assert states == [("failed", 6), ("new", 33)]  # the redrive is undone; 17 is in the trash
 
