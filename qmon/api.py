@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from qmon.config.file import Config, read_config
-from qmon.config.secrets import from_keyring, log_in
-from qmon.config.targets import choose
+from qmon.config.secrets import connect_with_password, password_from_keyring
+from qmon.config.targets import find_target
 from qmon.engines.base import Connection, Engine, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, Unreachable
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationResult, OwnerState, Plan, RedriveLimits
 from qmon.model.report import status_object
 from qmon.model.view import View
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.one_shot import view_over
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import POLL
@@ -31,7 +31,7 @@ from qmon.operate.context import Permission
 from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
-from qmon.redact import redactor
+from qmon.redact import build_redactor
 
 __all__ = [
     "Choice",
@@ -54,8 +54,8 @@ def open_target(text: str, config: Path | None = None) -> OpenTarget:
     Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` and ``MissingDriver``, all of them ``QmonError``.
     """
     settings = read_config(config)
-    found = choose(text, settings)
-    target, connection = log_in(found.target, POLL, (from_keyring,))
+    found = find_target(text, settings)
+    target, connection = connect_with_password(found.target, POLL, (password_from_keyring,))
     connection.close()
     return OpenTarget(target, found.queues, settings)
 
@@ -90,7 +90,7 @@ class OpenTarget:
             while True:
                 event = events.get()
                 if not isinstance(event, SourceState):
-                    yield history.add(event)
+                    yield history.record_snapshot(event)
                 elif event.phase is Phase.LOST:
                     raise Unreachable(event.reason)
         finally:
@@ -124,7 +124,9 @@ class OpenTarget:
     def operator(self) -> Operator:
         """All other actions, each as a plan."""
         settings = self.config.settings
-        return Operator(open_context(self.target, redact=redactor(settings.redact), trash_days=settings.trash_days))
+        return Operator(
+            open_context(self.target, redact=build_redactor(settings.redact), trash_days=settings.trash_days)
+        )
 
     def layout(self, name: str) -> Layout:
         """How the queue is kept in tables. Raises ``BadInput`` where there is none of that name."""
@@ -146,16 +148,16 @@ def layout_of(
     connection: Connection, engine: Engine, configured: tuple[ConfiguredQueue, ...], name: str | None
 ) -> Layout:
     """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
-    resolved = resolve(connection, engine, configured)
+    resolved = resolve_queues(connection, engine, configured)
     known = {layout.queue: layout for layout in resolved.layouts}
     if name is None and len(known) == 1:
         name = next(iter(known))
     if name is None:
-        raise BadInput(f"which queue? {nearest('', known).removeprefix('; ') or 'none is known here'}")
+        raise BadInput(f"which queue? {suggest_nearest('', known).removeprefix('; ') or 'none is known here'}")
     of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
     if name not in known and of_group is not None:
-        return of_group.layout(name.removeprefix(of_group.name).removeprefix("/") or None)
+        return of_group.queue_layout(name.removeprefix(of_group.name).removeprefix("/") or None)
     if name not in known:
         problem = next((p.reason for p in resolved.problems if p.queue == name), None)
-        raise BadInput(problem or f"there is no queue {name!r} here{nearest(name, known)}")
+        raise BadInput(problem or f"there is no queue {name!r} here{suggest_nearest(name, known)}")
     return known[name]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @cache
-def folder(name: str) -> Traversable | None:
+def bundled_folder(name: str) -> Traversable | None:
     """Return the folder ``sql`` or ``docs``, ``None`` if the installation is broken."""
     package = importlib.resources.files("qmon")
     inside = package / f"_{name}"

@@ -74,7 +74,7 @@ def open_private(path: Path, flags: int) -> int:
     return os.open(path, flags | os.O_CREAT | system.OPEN_FLAGS, PRIVATE_FILE)
 
 
-def replace(path: Path, data: str | bytes) -> None:
+def replace_file(path: Path, data: str | bytes) -> None:
     """Write a file atomically, replacing an existing one and keeping its mode. New files are private. Text is UTF-8.
 
     Readers see the old file or the new one. If the disk is full or the process ends, the old one stays complete. A link
@@ -92,7 +92,7 @@ def replace(path: Path, data: str | bytes) -> None:
         _write_all(file, content, synced=True)
         if before is not None:
             draft.chmod(stat.S_IMODE(before.st_mode))
-        system.rename(draft, place)
+        system.rename_over(draft, place)
     except BaseException:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -101,7 +101,7 @@ def replace(path: Path, data: str | bytes) -> None:
         system.sync_folder(place.parent)
 
 
-def write_new(path: Path, data: str | bytes) -> None:
+def write_new_file(path: Path, data: str | bytes) -> None:
     """Create a file that does not exist yet, private to the user. It is removed again if writing fails. Text is UTF-8.
 
     Raises ``OSError``.
@@ -124,7 +124,7 @@ def _write_all(file: int, content: bytes, *, synced: bool = False) -> None:
             os.fsync(out.fileno())
 
 
-def writable_by_others(path: Path) -> str | None:
+def describe_unsafe_permissions(path: Path) -> str | None:
     """Return why other users may change a file, and the command that fixes it, ``None`` if they may not.
 
     The folder is checked too: a user who may write to a folder can replace the files in it, unless its sticky bit is

@@ -23,7 +23,7 @@ import platformdirs
 from qmon import files as private
 from qmon import system
 from qmon.errors import BadInput, QmonError
-from qmon.redact import hide_secrets, without_values
+from qmon.redact import hide_secrets, hide_values
 
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
@@ -56,9 +56,9 @@ def parse_level(text: str) -> int | None:
     """Return the log level with this name, ``None`` for ``off``. Raises ``BadInput``."""
     name = text.strip().lower()
     if name != OFF and name not in LEVELS:
-        from qmon.model.config_reader import nearest
+        from qmon.model.config_reader import suggest_nearest
 
-        raise BadInput(f"{text!r} is no log level{nearest(name, (*LEVELS, OFF))}")
+        raise BadInput(f"{text!r} is no log level{suggest_nearest(name, (*LEVELS, OFF))}")
     return LEVELS.get(name)
 
 
@@ -77,52 +77,52 @@ class Formatter(logging.Formatter):
         """Return ``2026-11-22T14:05:34.123Z 4711 WARNING monitor.poller [qmon-poll]: …``, in UTC."""
         when = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03d}Z"
         name = record.name.removeprefix("qmon.")
-        words = without_values(_one_line(self.without_secrets(record.getMessage())))[:_LONGEST]
+        words = hide_values(_one_line(self.apply_covers(record.getMessage())))[:_LONGEST]
         head = f"{when} {record.process} {record.levelname} {name} [{record.threadName}]: {words}"
         problem = record.exc_info[1] if record.exc_info else None
-        return head if problem is None else "\n".join([head, *self.traceback(problem)])
+        return head if problem is None else "\n".join([head, *self.traceback_lines(problem)])
 
     @staticmethod
     def converter(seconds: float | None) -> time.struct_time:
         """Use UTC for timestamps."""
         return time.gmtime(seconds)
 
-    def words(self, problem: BaseException) -> str:
+    def describe_error(self, problem: BaseException) -> str:
         """Return the message of an error on one line, without secrets and values."""
-        words = _one_line(self.without_secrets(str(problem)))
-        return (words if type(problem) in _ABOUT_CODE else without_values(words))[:_LONGEST]
+        words = _one_line(self.apply_covers(str(problem)))
+        return (words if type(problem) in _ABOUT_CODE else hide_values(words))[:_LONGEST]
 
-    def without_secrets(self, text: str) -> str:
+    def apply_covers(self, text: str) -> str:
         """Hide passwords and everything that the configuration marks as private."""
         text = text[:_LONGEST_RAW]
         for cover in self.covers:
             text = cover(text)
         return text
 
-    def traceback(self, problem: BaseException) -> list[str]:
+    def traceback_lines(self, problem: BaseException) -> list[str]:
         """Return the traceback lines of an error and of the errors that caused it."""
-        return [f"  {_clean(line)}" for line in self._chain(problem, set())]
+        return [f"  {_escape_unprintable(line)}" for line in self._chain_lines(problem, set())]
 
-    def _chain(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
+    def _chain_lines(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
         """Yield the lines of a traceback, causes first. Variables and exception notes are left out."""
         seen.add(id(problem))
         earlier = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
         if earlier is not None and id(earlier) not in seen:
-            yield from self._chain(earlier, seen)
+            yield from self._chain_lines(earlier, seen)
             yield "which led to:"
         for frame in traceback.StackSummary.extract(traceback.walk_tb(problem.__traceback__)).format():
-            yield from self.without_secrets(frame).splitlines()
-        yield f"{type(problem).__qualname__}: {self.words(problem)}"
+            yield from self.apply_covers(frame).splitlines()
+        yield f"{type(problem).__qualname__}: {self.describe_error(problem)}"
         for each in problem.exceptions if isinstance(problem, BaseExceptionGroup) else ():
-            yield from self._chain(each, seen)
+            yield from self._chain_lines(each, seen)
 
 
-def _clean(text: str) -> str:
+def _escape_unprintable(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _one_line(text: str) -> str:
-    return _clean(" ".join(text.split()))
+    return _escape_unprintable(" ".join(text.split()))
 
 
 # ----------------------------------------------------------------------------------------------------- the file
@@ -162,7 +162,7 @@ class FileHandler(logging.Handler):
             try:
                 found = os.fstat(file)
                 full = stat.S_ISREG(found.st_mode) and found.st_size + len(line) > MAX_BYTES
-                if moved or not full or not system.lock(file, wait=False):
+                if moved or not full or not system.lock_file(file, wait=False):
                     os.write(file, line)
                     return
                 if not system.HELD_WHILE_OPEN:
@@ -187,10 +187,10 @@ class FileHandler(logging.Handler):
             if os.path.samestat(full, self.path.stat()):
                 for number in range(KEPT, 0, -1):
                     with contextlib.suppress(FileNotFoundError):
-                        rotated(self.path, number - 1).replace(rotated(self.path, number))
+                        rotated_path(self.path, number - 1).replace(rotated_path(self.path, number))
 
 
-def rotated(path: Path, number: int) -> Path:
+def rotated_path(path: Path, number: int) -> Path:
     """Return the path of the file that was rotated ``number`` times. 0 is the current file."""
     return path.with_name(f"{path.name}.{number}") if number else path
 
@@ -199,7 +199,7 @@ def rotated(path: Path, number: int) -> Path:
 
 
 @contextlib.contextmanager
-def written(path: Path | None, level: int | None) -> Iterator[None]:
+def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     """Write a log while the context is open.
 
     It contains qmon's records from ``level`` up, other libraries' warnings, and errors that end a thread. ``path``:
@@ -230,33 +230,33 @@ def written(path: Path | None, level: int | None) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-def also_cover(cover: Cover) -> None:
+def add_cover(cover: Cover) -> None:
     """Apply another redaction function from now on, such as the one for the configured patterns."""
     _formatter().covers.append(cover)
 
 
-def place() -> str:
+def log_location() -> str:
     """Return the path of the log, for messages, or why it cannot be written. Empty if there is no log."""
-    handler = _handler()
+    handler = _file_handler()
     if handler is None:
         return ""
     return str(handler.path) if not handler.problem else f"no log: {handler.path}: {handler.problem}"
 
 
-def problem() -> str:
+def write_problem() -> str:
     """Return why the last line was not written. Empty if it was written or there is no log."""
-    handler = _handler()
+    handler = _file_handler()
     return handler.problem if handler is not None else ""
 
 
-def files() -> list[Path]:
+def log_files() -> list[Path]:
     """Return the existing log files, newest first."""
-    handler = _handler()
+    handler = _file_handler()
     path = handler.path if handler is not None else default_path()
-    return [file for number in range(KEPT + 1) if (file := rotated(path, number)).is_file()]
+    return [file for number in range(KEPT + 1) if (file := rotated_path(path, number)).is_file()]
 
 
-def report(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
+def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, once: bool = False) -> str:
     """Log a defect of qmon, with its traceback the first time, and return the line for the operator.
 
     ``once``: do not log the same defect again. Use it for code that runs in every poll.
@@ -269,30 +269,30 @@ def report(problem: BaseException, logger: logging.Logger = _logger, *, once: bo
             _seen.add(key)
     if not (again and once):
         logger.error("something in qmon went wrong%s", " again" if again else "", exc_info=None if again else problem)
-    words = _formatter().words(problem)
-    where = place()
+    words = _formatter().describe_error(problem)
+    where = log_location()
     text = f"something in qmon went wrong: {type(problem).__name__}: {words}; please report it"
     return f"{text} with {where}" if where else text
 
 
-def traceback_of(problem: BaseException) -> str:
+def traceback_text(problem: BaseException) -> str:
     """Return the traceback of an error as the log contains it."""
-    return "\n".join(_formatter().traceback(problem))
+    return "\n".join(_formatter().traceback_lines(problem))
 
 
-def reported(problem: QmonError) -> None:
+def log_shown_error(problem: QmonError) -> None:
     """Log an error that is shown to the operator and ends a command or an action."""
     _logger.log(logging.INFO if isinstance(problem, BadInput) else logging.WARNING, "%s", problem)
 
 
-class Changes:
+class FailureLog:
     """Logs a failure only when it starts, when its reason changes, and when it ends."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
         self._before: dict[str, str] = {}
 
-    def see(self, failing: Mapping[str, str]) -> None:
+    def record_failures(self, failing: Mapping[str, str]) -> None:
         """Take everything that fails now: the reason by name. Reasons that differ only in numbers count as equal."""
         now = {what: re.sub(r"\d+", "#", why) for what, why in failing.items()}
         for what, why in failing.items():
@@ -304,11 +304,11 @@ class Changes:
         self._before = now
 
 
-def _handler() -> FileHandler | None:
+def _file_handler() -> FileHandler | None:
     return next((each for each in logging.getLogger().handlers if isinstance(each, FileHandler)), None)
 
 
 def _formatter() -> Formatter:
-    handler = _handler()
+    handler = _file_handler()
     found = handler.formatter if handler is not None else None
     return found if isinstance(found, Formatter) else Formatter()

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon import carried
 from qmon.errors import BadInput, QmonError
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 
 # The page with a section for each verdict and for each reason why a figure is unknown.
 VERDICTS: Final = "verdicts"
@@ -35,7 +35,7 @@ class Section:
     level: int
     text: str
 
-    def covers(self, words: str) -> bool:
+    def has_heading(self, words: str) -> bool:
         """Return whether these words match the heading. `` · `` separates alternatives, and ``…`` matches any text."""
         patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
         return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
@@ -44,7 +44,7 @@ class Section:
 @cache
 def pages() -> tuple[str, ...]:
     """Return the names of the pages, such as ``acting``, ordered as in the index. Raises ``QmonError`` without one."""
-    folder = carried.folder("docs")
+    folder = carried.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
     if folder is None or INDEX not in names:
         raise QmonError("the manual of qmon is missing: its installation is broken")
@@ -55,7 +55,7 @@ def pages() -> tuple[str, ...]:
 @cache
 def sections(page: str) -> tuple[Section, ...]:
     """Return the sections of a page, without images, and with links to other pages replaced by their text."""
-    folder = carried.folder("docs")
+    folder = carried.bundled_folder("docs")
     assert folder is not None  # noqa: S101 - the caller has the name from pages()
     text = _LINK.sub(r"\1", _IMAGE.sub("", (folder / f"{page}.md").read_text(encoding="utf-8")))
     out: list[Section] = []
@@ -72,34 +72,34 @@ def sections(page: str) -> tuple[Section, ...]:
     return (*out, Section(page, heading, level, "\n".join(lines).strip("\n")))
 
 
-def about(page: str) -> str:
+def page_summary(page: str) -> str:
     """Return the first paragraph of a page on one line."""
     return " ".join(sections(page)[0].text.partition("\n\n")[0].split())
 
 
-def topic(words: str) -> str:
+def topic_text(words: str) -> str:
     """Return the page with this name or title, or every section with this heading, as Markdown. Raises ``BadInput``."""
     wanted = " ".join(words.lower().replace("-", " ").split())
     for page in pages():
         if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
-            return _markdown(sections(page))
-    found = [part for page in pages() for part in _below(page, words.strip())]
+            return _to_markdown(sections(page))
+    found = [part for page in pages() for part in _matching_sections(page, words.strip())]
     if not found:
-        headings = {part.heading for part in _explaining() if "…" not in part.heading}
-        raise BadInput(f"the manual has no topic {words!r}{_near(words, headings)}")
-    return _markdown(found)
+        headings = {part.heading for part in _explanation_sections() if "…" not in part.heading}
+        raise BadInput(f"the manual has no topic {words!r}{_suggestion(words, headings)}")
+    return _to_markdown(found)
 
 
-def paragraph(words: str) -> str:
+def explanation_text(words: str) -> str:
     """Return what the manual says about a verdict, a figure or a reason, as plain text.
 
     The result is empty if the manual has no such section.
     """
-    text = next((part.text for part in _explaining() if part.covers(words)), "")
+    text = next((part.text for part in _explanation_sections() if part.has_heading(words)), "")
     return " ".join(text.replace("`", "").replace("*", "").split())
 
 
-def search(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
+def find_lines(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
     """Yield every line that contains ``word``, ignoring case, with its section. ``page``: search only this page."""
     for name in pages() if page is None else (page,):
         for part in sections(name):
@@ -108,16 +108,16 @@ def search(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
                     yield part, line.strip()
 
 
-def _explaining() -> list[Section]:
+def _explanation_sections() -> list[Section]:
     """Return the sections that each explain one thing on the screens."""
     return [part for page in (VERDICTS, FIGURES) for part in sections(page) if part.level == 3]
 
 
-def _below(page: str, words: str) -> Iterator[Section]:
+def _matching_sections(page: str, words: str) -> Iterator[Section]:
     """Yield the sections with this heading and their subsections."""
     level = 0
     for part in sections(page):
-        if part.covers(words):
+        if part.has_heading(words):
             level = part.level
         elif part.level <= level:
             level = 0
@@ -125,10 +125,10 @@ def _below(page: str, words: str) -> Iterator[Section]:
             yield part
 
 
-def _markdown(parts: tuple[Section, ...] | list[Section]) -> str:
+def _to_markdown(parts: tuple[Section, ...] | list[Section]) -> str:
     return "\n\n".join(f"{'#' * part.level} {part.heading}\n\n{part.text}".rstrip() for part in parts)
 
 
-def _near(words: str, headings: set[str]) -> str:
-    near = nearest(words, [*pages(), *headings])
+def _suggestion(words: str, headings: set[str]) -> str:
+    near = suggest_nearest(words, [*pages(), *headings])
     return near if "did you mean" in near else "; qmon help lists the topics"

@@ -54,7 +54,7 @@ _DATABASE: Final = re.compile(r"\b(?:postgres(?:ql)?|mssql|sqlserver)\b[\w+]*://
 _URL_ARGUMENT: Final = re.compile(r"(://[^/:]*:)(?!\d+(?:[/?#][^@]*)?$)(?:.*(@)|.+)", re.DOTALL)
 
 
-def remember(password: str) -> None:
+def remember_password(password: str) -> None:
     """Make ``hide_secrets`` hide this password from now on."""
     _KNOWN.add(password)
 
@@ -81,7 +81,7 @@ def hide_secrets(text: str) -> str:
     drivers.
     """
     for word in sorted(filter(is_distinctive, _KNOWN), key=len, reverse=True):
-        text = _without_word(text, word)
+        text = _hide_word(text, word)
     return hide_passwords(text)
 
 
@@ -93,15 +93,15 @@ def hide_known_password(text: str, password: str) -> str:
     """
     text = hide_passwords(text)
     if is_distinctive(password):
-        return _without_word(text, password)
+        return _hide_word(text, password)
     if not password:
         return text
     quoted = "|".join(re.escape(f"{opening}{password}{closing}") for opening, closing in ("''", '""', "{}"))
-    return re.sub(rf"(\b(?:{_NAMES})\s+)?(?<!\w)({quoted})(?!\w)", _unless_name, text, flags=re.IGNORECASE)
+    return re.sub(rf"(\b(?:{_NAMES})\s+)?(?<!\w)({quoted})(?!\w)", _cover_unless_name, text, flags=re.IGNORECASE)
 
 
-def _unless_name(found: re.Match[str]) -> str:
-    return found[0] if found[1] else f"{found[2][0]}{HIDDEN}{found[2][-1]}"
+def _cover_unless_name(match: re.Match[str]) -> str:
+    return match[0] if match[1] else f"{match[2][0]}{HIDDEN}{match[2][-1]}"
 
 
 def is_distinctive(word: str) -> bool:
@@ -110,7 +110,7 @@ def is_distinctive(word: str) -> bool:
     return len(word) >= _LONG or (len(word) >= _DISTINCTIVE and (mixed or _ODD.search(word) is not None))
 
 
-def _without_word(text: str, word: str) -> str:
+def _hide_word(text: str, word: str) -> str:
     """Hide the word in every form in which URLs, braces and literals write it."""
     written = (word, quote(word, safe=""), quote(word), repr(word)[1:-1], json.dumps(word)[1:-1])
     doubled = (word.replace("}", "}}"), word.replace("'", "''"))
@@ -120,15 +120,17 @@ def _without_word(text: str, word: str) -> str:
     return text
 
 
-def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+def environment_without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for a program that qmon starts, without the secrets of qmon or of a database.
 
     Other variables stay, because the program may need them: a proxy, or its own token.
     """
-    return {name: value for name, value in environment.items() if not _SECRET_NAMES.match(name) and not _tells(value)}
+    return {
+        name: value for name, value in environment.items() if not _SECRET_NAMES.match(name) and not _holds_secret(value)
+    }
 
 
-def _tells(value: str) -> bool:
+def _holds_secret(value: str) -> bool:
     """Return whether a variable contains a known password, or a database URL or connection string with a password."""
     if any(word in value for word in _KNOWN if is_distinctive(word)):
         return True
@@ -181,7 +183,7 @@ _OPENINGS: Final = re.compile(
 _CLOSINGS: Final = re.compile(rf"[{''.join(set(_QUOTES.values()))}](?!\w)")
 
 
-def without_values(text: str) -> str:
+def hide_values(text: str) -> str:
     """Return one line of an error with the values in it hidden: quoted, bracketed, JSON or XML, or in details.
 
     Everything from the first quoted value to the last quote is hidden, because no server escapes quotes inside values.
@@ -190,55 +192,55 @@ def without_values(text: str) -> str:
     text = _PARTS.sub(rf"\1: {COVER}", text)
     text = _BRACKETED.sub(rf"\1{COVER})", text)
     text = _STRUCTURED.sub(COVER, text)
-    if (found := quoted_value(text)) is None:
+    if (found := find_quoted_value(text)) is None:
         return text
     ends = [closing.end() for closing in _CLOSINGS.finditer(text, found.end())]
-    return covered_from(text, found) + (text[ends[-1] :] if ends else "")
+    return cover_from(text, found) + (text[ends[-1] :] if ends else "")
 
 
-def quoted_value(text: str) -> re.Match[str] | None:
+def find_quoted_value(text: str) -> re.Match[str] | None:
     """Return the match for the first opening quote that does not start a name, ``None`` if there is none."""
     return next((found for found in _OPENINGS.finditer(text) if found["value"]), None)
 
 
-def covered_from(text: str, found: re.Match[str]) -> str:
+def cover_from(text: str, opening: re.Match[str]) -> str:
     """Return the text up to this opening quote, with everything after it hidden."""
-    return f"{text[: found.end()]}{COVER}{_QUOTES[found[0][-1]]}"
+    return f"{text[: opening.end()]}{COVER}{_QUOTES[opening[0][-1]]}"
 
 
 # ------------------------------------------------------------------------------------------------- as configured
 
 
-def redactor(patterns: Sequence[str]) -> Callable[[str], str]:
+def build_redactor(patterns: Sequence[str]) -> Callable[[str], str]:
     """Return a function that hides everything the patterns match. If a pattern has groups, only the groups are hidden.
 
     Raises ``BadInput`` for an invalid regular expression.
     """
-    compiled = [_compiled(pattern) for pattern in patterns]
+    compiled = [_compile_pattern(pattern) for pattern in patterns]
 
     def redact(text: str) -> str:
         for pattern in compiled:
-            text = pattern.sub(_groups_covered, text)
+            text = pattern.sub(_cover_groups, text)
         return text
 
     return redact
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as problem:
         raise BadInput(f"{pattern!r} is no regular expression: {problem}") from None
 
 
-def _groups_covered(found: re.Match[str]) -> str:
+def _cover_groups(match: re.Match[str]) -> str:
     """Return the match with its groups hidden. A match without groups is hidden completely."""
-    if not found.group():
+    if not match.group():
         return ""
-    out, at = "", found.start()
-    for number in range(1, len(found.groups()) + 1):
-        start, end = found.span(number)
+    out, at = "", match.start()
+    for number in range(1, len(match.groups()) + 1):
+        start, end = match.span(number)
         if start >= at and start >= 0:
-            out += found.string[at:start] + COVER
+            out += match.string[at:start] + COVER
             at = end
-    return out + found.string[at : found.end()] if out else COVER
+    return out + match.string[at : match.end()] if out else COVER

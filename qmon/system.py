@@ -40,7 +40,7 @@ if sys.platform == "win32":
     HELD_WHILE_OPEN: Final = True
     _LOCKED_BYTE: Final = 2**40  # other processes cannot read a locked byte, so lock one beyond the end of any file
 
-    def lock(file: int, *, wait: bool = True) -> bool:
+    def lock_file(file: int, *, wait: bool = True) -> bool:
         """Lock an open file until it is closed.
 
         Returns ``False`` if ``wait`` is false and another process has the lock.
@@ -60,12 +60,12 @@ if sys.platform == "win32":
 
     def rename_new(path: Path, to: Path) -> None:
         """Rename a closed file, unless the new name exists. Raises ``OSError``."""
-        _patiently(lambda: path.rename(to))  # fails if the name exists
+        _retry_while_held(lambda: path.rename(to))  # fails if the name exists
 
     def sync_folder(path: Path) -> None:
         """Do nothing: Windows stores names as safely as the files."""
 
-    def kill_all(process: subprocess.Popen[bytes]) -> None:
+    def kill_with_descendants(process: subprocess.Popen[bytes]) -> None:
         """Kill a process and its descendants."""
         command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]  # found in Windows' system folder
         with suppress(OSError):
@@ -83,11 +83,11 @@ if sys.platform == "win32":
     def release_memory(number: int) -> None:
         """Do nothing: Windows frees the memory itself."""
 
-    def inherited(number: int) -> tuple[int, ...]:
+    def inherited_descriptors(number: int) -> tuple[int, ...]:
         """Return the file descriptors that a process must inherit to use the memory with this number."""
         return ()
 
-    def open_files() -> int:
+    def max_open_files() -> int:
         """Return how many files and sockets this process may open. Windows has no such limit for sockets."""
         return sys.maxsize
 
@@ -100,7 +100,7 @@ else:
     NEW_GROUP: Final = 0
     HELD_WHILE_OPEN: Final = False
 
-    def lock(file: int, *, wait: bool = True) -> bool:
+    def lock_file(file: int, *, wait: bool = True) -> bool:
         """Lock an open file until it is closed.
 
         Returns ``False`` if ``wait`` is false and another process has the lock.
@@ -124,7 +124,7 @@ else:
         finally:
             os.close(folder)
 
-    def kill_all(process: subprocess.Popen[bytes]) -> None:
+    def kill_with_descendants(process: subprocess.Popen[bytes]) -> None:
         """Kill a process that leads its own session, and all processes of that session."""
         try:
             os.killpg(process.pid, signal.SIGKILL)
@@ -146,39 +146,39 @@ else:
         """Close the descriptor, after the memory itself was closed."""
         os.close(number)
 
-    def inherited(number: int) -> tuple[int, ...]:
+    def inherited_descriptors(number: int) -> tuple[int, ...]:
         """Return the file descriptors that a process must inherit to use the memory with this number."""
         return (number,)
 
-    def open_files() -> int:
+    def max_open_files() -> int:
         """Return how many files and sockets this process may open."""
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         return sys.maxsize if most == resource.RLIM_INFINITY else most
 
 
-def read_text(path: Path, most: int) -> str:
+def read_text(path: Path, max_bytes: int) -> str:
     """Return the text of a UTF-8 file of at most ``max_bytes`` bytes.
 
     Raises ``BadInput`` if it is larger, ``OSError`` and ``UnicodeError``.
     """
     with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise BadInput(f"{path}: is larger than {most // 2**20} MB; was another file meant?")
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise BadInput(f"{path}: is larger than {max_bytes // 2**20} MB; was another file meant?")
     return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # accepts the line ends of any system
 
 
-def rename(path: Path, to: Path) -> None:
+def rename_over(path: Path, to: Path) -> None:
     """Rename a file, replacing an existing one. Raises ``OSError``."""
-    _patiently(lambda: path.replace(to))
+    _retry_while_held(lambda: path.replace(to))
 
 
-def remove(path: Path) -> None:
+def remove_file(path: Path) -> None:
     """Remove a file if it exists. Raises ``OSError``."""
-    _patiently(lambda: path.unlink(missing_ok=True))
+    _retry_while_held(lambda: path.unlink(missing_ok=True))
 
 
-def _patiently(work: Callable[[], object]) -> None:
+def _retry_while_held(work: Callable[[], object]) -> None:
     """Run a file operation. If another process has the file open (Windows), retry for some seconds."""
     until = time.monotonic() + _PATIENCE_S
     while True:
@@ -191,12 +191,12 @@ def _patiently(work: Callable[[], object]) -> None:
         time.sleep(_RETRY_S)
 
 
-def here(*, linux: str, macos: str, windows: str) -> str:
+def choose_for_system(*, linux: str, macos: str, windows: str) -> str:
     """Return the text for this operating system."""
     return {"win32": windows, "darwin": macos}.get(sys.platform, linux)
 
 
-def adding(extra: str) -> str:
+def install_command(extra: str) -> str:
     """Return the command that installs an extra into this environment, using pipx or uv if one of them created it."""
     from importlib.metadata import PackageNotFoundError, requires
 
@@ -214,7 +214,7 @@ def adding(extra: str) -> str:
     return " ".join([tool, *(f'"{package.strip()}"' for package, _ in asked)])
 
 
-def need_posix(what: str) -> None:
+def require_posix(feature: str) -> None:
     """Raise ``BadInput`` on Windows."""
     if sys.platform == "win32":
-        raise BadInput(f"{what} needs Linux or macOS; every other command of qmon runs on Windows, too")
+        raise BadInput(f"{feature} needs Linux or macOS; every other command of qmon runs on Windows, too")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from qmon.libraries.library import Library, group_of, prefixed
+from qmon.libraries.library import Library, group_for, with_prefix
 from qmon.libraries.recognise import Columns
 from qmon.model.layout.layout import TableName
 
 
 def tables(library: Library, prefix: str) -> dict[str, Columns]:
     """The tables that it is known by, and one for each group that has a queue's name in it."""
-    names = [prefixed(str(raw["table"]), prefix) for raw in library.groups]
-    groups = [group_of(library, n, prefix, TableName("app", name), "x") for n, name in enumerate(names, 1)]
-    kinds = {column: min(group.zone.types) for group in groups for column in group.uses.times}
+    names = [with_prefix(str(raw["table"]), prefix) for raw in library.groups]
+    groups = [group_for(library, n, prefix, TableName("app", name), "x") for n, name in enumerate(names, 1)]
+    kinds = {column: min(group.zone.types) for group in groups for column in group.columns_read.times}
     found: dict[str, Columns] = {
         table: {column: kinds.get((table, column), "text") for column in columns}
-        for table, columns in ((prefixed(name, prefix), columns) for name, columns in library.tables.items())
+        for table, columns in ((with_prefix(name, prefix), columns) for name, columns in library.tables.items())
     }
     return found | {name.replace("*", "mails"): {} for name in names if "*" in name}

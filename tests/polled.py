@@ -12,7 +12,7 @@ from qmon.model.budget import Budget
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
@@ -136,10 +136,10 @@ class Polls:
     ) -> None:
         self.driver, self.now = Counting(cost_s), 0.0
         self.at: OdbcConnection = connection(self.driver, (16, 0))
-        slow = ExactCounts(SqlServer(), lambda session: self.at, lambda: self.now)
+        slow = SlowReads(SqlServer(), lambda session: self.at, lambda: self.now)
         self.collector = Collector("shop", SqlServer(), self.at, slow, lambda: self.now, budget=budget)
         queues = [queue(number, designs[number % len(designs)]) for number in range(count)]
-        self.collector.use(
+        self.collector.watch_queues(
             Resolved(tuple(layout for layout, _ in queues), {layout.queue: facts for layout, facts in queues})
         )
         self.snapshots: list[Snapshot] = []

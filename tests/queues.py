@@ -10,7 +10,7 @@ from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 
 ENGINE: Final = Postgres()
 # All that can be installed.
@@ -61,7 +61,7 @@ def run(connection: Connection, sql: str) -> tuple[Row, ...]:
 
 def routine(layout: Layout, verb: str) -> str:
     """The quoted name of a routine of an installed design."""
-    name = layout.routine(verb)
+    name = layout.routine_for(verb)
     assert name is not None, f"{layout.design} has no {verb}"
     return ENGINE.quote(name.parts)
 
@@ -74,4 +74,4 @@ def call(connection: Connection, layout: Layout, verb: str, arguments: str = "")
 def made(url: str, design: str, queue: str = "orders", *, ring_size: int = 16) -> Layout:
     """Install a queue in the schema public and return its layout."""
     with opened(url) as connection:
-        return install(connection, ENGINE, design, schema="public", queue=queue, ring_size=ring_size).layout
+        return install_queue(connection, ENGINE, design, schema="public", queue=queue, ring_size=ring_size).layout

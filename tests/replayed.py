@@ -204,7 +204,7 @@ class Driver:
         if name in self.refused:
             raise QueryFailed(f"{name}: VIEW SERVER STATE permission was denied on object 'server'", query=name)
         if name in OWN or not name.startswith("probe/"):
-            return tuple(queries.load("sqlserver", name, (16, 0)).columns), []
+            return tuple(queries.load_query("sqlserver", name, (16, 0)).columns), []
         columns = columns_of(text.rpartition(";\n")[0] if text.rstrip().endswith(";") else text)
         return tuple(column for column, _ in columns), self.row(name, columns, self.poll)
 
@@ -223,8 +223,8 @@ def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
     """qmon's own connection over this driver."""
 
     def explain(fault: DriverFault, name: str) -> QmonError:
-        return errors.running(fault, name, "me")
+        return errors.statement_error(fault, name, "me")
 
-    opened = engine.over(driver, explain)
-    opened.introduce(version, 61)
+    opened = engine.wrap_connection(driver, explain)
+    opened.set_identity(version, 61)
     return opened

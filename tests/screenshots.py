@@ -27,7 +27,7 @@ from qmon.engines.base import Session, Target
 from qmon.engines.keywords import format_connection_string
 from qmon.engines.postgres.engine import Postgres
 from qmon.model.alerts.rules import AlertRule
-from qmon.model.budget import budget_of
+from qmon.model.budget import parse_budget
 from qmon.model.figure import Severity
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
@@ -107,7 +107,7 @@ async def at_each_size(app: QmonApp, pilot: Pilot[None], name: str) -> None:
 @contextlib.contextmanager
 def locked(target: Target, table: str) -> Iterator[None]:
     """Hold a lock on a table, for which its pushers and poppers wait, in a session that is idle in transaction."""
-    keywords = Postgres().keywords(target, Session(application="monthly report"))
+    keywords = Postgres().odbc_keywords(target, Session(application="monthly report"))
     password = {"PWD": target.password.reveal()} if target.password is not None else {}
     with contextlib.closing(pyodbc.connect(format_connection_string({**keywords, **password}))) as connection:
         connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
@@ -205,12 +205,12 @@ def main(arguments: list[str]) -> int:
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with (
         exit_on_signals(),
-        runner.scene() as (target, _, _),
+        runner.run_scene() as (target, _, _),
         tempfile.TemporaryDirectory(prefix="qmon-pictures-") as folder,
     ):
-        poller = open_poller(target, interval_s=runner.INTERVAL_S, budget=budget_of(BUDGET))
+        poller = open_poller(target, interval_s=runner.INTERVAL_S, budget=parse_budget(BUDGET))
         recorder = Recorder(Path(folder), target.name, interval_s=runner.INTERVAL_S)
-        source = RecordingSource(poller, TargetHistory().add, recorder)
+        source = RecordingSource(poller, TargetHistory().record_snapshot, recorder)
         known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
         acting = ActionRunner(open_context(target))
         app = QmonApp(

@@ -6,9 +6,9 @@ from collections import defaultdict
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import Where
-from qmon.engines.sql.file import scanned
-from qmon.engines.sql.page import Holds, PagePart, PageRows
+from qmon.engines.sql.conditions import RowCondition
+from qmon.engines.sql.file import scan_cached
+from qmon.engines.sql.page import ColumnTest, PagePart, PageRows
 from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import Form, Placeholder
 from qmon.engines.sql.whole_row import RowValues, StoredColumn
@@ -25,7 +25,7 @@ LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 def forms_of(query: Query) -> dict[str, set[Form]]:
     """The forms in which each slot is written."""
     out: defaultdict[str, set[Form]] = defaultdict(set)
-    for piece in scanned(query.text, "sqlserver", query.path, 1):
+    for piece in scan_cached(query.text, "sqlserver", query.path, 1):
         if isinstance(piece, Placeholder):
             out[piece.name].add(piece.form)
     return dict(out)
@@ -34,7 +34,7 @@ def forms_of(query: Query) -> dict[str, set[Form]]:
 def _page_part(slot: str, kind: str) -> PagePart:
     """A part of a page in the order of a column, behind some message."""
     state, at = Column("q_state", kind), Column("q_at", kind)
-    rows = PageRows(at, (Holds(state, "=", "x"),), (), ("q_c",), after=Place("2026-01-01T00:00:00", "7"))
+    rows = PageRows(at, (ColumnTest(state, "=", "x"),), (), ("q_c",), after=Place("2026-01-01T00:00:00", "7"))
     return PagePart(rows, "look" if slot == "look" else "empty" if slot == "empty" else "list")
 
 
@@ -48,7 +48,7 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
         elif slot == "columns" and "look" in query.names:
             out[slot] = ("q_c", *(f"q_{each}" for each in sorted(query.names)))
         elif "where" in forms:
-            out[slot] = Where(IsNull(ColumnRef("q_c")), Group("g", TableName("dbo", "t"), "id", ()), "t")
+            out[slot] = RowCondition(IsNull(ColumnRef("q_c")), Group("g", TableName("dbo", "t"), "id", ()), "t")
         elif "values" in forms:
             out[slot] = RowValues(((StoredColumn("q_c", kind, kind), 100),))
         elif "int" in forms:
@@ -66,5 +66,5 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
 
 def rendered(file: SqlFile, kind: str = "varchar", *, filtered: bool = False) -> str:
     """The statement of a file with these names."""
-    query = queries.read(file)
+    query = queries.read_query(file)
     return queries.render(query, names_for(query, kind, filtered=filtered), SqlServer()).text

@@ -15,8 +15,8 @@ import typer
 from typer.main import get_group
 
 from qmon import __version__
-from qmon.cli.console import prepare
-from qmon.cli.guard import Guarded, is_target
+from qmon.cli.console import prepare_streams
+from qmon.cli.guard import GuardedGroup, is_target
 
 # The groups of `qmon --help`, in order, with their commands.
 PANELS: Final = {
@@ -67,25 +67,25 @@ ALIASES: Final[dict[str, tuple[str, ...]]] = {
 }
 # So many objects between two searches for circles: modules and polls make many, and hardly a circle.
 _GARBAGE: Final = 20_000
-_FANCY: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-_MARKUP: Final = "rich" if _FANCY else None
+_HAS_COLOURS: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+_MARKUP: Final = "rich" if _HAS_COLOURS else None
 
 
-class Commands(Guarded):
+class LazyCommands(GuardedGroup):
     """Imports a command's module when the command is used. A list of commands, or an unknown name, imports all."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, in the order of the help."""
         if len(self.commands) < len(_PANEL_OF):
-            self._import(*COMMANDS)
+            self._import_modules(*COMMANDS)
         return list(_PANEL_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands:
-            self._import(*([module for module, names in COMMANDS.items() if cmd_name in names] or COMMANDS))
+            self._import_modules(*([module for module, names in COMMANDS.items() if cmd_name in names] or COMMANDS))
         return super().get_command(ctx, cmd_name)
 
-    def _import(self, *modules: str) -> None:
+    def _import_modules(self, *modules: str) -> None:
         made = typer.Typer(rich_markup_mode=_MARKUP)
         for module in modules:
             import_module(f"qmon.cli.commands.{module}").add_to(made)
@@ -101,7 +101,7 @@ class Commands(Guarded):
         elif args[0] in ALIASES:
             args = [*ALIASES[args[0]], *args[1:]]
         if args[0] == "--version":
-            _version(wanted=True)
+            _print_version(requested=True)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -122,7 +122,7 @@ def first_sentence(text: str) -> str:
 
 app = typer.Typer(
     name="qmon",
-    cls=Commands,
+    cls=LazyCommands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=_MARKUP,
@@ -132,8 +132,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"qmon {__version__}")
         raise typer.Exit
 
@@ -142,7 +142,7 @@ def _version(wanted: bool) -> None:
 def _root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", "-V", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
     log_file: Annotated[
         Path | None,
@@ -161,9 +161,9 @@ def _root(
 
     A TARGET is a name from qmon.toml, a URL (postgresql://… or mssql://…), an ODBC connection string, or a DSN.
     """
-    from qmon.cli.logged import keep_log
+    from qmon.cli.logged import start_log
 
-    keep_log(context, log_file, log_level)
+    start_log(context, log_file, log_level)
 
 
 def main() -> None:
@@ -172,5 +172,5 @@ def main() -> None:
     Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted.
     """
     gc.set_threshold(_GARBAGE)
-    prepare()
+    prepare_streams()
     app()

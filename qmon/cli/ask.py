@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from qmon.cli.output import clean
+from qmon.cli.output import clean_text
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from qmon.monitor.catalog.catalog import Catalog, TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
 
-KINDS: Final = ("ready", "in_progress", "blocked", "dead", "done")
-_LEAVE: Final = "-"
+STATE_KINDS: Final = ("ready", "in_progress", "blocked", "dead", "done")
+_NO_ANSWER: Final = "-"
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Answers:
     queue: str = ""
     times: str = ""
 
-    def toml(self) -> dict[str, object]:
+    def to_toml(self) -> dict[str, object]:
         """Return the answers as entries of ``qmon.toml``.
 
         States become conditions if one value per state is not enough.
@@ -50,12 +50,12 @@ class Answers:
             out |= {"due_at": self.due_at} if self.due_at else {}
             out |= {"started_at": self.started_at} if self.started_at else {}
         elif self.state:
-            out["state"] = list(self._states())
+            out["state"] = list(self._state_conditions())
         elif self.due_at:
             out |= {"due_at": self.due_at, "design": "pending"}
         return out | ({"times": self.times} if self.times else {})
 
-    def _states(self) -> list[dict[str, object]]:
+    def _state_conditions(self) -> list[dict[str, object]]:
         out: list[dict[str, object]] = []
         for kind, values in self.states.items():
             of_state: dict[str, object] = {self.state: values[0] if len(values) == 1 else values}
@@ -70,146 +70,156 @@ class Answers:
         return out
 
 
-def asked(at: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
+def ask_about_tables(connected: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
     """Ask about each table that may be a queue or has unclear states. ``None``: not a queue."""
     from qmon.monitor.catalog.catalog import Catalog
-    from qmon.monitor.catalog.discovery.candidates import likely
+    from qmon.monitor.catalog.discovery.candidates import is_likely
     from qmon.monitor.catalog.state_values import known_values
 
-    catalog = Catalog(at.connection, at.engine)
+    catalog = Catalog(connected.connection, connected.engine)
     unsure = {
         finding.layout.table: finding
         for finding in findings
         if finding.locked is None
         and finding.layout.ring is None
-        and not (likely(finding) and (finding.layout.state or finding.layout.data_table))
+        and not (is_likely(finding) and (finding.layout.state or finding.layout.data_table))
     }
-    known = catalog.details([row for row in catalog.tables() if row.name in unsure])
+    known = catalog.read_details([row for row in catalog.read_tables() if row.name in unsure])
     by_name = {details.table.name: details for details in known.values()}
 
     def values(table: TableName, column: str) -> Sequence[str]:
         return known_values(by_name[table], column, catalog).values
 
     return {
-        name: ask(catalog, finding, by_name[name], partial(values, name))
+        name: ask_about_table(catalog, finding, by_name[name], partial(values, name))
         for name, finding in unsure.items()
         if name in by_name
     }
 
 
-def ask(
+def ask_about_table(
     catalog: Catalog, finding: Candidate, details: TableDetails, values: Callable[[str], Sequence[str]]
 ) -> Answers | None:
     """Ask about one table. ``None``: not a queue. ``values``: returns the known values of a column."""
     from qmon.model.layout.io import table_to_text
-    from qmon.model.layout.zones import COUNTED, NUMBER_TYPES, TIME_TYPES
-    from qmon.monitor.catalog.column_names import WHOLE
-    from qmon.monitor.catalog.newest_times import compared
+    from qmon.model.layout.zones import NUMBER_TYPES, NUMBER_ZONES, TIME_TYPES
+    from qmon.monitor.catalog.column_names import WHOLE_TYPES
+    from qmon.monitor.catalog.newest_times import compare_with_clock
 
     layout = finding.layout
-    typer.echo(f"\n{clean(str(layout.table))}: {clean(finding.summary)}", err=True)
+    typer.echo(f"\n{clean_text(str(layout.table))}: {clean_text(finding.summary)}", err=True)
     if not typer.confirm("Is it a queue, with a row for each message?", default=finding.score >= 0.5, err=True):
         return None
     kinds = {column.column_name: column.type_name for column in details.columns}
     times = [name for name, kind in kinds.items() if kind in TIME_TYPES | NUMBER_TYPES]
     said = Answers(layout.queue, table_to_text(layout.table))
-    said.id = _column("Which column is the id of a message?", list(kinds), layout.id, needed=True)
-    said.queue = _column("Which column tells several queues apart?", list(kinds), None)
+    said.id = _ask_column("Which column is the id of a message?", list(kinds), layout.id, needed=True)
+    said.queue = _ask_column("Which column tells several queues apart?", list(kinds), None)
     state = layout.state.column if layout.state is not None else None
-    said.state = _column("Which column says the state of a message?", list(kinds), state)
+    said.state = _ask_column("Which column says the state of a message?", list(kinds), state)
     if said.state:
-        number = kinds[said.state] in WHOLE
-        said.states = _values(said.state, values(said.state), number=number)
-    said.due_at = _column("Before which time is a message not to be taken?", times, layout.due_at)
+        number = kinds[said.state] in WHOLE_TYPES
+        said.states = _ask_values(said.state, values(said.state), number=number)
+    said.due_at = _ask_column("Before which time is a message not to be taken?", times, layout.due_at)
     if said.state:
-        said.started_at = _column("Since when has a message been in progress?", times, layout.started_at)
+        said.started_at = _ask_column("Since when has a message been in progress?", times, layout.started_at)
     of_times = {kinds[name] for name in (said.due_at, said.started_at) if name}
     if of_times & NUMBER_TYPES:
-        said.times = _choice("What are the numbers of these times?", list(COUNTED))
-    elif names := [n for n in (said.due_at, said.started_at, layout.enqueued_at or "") if _unknown(details, n)]:
-        said.times = _times(names, compared(catalog, replace(layout, id=said.id), details, names))
+        said.times = _ask_choice("What are the numbers of these times?", list(NUMBER_ZONES))
+    elif names := [
+        n for n in (said.due_at, said.started_at, layout.enqueued_at or "") if _has_unknown_zone(details, n)
+    ]:
+        said.times = _ask_zone(names, compare_with_clock(catalog, replace(layout, id=said.id), details, names))
     return said
 
 
 def ask_times(findings: Sequence[Candidate]) -> list[Candidate]:
     """Ask what times without a zone mean in recognized queues. Returns the findings with the answers."""
-    from qmon.monitor.catalog.discovery.candidates import likely
-    from qmon.monitor.catalog.newest_times import unknown_columns
+    from qmon.monitor.catalog.discovery.candidates import is_likely
+    from qmon.monitor.catalog.newest_times import columns_of_unknown_zone
 
     out: list[Candidate] = []
     for finding in findings:
         layout = finding.layout
-        names = unknown_columns(layout)
-        if names and likely(finding) and finding.written is None and (layout.state or layout.data_table):
-            typer.echo(f"\n{clean(str(layout.table))}: {clean(finding.summary)}", err=True)
-            if times := _times(names, finding.times):
+        names = columns_of_unknown_zone(layout)
+        if names and is_likely(finding) and finding.written is None and (layout.state or layout.data_table):
+            typer.echo(f"\n{clean_text(str(layout.table))}: {clean_text(finding.summary)}", err=True)
+            if times := _ask_zone(names, finding.times):
                 finding = replace(finding, layout=replace(layout, times=times, zones=()))
         out.append(finding)
     return out
 
 
-def _times(columns: Sequence[str], evidence: Sequence[str]) -> str:
+def _ask_zone(columns: Sequence[str], evidence: Sequence[str]) -> str:
     """Ask what times without a zone mean. Returns a value for ``times`` in the configuration, or empty if unknown.
 
     ``evidence``: what the newest rows show about it.
     """
-    from qmon.model.layout.zones import named_zone
+    from qmon.model.layout.zones import load_zone
 
     for line in evidence:
-        typer.echo(clean(line), err=True)
-    names = " and ".join(map(clean, dict.fromkeys(columns)))
+        typer.echo(clean_text(line), err=True)
+    names = " and ".join(map(clean_text, dict.fromkeys(columns)))
     question = (
-        f"What are the times in {names}: utc, local (the server's), or such as Europe/Berlin? {_LEAVE} if unknown"
+        f"What are the times in {names}: utc, local (the server's), or such as Europe/Berlin? {_NO_ANSWER} if unknown"
     )
     while True:
         answer = str(typer.prompt(question, err=True)).strip()
-        if answer in ("utc", "local", _LEAVE) or named_zone(answer, time.time()) is not None:
-            return "" if answer == _LEAVE else answer
-        typer.echo(f"{clean(answer)!r} is no time zone", err=True)
+        if answer in ("utc", "local", _NO_ANSWER) or load_zone(answer, time.time()) is not None:
+            return "" if answer == _NO_ANSWER else answer
+        typer.echo(f"{clean_text(answer)!r} is no time zone", err=True)
 
 
-def _unknown(details: TableDetails, name: str) -> bool:
+def _has_unknown_zone(details: TableDetails, name: str) -> bool:
     """Return true if the column exists and the meaning of its times is unknown."""
     from qmon.model.layout.zones import ZONELESS_TYPES
-    from qmon.monitor.catalog.zones import by_default
+    from qmon.monitor.catalog.zones import zone_in_column_default
 
     column = details.column(name)
-    return column is not None and column.type_name in ZONELESS_TYPES and by_default(details, column) == "unknown"
+    return (
+        column is not None
+        and column.type_name in ZONELESS_TYPES
+        and zone_in_column_default(details, column) == "unknown"
+    )
 
 
-def _values(column: str, known: Sequence[str], *, number: bool) -> dict[str, list[str | int]]:
-    from qmon.monitor.catalog.column_names import state_of
+def _ask_values(column: str, known: Sequence[str], *, number: bool) -> dict[str, list[str | int]]:
+    from qmon.monitor.catalog.column_names import state_for_value
 
-    out: dict[str, list[str | int]] = {kind: [] for kind in KINDS}
+    out: dict[str, list[str | int]] = {kind: [] for kind in STATE_KINDS}
     if not known:
-        typed = typer.prompt(f"Which values does {clean(column)} take, with commas between them?", err=True)
+        typed = typer.prompt(f"Which values does {clean_text(column)} take, with commas between them?", err=True)
         known = [value.strip() for value in str(typed).split(",") if value.strip()]
     for value in known:
-        kind = _choice(f"{clean(column)} = {clean(value)} means", [*KINDS, _LEAVE], state_of(value))
-        if kind != _LEAVE:
-            out[kind].append(_number(value) if number else value)
+        kind = _ask_choice(
+            f"{clean_text(column)} = {clean_text(value)} means", [*STATE_KINDS, _NO_ANSWER], state_for_value(value)
+        )
+        if kind != _NO_ANSWER:
+            out[kind].append(_parse_whole_number(value) if number else value)
     if not out["ready"]:
         raise BadInput(f"no value of {column} was said to be ready: nothing was written")
     return {kind: values for kind, values in out.items() if values}
 
 
-def _number(value: str) -> int:
+def _parse_whole_number(value: str) -> int:
     try:
         return int(value)
     except ValueError:
         raise BadInput(f"{value!r} is no whole number, and the column holds only these: nothing was written") from None
 
 
-def _column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
+def _ask_column(question: str, columns: Sequence[str], guess: str | None, *, needed: bool = False) -> str:
     """Ask for a column. Returns empty if the answer is ``-``, meaning none."""
     if not columns:
         return ""
-    answer = _choice(question, [*columns, *(() if needed else (_LEAVE,))], guess or (None if needed else _LEAVE))
-    return "" if answer == _LEAVE and not needed else answer
+    answer = _ask_choice(
+        question, [*columns, *(() if needed else (_NO_ANSWER,))], guess or (None if needed else _NO_ANSWER)
+    )
+    return "" if answer == _NO_ANSWER and not needed else answer
 
 
-def _choice(question: str, words: Sequence[str], default: str | None = None) -> str:
-    text = f"{question} ({', '.join(map(clean, words))})"
-    while (answer := str(typer.prompt(text, default=default, err=True)).strip()) not in words:
-        typer.echo(f"{clean(answer)!r} is none of these", err=True)
+def _ask_choice(question: str, choices: Sequence[str], default: str | None = None) -> str:
+    text = f"{question} ({', '.join(map(clean_text, choices))})"
+    while (answer := str(typer.prompt(text, default=default, err=True)).strip()) not in choices:
+        typer.echo(f"{clean_text(answer)!r} is none of these", err=True)
     return answer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from qmon.cli.output import clean, note, say, table
+from qmon.cli.output import clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,31 +26,31 @@ def ask_target(path: Path | None) -> str:
     """
     from qmon.cli.served import is_served
     from qmon.config.file import read_config
-    from qmon.config.known import HOW_TO_WRITE, known_targets
-    from qmon.config.targets import choose
+    from qmon.config.known import URL_EXAMPLES, known_targets
+    from qmon.config.targets import find_target
 
     config = read_config(path)
     known = known_targets(config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         names = ", ".join(each.name for each in known[:_MOST])
         more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
-        raise BadInput(f"which target? {f'known: {names}{more}; or ' if names else ''}a URL: {HOW_TO_WRITE[0]}")
-    _list(known, config.path, HOW_TO_WRITE)
+        raise BadInput(f"which target? {f'known: {names}{more}; or ' if names else ''}a URL: {URL_EXAMPLES[0]}")
+    _print_targets(known, config.path, URL_EXAMPLES)
     only = "1" if len(known) == 1 else None
     while True:
         typed = str(typer.prompt("Number, name or URL", default=only, err=True)).strip()
-        text = _meant(typed, known)
+        text = _resolve_answer(typed, known)
         if is_served(text):
             return text
         try:
-            choose(text, config)
+            find_target(text, config)
         except BadInput as problem:
-            note(f"qmon: {problem}")
+            print_note(f"qmon: {problem}")
         else:
             return text
 
 
-def _meant(typed: str, known: Sequence[KnownTarget]) -> str:
+def _resolve_answer(typed: str, known: Sequence[KnownTarget]) -> str:
     """Return the name for a number in the list; return anything else unchanged."""
     names = [each.name for each in known]
     if typed not in names and typed.isdecimal() and 0 < int(typed) <= len(names):
@@ -58,14 +58,14 @@ def _meant(typed: str, known: Sequence[KnownTarget]) -> str:
     return typed
 
 
-def _list(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
+def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
     if known:
         rows = [(number, *target_row(each)) for number, each in enumerate(known, 1)]
-        table(("NO.", *TARGET_HEADERS), rows, wrap=3)
+        print_table(("NO.", *TARGET_HEADERS), rows, wrap=3)
     else:
-        say(f"No target is configured in {clean(path)}, and the driver manager knows no DSN.")
-    say(f"\nA URL: {' or '.join(urls[:2])}")
-    say("Without its password, which is asked for. `qmon demo` shows queues of its own.\n")
+        print_output(f"No target is configured in {clean_text(path)}, and the driver manager knows no DSN.")
+    print_output(f"\nA URL: {' or '.join(urls[:2])}")
+    print_output("Without its password, which is asked for. `qmon demo` shows queues of its own.\n")
 
 
 TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")

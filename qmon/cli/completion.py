@@ -13,36 +13,36 @@ if TYPE_CHECKING:
     from qmon.config.file import Config
 
 # Each word with the description that some shells show.
-Words = list[tuple[str, str]]
+Completions = list[tuple[str, str]]
 
 
-def targets(context: typer.Context, incomplete: str) -> Words:
+def complete_targets(context: typer.Context, incomplete: str) -> Completions:
     """Return the targets of the configuration and the DSNs."""
     from qmon.config.known import known_targets
 
-    config = _config(context)
+    config = _read_named_config(context)
     known = () if config is None else known_targets(config)
     return [(each.name, each.place) for each in known if each.name.startswith(incomplete)]
 
 
-def queues(context: typer.Context, incomplete: str) -> Words:
+def complete_queues(context: typer.Context, incomplete: str) -> Completions:
     """Return the configured queues of the targets typed before; others are unknown without a connection.
 
     For the value of an option the target is not known yet, so the queues of all targets are returned.
     """
-    from qmon.model.groups.configured import name_of
+    from qmon.model.groups.configured import configured_name
 
-    config = _config(context)
+    config = _read_named_config(context)
     if config is None:
         return []
     params = context.params
     typed = [*filter(None, [params.get("target")]), *(params.get("targets") or ())]
     wanted = [config.targets[name] for name in typed or config.targets if name in config.targets]
-    names = dict.fromkeys(name_of(queue) for target in wanted for queue in target.queues)
+    names = dict.fromkeys(configured_name(queue) for target in wanted for queue in target.queues)
     return [(name, "") for name in names if name.startswith(incomplete)]
 
 
-def _config(context: typer.Context) -> Config | None:
+def _read_named_config(context: typer.Context) -> Config | None:
     """Return the configuration named on the command line, or the default one; ``None`` if it cannot be read."""
     from qmon.config.file import read_config
 

@@ -12,7 +12,7 @@ import os
 import sys
 from typing import IO, Final
 
-_SIGNS: Final = {
+_ASCII_BY_SIGNS: Final = {
     "–−─━┄‑": "-",
     "—": "--",
     "…": "...",
@@ -41,7 +41,7 @@ _SIGNS: Final = {
     "‘’": "'",
     "§": "S",
 }
-_ASCII: Final = {ord(sign): text for signs, text in _SIGNS.items() for sign in signs}
+_ASCII: Final = {ord(sign): text for signs, text in _ASCII_BY_SIGNS.items() for sign in signs}
 _HANDLER: Final = "qmon-signs"
 
 
@@ -63,7 +63,7 @@ class OutputLost(Exception):
         self.exit_code = _READER_GONE if self.reader_gone else _FAILED
 
 
-class _Output(io.TextIOWrapper):
+class _StandardOutput(io.TextIOWrapper):
     """Standard output that raises ``OutputLost``, because other code catches ``OSError`` for its own files."""
 
     def write(self, text: str, /) -> int:
@@ -79,7 +79,7 @@ class _Output(io.TextIOWrapper):
             raise OutputLost(problem) from problem
 
 
-class _Notes(io.TextIOWrapper):
+class _StandardError(io.TextIOWrapper):
     """Standard error that ignores write errors: there is nowhere left to report them."""
 
     def write(self, text: str, /) -> int:
@@ -93,29 +93,29 @@ class _Notes(io.TextIOWrapper):
             super().flush()
 
 
-def discard(stream: IO[str]) -> None:
+def discard_output(stream: IO[str]) -> None:
     """Redirect ``stream``, including its buffered text, to the null device."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
-def prepare() -> None:
+def prepare_streams() -> None:
     """Set up the standard streams of the program.
 
     Closed ones are opened as the null device. Otherwise the next opened file gets their number, and printed text goes
     into that file. Printing never fails because of characters that a console cannot show.
     """
-    _open_closed()
-    sys.stdout = _wrapped(_Output, sys.stdout)
-    sys.stderr = _wrapped(_Notes, sys.stderr)
-    codecs.register_error(_HANDLER, _nearest)
+    _open_closed_streams()
+    sys.stdout = _wrap_stream(_StandardOutput, sys.stdout)
+    sys.stderr = _wrap_stream(_StandardError, sys.stderr)
+    codecs.register_error(_HANDLER, _nearest_ascii)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not says_all(stream.encoding):
+        if isinstance(stream, io.TextIOWrapper) and not can_encode_all(stream.encoding):
             stream.reconfigure(errors=_HANDLER)
 
 
-def _open_closed() -> None:
+def _open_closed_streams() -> None:
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(number)
@@ -131,7 +131,7 @@ def _open_closed() -> None:
             setattr(sys, f"__{name}__", stream)
 
 
-def _wrapped(kind: type[io.TextIOWrapper], stream: IO[str]) -> IO[str]:
+def _wrap_stream(kind: type[io.TextIOWrapper], stream: IO[str]) -> IO[str]:
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     return kind(
@@ -143,12 +143,12 @@ def _wrapped(kind: type[io.TextIOWrapper], stream: IO[str]) -> IO[str]:
     )
 
 
-def says_all(encoding: str | None) -> bool:
+def can_encode_all(encoding: str | None) -> bool:
     """Return true if a stream of this encoding can show every character."""
     return (encoding or "").lower().replace("-", "").replace("_", "").startswith("utf")
 
 
-def _nearest(problem: UnicodeError) -> tuple[str, int]:
+def _nearest_ascii(problem: UnicodeError) -> tuple[str, int]:
     if not isinstance(problem, UnicodeEncodeError):
         raise problem
     missing = problem.object[problem.start : problem.end]

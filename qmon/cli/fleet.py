@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmon.cli.guard import FAILED
-from qmon.cli.output import note
+from qmon.cli.output import print_note
 
 if TYPE_CHECKING:
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.config.preferences import Preferences
     from qmon.engines.base import Target
     from qmon.recording.write.operations import OperationsWatch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def show_fleet(
-    known: Sequence[Chosen],
+    known: Sequence[ChosenTarget],
     interval: float | None,
     read_only: bool,
     theme: str | None,
@@ -33,17 +33,17 @@ def show_fleet(
     Never prompts for a password. A target without one is shown as lost, with how to provide it. Raises ``BadInput``,
     before anything is shown, if nothing can be recorded.
     """
-    from qmon.cli.notices import on_a_fleet_screen
-    from qmon.tui import need_terminal, run_fleet
+    from qmon.cli.notices import fleet_alerting
+    from qmon.tui import require_terminal, run_fleet
 
-    need_terminal()
+    require_terminal()
     settings = known[0].config.settings
     recordings: list[_Recording] = []
     try:
         targets = [
-            _fleet_target(
+            _open_fleet_target(
                 each,
-                interval or preferences.of(each.target.name).interval_s or settings.interval_s,
+                interval or preferences.target_preferences(each.target.name).interval_s or settings.interval_s,
                 read_only,
                 record,
                 baselines,
@@ -53,7 +53,7 @@ def show_fleet(
         ]
         code = run_fleet(
             targets,
-            alerting=on_a_fleet_screen([each.target.name for each in known], known[0].config),
+            alerting=fleet_alerting([each.target.name for each in known], known[0].config),
             dark=(theme or settings.theme) != "light",
             preferences=preferences,
         )
@@ -76,24 +76,24 @@ class _Recording:
             self.operations.close()
         status = self.recorder.close()
         if status.stopped:
-            note(f"qmon: {self.target}: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
+            print_note(f"qmon: {self.target}: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
         return bool(status.stopped)
 
 
-def _fleet_target(
-    each: Chosen,
+def _open_fleet_target(
+    each: ChosenTarget,
     interval_s: float,
     read_only: bool,
     record: Path | None,
     baselines: Path | None,
     recordings: list[_Recording],
 ) -> FleetTarget:
-    from qmon.cli.past import of_target
+    from qmon.cli.past import target_past
     from qmon.monitor.headless import HeadlessPoller
     from qmon.monitor.source import SnapshotSource
     from qmon.monitor.state.target import TargetHistory
-    from qmon.redact import redactor
-    from qmon.tui import ActionRunner, redacted
+    from qmon.redact import build_redactor
+    from qmon.tui import ActionRunner, redacting_fold
     from qmon.tui.fleet.member import FleetTarget
 
     def opened(target: Target) -> None:
@@ -105,9 +105,9 @@ def _fleet_target(
 
             recording.operations = OperationsWatch(context, recording.recorder)
 
-    redact, name = redactor(each.config.settings.redact), each.target.name
+    redact, name = build_redactor(each.config.settings.redact), each.target.name
     source: SnapshotSource = HeadlessPoller(each.target, each.configured, interval_s=interval_s, opened=opened)
-    fold = redacted(TargetHistory(each.config.settings.budget_percent / 100).add, redact)
+    fold = redacting_fold(TargetHistory(each.config.settings.budget_percent / 100).record_snapshot, redact)
     recording = None
     if record is not None:
         from qmon.recording.write.recorder import Recorder
@@ -125,6 +125,6 @@ def _fleet_target(
         read_only=read_only or each.target.read_only,
         environment=each.target.environment,
         recorder=recording.recorder if recording is not None else None,
-        known=of_target(name, each.config, baselines, record),
+        known=target_past(name, each.config, baselines, record),
     )
     return made

@@ -12,8 +12,8 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from qmon.cli.console import OutputLost, discard
-from qmon.cli.output import note
+from qmon.cli.console import OutputLost, discard_output
+from qmon.cli.output import print_note
 from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.redact import HIDDEN, hide_in_argument, hide_passwords, hide_secrets
 
@@ -22,12 +22,12 @@ FAILED: Final = 1
 BAD_INPUT: Final = 2
 PARTLY: Final = 3
 INTERRUPTED: Final = 130
-CODE: Final = "qmon.code"
-_ARGUMENTS: Final = "qmon.arguments"
+CODE_KEY: Final = "qmon.code"
+_ARGUMENTS_KEY: Final = "qmon.arguments"
 _TARGET: Final = re.compile(r"\w+://|\s*[\w ]+=")
 
 
-class Guarded(TyperGroup):
+class GuardedGroup(TyperGroup):
     """The group of all commands. Turns qmon's errors, Ctrl-C and lost output into a line and an exit code."""
 
     def main(self, *arguments: Any, **extra: Any) -> Any:
@@ -38,20 +38,20 @@ class Guarded(TyperGroup):
             finally:
                 sys.stdout.flush()
         except OutputLost as problem:
-            discard(sys.stdout)
+            discard_output(sys.stdout)
             if not problem.reader_gone:
-                _say(str(problem))
+                _print_error(str(problem))
             sys.exit(problem.exit_code)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command and store its exit code as ``qmon.code`` in the context, for the log."""
-        ctx.meta[CODE] = FAILED
+        ctx.meta[CODE_KEY] = FAILED
         try:
-            result = self._guarded(ctx)
+            result = self._invoke_guarded(ctx)
         except BaseException as end:
-            ctx.meta[CODE] = getattr(end, "exit_code", FAILED)
+            ctx.meta[CODE_KEY] = getattr(end, "exit_code", FAILED)
             raise
-        ctx.meta[CODE] = OK
+        ctx.meta[CODE_KEY] = OK
         return result
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -60,12 +60,12 @@ class Guarded(TyperGroup):
         try:
             made = super().make_context(info_name, args, parent, **extra)
         except Exception as problem:
-            _cover(problem, arguments)
+            _cover_arguments(problem, arguments)
             raise
-        made.meta[_ARGUMENTS] = arguments
+        made.meta[_ARGUMENTS_KEY] = arguments
         return made
 
-    def _guarded(self, ctx: Any) -> Any:
+    def _invoke_guarded(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -76,21 +76,21 @@ class Guarded(TyperGroup):
         except QmonError as problem:
             from qmon import log
 
-            _cover(problem, ctx.meta[_ARGUMENTS])
-            log.reported(problem)
-            _say(with_grant(problem))
-            _maybe_trace(problem)
+            _cover_arguments(problem, ctx.meta[_ARGUMENTS_KEY])
+            log.log_shown_error(problem)
+            _print_error(message_with_grant(problem))
+            _print_traceback(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None
         except (typer.Exit, typer.Abort):
             raise
         except Exception as problem:
-            if _is_usage(problem):  # usage errors print themselves
-                _cover(problem, ctx.meta[_ARGUMENTS])
+            if _is_usage_error(problem):  # usage errors print themselves
+                _cover_arguments(problem, ctx.meta[_ARGUMENTS_KEY])
                 raise
             from qmon import log
 
-            _say(log.report(problem))
-            _maybe_trace(problem)
+            _print_error(log.report_defect(problem))
+            _print_traceback(problem)
             raise typer.Exit(FAILED) from None
         return result
 
@@ -100,21 +100,21 @@ def is_target(text: str) -> bool:
     return _TARGET.match(text) is not None
 
 
-def _is_usage(problem: Exception) -> bool:
+def _is_usage_error(problem: Exception) -> bool:
     return type(problem).__module__.startswith(("click", "typer"))
 
 
-def _cover(problem: Exception, arguments: Sequence[str]) -> None:
+def _cover_arguments(problem: Exception, arguments: Sequence[str]) -> None:
     """Cover passwords in arguments that an error message repeats."""
     told = getattr(problem, "format_message", None)
     if isinstance(problem, QmonError):
-        problem.args = (_covered(str(problem), arguments),)
-    elif _is_usage(problem) and told is not None:
-        message = _covered(str(told()), arguments)
+        problem.args = (_cover_message(str(problem), arguments),)
+    elif _is_usage_error(problem) and told is not None:
+        message = _cover_message(str(told()), arguments)
         vars(problem).update(message=message, format_message=lambda: message)
 
 
-def _covered(message: str, arguments: Sequence[str]) -> str:
+def _cover_message(message: str, arguments: Sequence[str]) -> str:
     for argument in arguments:
         for typed in (argument, argument.partition("=")[2]):
             covered = hide_in_argument(typed)
@@ -126,18 +126,18 @@ def _covered(message: str, arguments: Sequence[str]) -> str:
     return hide_passwords(message)
 
 
-def with_grant(problem: QmonError) -> str:
+def message_with_grant(problem: QmonError) -> str:
     """Return the message, with the GRANT statement that would help, if known."""
     grant = problem.grant if isinstance(problem, PermissionMissing) else ""
     return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     line = " ".join(hide_secrets(text).split())
-    note(f"qmon: {line}")
+    print_note(f"qmon: {line}")
 
 
-def _maybe_trace(problem: BaseException) -> None:
+def _print_traceback(problem: BaseException) -> None:
     """Print the traceback, without the values of variables, if ``QMON_DEBUG`` is set."""
     if os.environ.get("QMON_DEBUG", "") not in ("", "0"):
         print(hide_secrets("".join(traceback.format_exception(problem))), file=sys.stderr, end="")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from qmon.model.operations import Kind, Side
+from qmon.model.operations import OperationKind, Side
 
 if TYPE_CHECKING:
     from qmon.libraries.library import Library
@@ -22,15 +22,15 @@ _ACTIONS: Final = {
 
 # Actions on a table used as a queue.
 _TABLE_ACTIONS: Final = (
-    ("requeue", Kind.REQUEUE, None),
-    ("purge", Kind.PURGE, None),
-    ("pause of pushers by a gate", Kind.PAUSE, Side.PUSHERS),
+    ("requeue", OperationKind.REQUEUE, None),
+    ("purge", OperationKind.PURGE, None),
+    ("pause of pushers by a gate", OperationKind.PAUSE, Side.PUSHERS),
 )
 
 
-def page(library: Library) -> Iterator[str]:
+def library_lines(library: Library) -> Iterator[str]:
     """Yield the lines that describe a library."""
-    from qmon.libraries.library import group_of, prefixed, queue_of
+    from qmon.libraries.library import group_for, queue_for, with_prefix
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import TableName
 
@@ -41,24 +41,24 @@ def page(library: Library) -> Iterator[str]:
     if len(library.prefixes) > 1:
         yield f"  tables begin   {' or '.join(each or 'as they are' for each in library.prefixes)}"
     for name, columns in library.tables.items():
-        yield f"  known by       {prefixed(name, prefix)}: {', '.join(columns)}"
+        yield f"  known by       {with_prefix(name, prefix)}: {', '.join(columns)}"
     if library.others:
-        yield f"  no queues are  {', '.join(prefixed(each, prefix) for each in library.others)}"
+        yield f"  no queues are  {', '.join(with_prefix(each, prefix) for each in library.others)}"
     for number, raw in enumerate(library.groups, 1):
-        name = prefixed(str(raw["table"]), prefix)
-        yield from _group(group_of(library, number, prefix, TableName("", name), library.name))
+        name = with_prefix(str(raw["table"]), prefix)
+        yield from _group_lines(group_for(library, number, prefix, TableName("", name), library.name))
     for number, queue in enumerate(library.queues, 1):
         types = ", ".join(f"{column} {' or '.join(kinds)}" for column, kinds in queue.columns.items())
         yield f"  known by       columns of any table: {types}"
-        found = queue_of(library, number, TableName("", "such a table"), library.name)
-        yield from _group(found) if isinstance(found, Group) else _layout(found)
+        found = queue_for(library, number, TableName("", "such a table"), library.name)
+        yield from _group_lines(found) if isinstance(found, Group) else _layout_lines(found)
     if library.groups:
-        yield f"  actions        {', '.join(_actions(library)) or 'none: it is only watched'}"
+        yield f"  actions        {', '.join(_action_names(library)) or 'none: it is only watched'}"
     yield ""
 
 
-def _layout(layout: Layout) -> Iterator[str]:
-    from qmon.operate.plan.allowed import why_not
+def _layout_lines(layout: Layout) -> Iterator[str]:
+    from qmon.operate.plan.allowed import why_not_allowed
 
     yield f"  messages       rows of such a table, called by {' and '.join(layout.ids)}"
     yield f"  queues         one a table, as of the design {layout.design}: {layout.traits.essence}"
@@ -68,42 +68,44 @@ def _layout(layout: Layout) -> Iterator[str]:
             "" if layout.due_at is None else f" and due by {layout.due_at}; else scheduled"
         )
     yield "  rates          the server's counters of the table"
-    verbs = [words for words, kind, side in _TABLE_ACTIONS if why_not(layout, kind, side) is None]
+    verbs = [words for words, kind, side in _TABLE_ACTIONS if why_not_allowed(layout, kind, side) is None]
     yield f"  actions        {', '.join(verbs) or 'none: it is only watched'}"
 
 
-def _group(group: Group) -> Iterator[str]:
-    from qmon.model.groups.conditions import column_in_words, in_words
+def _group_lines(group: Group) -> Iterator[str]:
+    from qmon.model.groups.conditions import column_text, condition_text
     from qmon.model.text import format_duration
 
     yield f"  messages       rows of {group.table.name}, called by {group.id}"
-    yield f"  queues         {'one a table' if group.queue is None else f'by {column_in_words(group.queue)}'}"
+    yield f"  queues         {'one a table' if group.queue is None else f'by {column_text(group.queue)}'}"
     for state in group.states:
         kind = "" if state.kind == state.name else f" ({state.kind.replace('_', ' ')})"
-        since = "" if state.since is None else f"; since {column_in_words(state.since)}"
-        yield f"    {state.name}{kind}: {in_words(state.when)}{since}"
+        since = "" if state.since is None else f"; since {column_text(state.since)}"
+        yield f"    {state.name}{kind}: {condition_text(state.when)}{since}"
     late = (
-        in_words(group.overdue) if group.overdue is not None else f"in progress for {format_duration(group.timeout_s)}"
+        condition_text(group.overdue)
+        if group.overdue is not None
+        else f"in progress for {format_duration(group.timeout_s)}"
     )
     yield f"  stuck          {late}"
     if group.gone is not None:
-        yield f"  worker is gone {in_words(group.gone)}"
+        yield f"  worker is gone {condition_text(group.gone)}"
     if group.owner is not None:
-        yield f"  worker         {column_in_words(group.owner)}"
+        yield f"  worker         {column_text(group.owner)}"
     if group.workers is not None:
-        yield f"  workers live   {group.workers.table}: {in_words(group.workers.alive)}"
+        yield f"  workers live   {group.workers.table}: {condition_text(group.workers.alive)}"
     for steps in group.steps:
         for step, condition in steps.steps:
             at = "" if steps.at is None else f", by the time {steps.at}"
-            yield f"  {step:<14} a row of {steps.table}{at}{'' if condition is None else f': {in_words(condition)}'}"
+            yield f"  {step:<14} a row of {steps.table}{at}{'' if condition is None else f': {condition_text(condition)}'}"
     if group.counters:
         yield "  rates          the server's counters of the table, where it holds one queue"
     elif not group.steps:
         yield "  rates          none: nothing says what was pushed and popped"
-    yield f"  times          {'with a zone, or UTC' if group.zone.count is None else group.zone.words}"
+    yield f"  times          {'with a zone, or UTC' if group.zone.count is None else group.zone.description}"
 
 
-def _actions(library: Library) -> Iterator[str]:
+def _action_names(library: Library) -> Iterator[str]:
     from qmon.engines.sql import queries
 
     folder = f"library/{library.name.replace('-', '_')}/"

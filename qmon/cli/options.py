@@ -17,7 +17,7 @@ from qmon.cli.output import Format
 from qmon.errors import BadInput
 
 
-def seconds(text: str | float) -> float:
+def parse_seconds(text: str | float) -> float:
     """Parse a duration such as ``2s``, ``5m`` or ``500ms`` to seconds. Raises a usage error for anything else.
 
     A float, which is an option's default, is returned unchanged.
@@ -32,14 +32,14 @@ def seconds(text: str | float) -> float:
         raise typer.BadParameter(str(problem)) from None
 
 
-def number(value: float) -> float:
+def reject_nan(value: float) -> float:
     """Return the value. Raises a usage error for NaN, which option ranges accept."""
     if math.isnan(value):
         raise typer.BadParameter("nan is no number")
     return value
 
 
-def spread(command: Callable[..., None]) -> Callable[..., None]:
+def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with its option dataclasses replaced by one option per field."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
@@ -70,7 +70,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 TARGET: Final = "A name from qmon.toml, a postgresql:// or mssql:// URL, an ODBC connection string, or a DSN."
 Target = Annotated[
-    str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False, autocompletion=completion.targets)
+    str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False, autocompletion=completion.complete_targets)
 ]
 Targets = Annotated[
     list[str] | None,
@@ -78,13 +78,13 @@ Targets = Annotated[
         metavar="[TARGET]...",
         help=f"{TARGET} Or a fleet of qmon.toml.",
         show_default=False,
-        autocompletion=completion.targets,
+        autocompletion=completion.complete_targets,
     ),
 ]
 AllTargets = Annotated[bool, typer.Option("--all", help="Every target of qmon.toml.")]
 InstalledQueue = Annotated[
     str,
-    typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.", autocompletion=completion.queues),
+    typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.", autocompletion=completion.complete_queues),
 ]
 ConfigPath = Annotated[
     Path | None,
@@ -108,7 +108,7 @@ Subscribers = Annotated[
 
 
 @dataclass(frozen=True)
-class Given:
+class ConfirmationOptions:
     """Options that confirm a plan."""
 
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from qmon.cli.console import says_all
+from qmon.cli.console import can_encode_all
 from qmon.model.text import spreadsheet_safe
 
 Format = Literal["table", "json", "csv"]
@@ -30,95 +30,95 @@ _UNITS: Final = {
 }
 
 
-def clean(text: object) -> str:
+def clean_text(text: object) -> str:
     """Return text that is safe for a terminal: unprintable characters become their numbers."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(text))
 
 
-def width(text: str) -> int:
+def text_width(text: str) -> int:
     """Return the number of terminal cells the text takes."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line on standard error, next to the output."""
-    print(clean(text), file=sys.stderr, flush=True)
+    print(clean_text(text), file=sys.stderr, flush=True)
 
 
-def say(text: str = "") -> None:
+def print_output(text: str = "") -> None:
     """Print lines of output, made safe for a terminal."""
-    print("\n".join(map(clean, text.split("\n"))))
+    print("\n".join(map(clean_text, text.split("\n"))))
 
 
-def report(form: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
+def print_report(output_format: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
     """Print an object of the ``TypedDict`` ``kind`` as JSON, or as CSV: its list ``rows``, or itself as one row.
 
     CSV has a header with units and no ``schema``. Unknown values are empty. Nested objects have a column for each field
     (``verdict_code``). Lists and maps are JSON in one field.
     """
-    if form == "json":
-        print(_json(_plain_of(found)))
+    if output_format == "json":
+        print(_json_text(_to_builtins(found)))
     elif rows:
-        _csv_of([found], kind, rows)
+        _print_csv_lists([found], kind, rows)
     else:
-        _csv(kind, [_plain_of(found)])
+        _print_csv(kind, [_to_builtins(found)])
 
 
-def report_each(form: Format, found: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
+def print_reports(output_format: Format, found: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
     """Print the objects of several targets: JSON as one line each, CSV as rows with a ``target`` column."""
-    if form == "csv":
-        _csv_of(found, kind, rows, ("target",))
+    if output_format == "csv":
+        _print_csv_lists(found, kind, rows, ("target",))
         return
     for each in found:
-        print(_json(_plain_of(each)))
+        print(_json_text(_to_builtins(each)))
 
 
-def _csv_of(found: Sequence[Mapping[str, Any]], kind: type, rows: str, first: Sequence[str] = ()) -> None:
+def _print_csv_lists(found: Sequence[Mapping[str, Any]], kind: type, rows: str, first: Sequence[str] = ()) -> None:
     """Print the lists ``rows`` of all objects as CSV. Each row starts with the fields ``first`` of its object."""
     (row,) = get_args(get_type_hints(kind)[rows])
-    plain = map(_plain_of, found)
-    _csv(row, [{name: each[name] for name in first} | line for each in plain for line in each[rows]], first)
+    plain = map(_to_builtins, found)
+    _print_csv(row, [{name: each[name] for name in first} | line for each in plain for line in each[rows]], first)
 
 
-def _plain_of(found: Mapping[str, Any]) -> Any:
+def _to_builtins(found: Mapping[str, Any]) -> Any:
     import msgspec
 
     return msgspec.to_builtins(found)
 
 
-def _json(value: object) -> str:
+def _json_text(value: object) -> str:
     """Return one line of JSON. Unprintable characters are escaped, so that the text cannot control a terminal."""
-    text = json.dumps(value, ensure_ascii=not says_all(sys.stdout.encoding))
+    text = json.dumps(value, ensure_ascii=not can_encode_all(sys.stdout.encoding))
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
-def _csv(kind: type, rows: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> None:
-    paths = [*((name,) for name in first), *_columns(kind)]
+def _print_csv(kind: type, rows: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> None:
+    paths = [*((name,) for name in first), *_column_paths(kind)]
     lines = csv.writer(sys.stdout, lineterminator="\n")
-    lines.writerow(header(*path) for path in paths)
-    lines.writerows([_field(functools.reduce(_inner, path, row)) for path in paths] for row in rows)
+    lines.writerow(column_header(*path) for path in paths)
+    lines.writerows([_csv_field(functools.reduce(_nested_value, path, row)) for path in paths] for row in rows)
 
 
-def header(*path: str) -> str:
+def column_header(*path: str) -> str:
     """Return the column name of a field, with its unit: ``pop_rate_per_s``."""
     return "_".join((*path, *filter(None, [_UNITS.get(path[-1])])))
 
 
-def _inner(value: Any, name: str) -> Any:
+def _nested_value(value: Any, name: str) -> Any:
     return None if value is None else value.get(name)
 
 
-def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
+def _column_paths(kind: Any) -> Iterator[tuple[str, ...]]:
     """Yield the path to each field of a record, including those of nested records."""
     for name, hint in get_type_hints(kind).items():
-        nested = next(filter(_is_record, _parts(hint)), None)
+        nested = next(filter(_is_record, _union_types(hint)), None)
         if nested is not None:
-            yield from ((name, *path) for path in _columns(nested))
+            yield from ((name, *path) for path in _column_paths(nested))
         elif name != "schema":
             yield (name,)
 
 
-def _parts(hint: Any) -> tuple[Any, ...]:
+def _union_types(hint: Any) -> tuple[Any, ...]:
     """Return the types of a union, or the type itself."""
     return get_args(hint) if get_origin(hint) in (Union, types.UnionType, NotRequired, Required) else (hint,)
 
@@ -127,27 +127,27 @@ def _is_record(hint: Any) -> bool:
     return is_typeddict(hint) or dataclasses.is_dataclass(hint)
 
 
-def _field(value: object) -> object:
+def _csv_field(value: object) -> object:
     if isinstance(value, str):
-        return spreadsheet_safe(clean(value))
-    return _json(value) if isinstance(value, bool | list | dict) else value
+        return spreadsheet_safe(clean_text(value))
+    return _json_text(value) if isinstance(value, bool | list | dict) else value
 
 
-def on_terminal() -> bool:
+def is_on_terminal() -> bool:
     """Return true if standard output is a terminal."""
     return sys.stdout.isatty()
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, wrap: int | None = None) -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]], *, wrap: int | None = None) -> None:
     """Print rows under headers. ``wrap``: the column that is wrapped on a narrow terminal."""
-    cells = [[clean(cell) for cell in row] for row in rows]
-    if on_terminal() and not os.environ.get("NO_COLOR"):
-        _rich(headers, cells, wrap)
+    cells = [[clean_text(cell) for cell in row] for row in rows]
+    if is_on_terminal() and not os.environ.get("NO_COLOR"):
+        _print_rich_table(headers, cells, wrap)
     else:
-        _plain(headers, cells)
+        _print_plain_table(headers, cells)
 
 
-def _rich(headers: Sequence[str], cells: Sequence[Sequence[str]], wrap: int | None) -> None:
+def _print_rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]], wrap: int | None) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -160,11 +160,11 @@ def _rich(headers: Sequence[str], cells: Sequence[Sequence[str]], wrap: int | No
     Console(highlight=False, markup=False, emoji=False).print(shown)
 
 
-def _plain(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+def _print_plain_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     lines = [list(headers), *(list(row) for row in cells)]
-    widths = [max(width(line[number]) for line in lines) for number in range(len(headers))]
+    widths = [max(text_width(line[number]) for line in lines) for number in range(len(headers))]
     for line in lines:
-        padded = (cell + " " * (size - width(cell)) for cell, size in zip(line, widths, strict=True))
+        padded = (cell + " " * (size - text_width(cell)) for cell, size in zip(line, widths, strict=True))
         print("  ".join(padded).rstrip())
 
 
@@ -181,19 +181,19 @@ class Meter:
 
     def __init__(self, every_s: float, *, at_once: bool = False) -> None:
         self._every_s = every_s
-        self.live = sys.stderr.isatty()
+        self.is_on_terminal = sys.stderr.isatty()
         self._shown_s = -every_s if at_once else 0.0
 
-    def show(self, line: str, elapsed_s: float) -> None:
+    def show_progress(self, line: str, elapsed_s: float) -> None:
         """Show a progress line. ``elapsed_s``: seconds since the start."""
-        if self.live:
+        if self.is_on_terminal:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
         elif elapsed_s - self._shown_s >= self._every_s:
             self._shown_s = elapsed_s
             print(line, file=sys.stderr, flush=True)
 
-    def end(self) -> None:
+    def clear_line(self) -> None:
         """Remove the changing line."""
-        if self.live:
+        if self.is_on_terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qmon.cli.output import clean, note
+from qmon.cli.output import clean_text, print_note
 
 if TYPE_CHECKING:
     from qmon.config.file import Config
@@ -27,7 +27,7 @@ BaselinesPath = Annotated[
 ]
 
 
-def of_target(target: str, config: Config, baselines: Path | None, recordings: Path | None) -> KnownPast:
+def target_past(target: str, config: Config, baselines: Path | None, recordings: Path | None) -> KnownPast:
     """Return the past of a watched target. ``recordings``: the folder it is recorded to, if any.
 
     Baselines come from the given file, otherwise from the one in the configuration, otherwise from the one next to the
@@ -39,35 +39,35 @@ def of_target(target: str, config: Config, baselines: Path | None, recordings: P
 
     configured = config.targets.get(target)
     named = baselines or (configured.baselines if configured is not None else None)
-    usual = _usual(named, recordings)
+    usual = _baselines_source(named, recordings)
     archive = live_archive(recordings, target, local_zone()) if recordings is not None else None
     return KnownPast(archive, usual)
 
 
-def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> KnownPast:
+def replay_past(replay: Replay, recordings: Path, baselines: Path | None) -> KnownPast:
     """Return the past of a replay. Raises ``BadInput`` if the given baselines file cannot be read."""
-    from qmon.recording.history.archive import recorded_archive
+    from qmon.recording.history.archive import archive_from_reader
     from qmon.tui.past_reader import KnownPast
 
-    usual = _usual(baselines, recordings if recordings.is_dir() else None)
-    return KnownPast(recorded_archive(replay.reader), usual, lambda: replay.at, replay.seek)
+    usual = _baselines_source(baselines, recordings if recordings.is_dir() else None)
+    return KnownPast(archive_from_reader(replay.reader), usual, lambda: replay.position, replay.seek)
 
 
-def _usual(named: Path | None, recordings: Path | None) -> Callable[[], FoundBaselines]:
+def _baselines_source(path: Path | None, recordings: Path | None) -> Callable[[], FoundBaselines]:
     """Return a function for the current baselines. The file may be written while the dashboard is open."""
     from qmon.recording.history.baselines import (
-        FILE,
+        FILE_NAME,
         FoundBaselines,
         ReloadingBaselines,
         find_baselines,
         read_baselines,
     )
 
-    if named is not None:
-        return ReloadingBaselines(named, FoundBaselines(read_baselines(named)))
+    if path is not None:
+        return ReloadingBaselines(path, FoundBaselines(read_baselines(path)))
     if recordings is None:
         return FoundBaselines
     found = find_baselines(recordings)
     if found.problem:
-        note(f"qmon: {clean(found.problem)}")
-    return ReloadingBaselines(recordings / FILE, found)
+        print_note(f"qmon: {clean_text(found.problem)}")
+    return ReloadingBaselines(recordings / FILE_NAME, found)

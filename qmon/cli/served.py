@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qmon.cli.output import note
+from qmon.cli.output import print_note
 from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def is_served(target: str) -> bool:
     return target.strip().lower().startswith(("http://", "https://"))
 
 
-def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, theme: str | None) -> int:
+def show_served(url: str, path: Path | None, ca: Path | None, baselines: Path | None, theme: str | None) -> int:
     """Show what the ``qmon serve`` at a URL polls, until the user quits. Returns the exit code.
 
     Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
@@ -28,51 +28,51 @@ def show(url: str, path: Path | None, ca: Path | None, baselines: Path | None, t
     """
     from qmon import log
     from qmon.cli.notices import alerting_for
-    from qmon.cli.past import of_target
+    from qmon.cli.past import target_past
     from qmon.config.file import read_config
-    from qmon.config.preferences import remembered
+    from qmon.config.preferences import read_preferences
     from qmon.monitor.state.target import TargetHistory
-    from qmon.redact import redactor
-    from qmon.stream.address import read_address
-    from qmon.tui import redacted, run
+    from qmon.redact import build_redactor
+    from qmon.stream.address import parse_address
+    from qmon.tui import redacting_fold, run
 
     config = read_config(path)
-    redact = redactor(config.settings.redact)
-    log.also_cover(redact)
-    address = read_address(url, ca, "the command line")
-    source = _opened(address)
+    redact = build_redactor(config.settings.redact)
+    log.add_cover(redact)
+    address = parse_address(url, ca, "the command line")
+    source = _open_source(address)
     try:
         return run(
             source,
-            redacted(TargetHistory().add, redact),
+            redacting_fold(TargetHistory().record_snapshot, redact),
             environment=source.environment,
             dark=(theme or config.settings.theme) != "light",
             alerting=alerting_for(source.target, config),  # the server notifies the receivers
-            known=of_target(source.target, config, baselines, None),
+            known=target_past(source.target, config, baselines, None),
             served=address.place,
-            preferences=remembered(use_theme=theme is None),
+            preferences=read_preferences(use_theme=theme is None),
         )
     finally:
         source.close()
 
 
-def _opened(address: ServeAddress) -> ServedSource:
+def _open_source(address: ServeAddress) -> ServedSource:
     """Return the source, connected unless the server is unreachable."""
-    from qmon.config.secrets import from_environment, on_the_command_line, unlock
+    from qmon.config.secrets import command_line_warning, password_from_environment, retry_with_password
     from qmon.engines.base import Target
     from qmon.stream.reading import OpenStream
     from qmon.stream.source import ServedSource
 
     if address.password is not None:
-        note(f"qmon: {on_the_command_line(address.place)}")
+        print_note(f"qmon: {command_line_warning(address.place)}")
     target = Target(address.place, None, {}, password=address.password)
-    target = replace(target, password=target.password or from_environment(target))
+    target = replace(target, password=target.password or password_from_environment(target))
 
     def connect(known: Target) -> OpenStream:
         return OpenStream(replace(address, password=known.password), time.monotonic)
 
     try:
-        target, stream = unlock(target, connect)
+        target, stream = retry_with_password(target, connect)
     except (PasswordNeeded, WrongPassword):
         raise
     except Unreachable:

@@ -18,7 +18,7 @@ _ASK_S: Final = 1.0
 
 
 @contextmanager
-def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
+def stop_on_signals(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
     """Let these signals set an event and do nothing else. Yields the event and the names of received signals.
 
     A second Ctrl-C raises ``KeyboardInterrupt``, so that it does not wait for a silent server.
@@ -31,11 +31,11 @@ def ended_by(*numbers: int) -> Iterator[tuple[threading.Event, list[str]]]:
         came.append(signal.Signals(number).name)
         stop.set()
 
-    with _handled(end, *numbers):
+    with _handle_signals(end, *numbers):
         yield stop, came
 
 
-def wait_for(stop: threading.Event) -> None:
+def wait_for_signal(stop: threading.Event) -> None:
     """Wait for an event that a signal sets.
 
     Wakes every second, because a signal that arrives as a wait begins is missed.
@@ -51,12 +51,12 @@ def exit_on_signals() -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(_EXIT_BY_SIGNAL + number)
 
-    with _handled(end, signal.SIGTERM, HANGUP):
+    with _handle_signals(end, signal.SIGTERM, HANGUP):
         yield
 
 
 @contextmanager
-def _handled(handler: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
+def _handle_signals(handler: Callable[[int, FrameType | None], None], *numbers: int) -> Iterator[None]:
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from qmon.cli.guard import FAILED
-from qmon.cli.output import note, say
+from qmon.cli.output import print_note, print_output
 from qmon.errors import BadInput
 
 
@@ -20,11 +20,11 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
 
     Ends with exit code 1 if a receiver did not take it. Raises ``BadInput`` for a name that the file does not have.
     """
-    from qmon.cli.notices import deliveries
+    from qmon.cli.notices import deliveries_for
     from qmon.config.file import read_config
     from qmon.model.alerts.alerts import AlertEvent
     from qmon.model.alerts.notices import Notice
-    from qmon.model.config_reader import nearest
+    from qmon.model.config_reader import suggest_nearest
 
     found = read_config(config)
     known = [receiver.name for receiver in found.receivers]
@@ -32,12 +32,12 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
         raise BadInput(f"{found.path}: there is no [[notify]]; see qmon help alerts-and-checks")
     for name in names or ():
         if name not in known:
-            raise BadInput(f"{found.path}: there is no [[notify]] called {name!r}{nearest(name, known)}")
+            raise BadInput(f"{found.path}: there is no [[notify]] called {name!r}{suggest_nearest(name, known)}")
     wanted = [receiver for receiver in found.receivers if not names or receiver.name in names]
     missing: list[str] = []
-    ways = deliveries(wanted, missing.append)
+    ways = deliveries_for(wanted, missing.append)
     for words in missing:
-        note(f"qmon: {words}")
+        print_note(f"qmon: {words}")
     now = time.time()
     failed = bool(missing)
     for receiver, deliver in ways:
@@ -57,6 +57,6 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
         if not done.problem:
             done = deliver([replace(raised, event=AlertEvent.CLEARED)])
         failed = failed or bool(done.problem)
-        say(f"{receiver.name}: {done.problem or 'took it'}{f': {done.detail}' if done.detail else ''}")
+        print_output(f"{receiver.name}: {done.problem or 'took it'}{f': {done.detail}' if done.detail else ''}")
     if failed:
         raise typer.Exit(FAILED)

@@ -11,16 +11,16 @@ from qmon.config.write import target_to_toml
 from qmon.errors import BadInput
 
 
-def free_name(wanted: str, config: Config) -> str:
+def unused_name(base_name: str, config: Config) -> str:
     """Return an unused name for a new target: ``shop``, else ``shop-2`` …"""
-    name, number = wanted, 1
+    name, number = base_name, 1
     while name in config.targets:
         number += 1
-        name = f"{wanted}-{number}"
+        name = f"{base_name}-{number}"
     return name
 
 
-def add(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Config:
+def append_blocks(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Config:
     """Append blocks of a target to the file, which need not exist. Return the new configuration.
 
     ``connect``: connection of a new target, without a password; ``None`` if the target is in the file already.
@@ -37,7 +37,7 @@ def add(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Co
     config = parse_config(text, path)
     try:
         files.make_folder(place.parent)
-        files.replace(place, text)
+        files.replace_file(place, text)
     except OSError as problem:
         raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
     return config

@@ -16,19 +16,19 @@ from qmon.config.notify import Receiver, receivers_from_list
 from qmon.config.slo import Objective, objectives_from_list
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
-from qmon.libraries.catalogue import libraries
+from qmon.libraries.catalogue import all_libraries
 from qmon.model.alerts.io import rules_from_list
-from qmon.model.alerts.rules import AlertRule, matches
-from qmon.model.budget import Budget, budget_of
-from qmon.model.config_reader import Keys, nearest
-from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, name_of, queue_from_dict
+from qmon.model.alerts.rules import AlertRule, matches_pattern
+from qmon.model.budget import Budget, parse_budget
+from qmon.model.config_reader import Keys, suggest_nearest
+from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, configured_name, queue_from_dict
 from qmon.model.layout.layout import TableName
-from qmon.redact import redactor
+from qmon.redact import build_redactor
 from qmon.system import read_text
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
-_LARGEST: Final = 4 * 1024 * 1024
+_MAX_BYTES: Final = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TargetConfig:
         return any(each.name == table.name and each.schema in ("", table.schema) for each in named)
 
 
-_LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)", re.IGNORECASE)
+_DRIVER_LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def read_config(path: Path | None = None) -> Config:
     """
     place = path or default_path()
     try:
-        text, why = read_text(place, _LARGEST), files.writable_by_others(place)
+        text, why = read_text(place, _MAX_BYTES), files.describe_unsafe_permissions(place)
     except FileNotFoundError:
         if path is None:
             return Config(place)
@@ -128,16 +128,18 @@ def read_config(path: Path | None = None) -> Config:
         reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
         raise BadInput(f"{place}: cannot be read: {reason}") from None
     config = parse_config(text, place)
-    if why is not None and (named := _executed(config)):
+    if why is not None and (named := _describe_executed(config)):
         raise BadInput(f"{place}: names {named}, but {why}")
     return config
 
 
-def _executed(config: Config) -> str:
+def _describe_executed(config: Config) -> str:
     """Return what qmon would run as the user, a command or a driver's library; empty if nothing."""
     if any(each.command for each in config.receivers):
         return "a command to run"
-    return "the file of a driver" if any(_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
+    return (
+        "the file of a driver" if any(_DRIVER_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
+    )
 
 
 def parse_config(text: str, path: Path) -> Config:
@@ -149,20 +151,20 @@ def parse_config(text: str, path: Path) -> Config:
     except ValueError as problem:  # also a number with more digits than Python reads
         raise BadInput(f"{path}: {problem}") from None
     keys = Keys(raw, f"{path}: ")
-    targets = keys.inner("target")
-    settings = _settings(keys.inner("settings"))
+    targets = keys.nested_keys("target")
+    settings = _read_settings(keys.nested_keys("settings"))
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
-    alerting = _alerting(keys.inner("alerts"))
+    alerting = _read_alerting(keys.nested_keys("alerts"))
     receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
     objectives = objectives_from_list(keys.tables("slo"), keys.path("slo"))
-    fleets = keys.inner("fleets")
-    keys.finish()
-    found = {} if targets is None else {name: _target(targets, name, path.parent) for name in targets.raw}
-    named = {} if fleets is None else {name: _fleet(fleets, name, found) for name in fleets.raw}
+    fleets = keys.nested_keys("fleets")
+    keys.reject_unknown_keys()
+    found = {} if targets is None else {name: _read_target(targets, name, path.parent) for name in targets.raw}
+    named = {} if fleets is None else {name: _read_fleet(fleets, name, found) for name in fleets.raw}
     return Config(path, found, settings, alerts, alerting, receivers, named, objectives)
 
 
-def _fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
+def _read_fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
     """Return the targets of one fleet, each once; targets that match the same pattern are in the order of the file."""
     where, patterns = fleets.path(name), fleets.texts(name)
     if not name.strip() or name in targets:
@@ -171,37 +173,37 @@ def _fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]
         raise BadInput(f"{where}: a fleet needs targets")
     out: dict[str, None] = {}
     for pattern in patterns:
-        fitting = [target for target in targets if matches(pattern, target)]
+        fitting = [target for target in targets if matches_pattern(pattern, target)]
         if not fitting:
-            raise BadInput(f"{where}: no target is called {pattern!r}{nearest(pattern, sorted(targets))}")
+            raise BadInput(f"{where}: no target is called {pattern!r}{suggest_nearest(pattern, sorted(targets))}")
         out |= dict.fromkeys(fitting)
     return tuple(out)
 
 
-def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
+def _read_target(targets: Keys, name: str, folder: Path) -> TargetConfig:
     if not name.strip():
         raise BadInput(f"{targets.where}: a target needs a name")
-    keys = targets.inner(name)
+    keys = targets.nested_keys(name)
     if keys is None:
         raise BadInput(f"{targets.where}: a target needs keys")
     target = TargetConfig(
         name,
-        keys.need_text("connect"),
+        keys.require_text("connect"),
         engine=cast("EngineName | None", keys.choice("engine", ("postgres", "sqlserver"))),
         environment=keys.text("environment") or "",
         prod=keys.flag("prod"),
         read_only=keys.flag("read_only"),
         schema_owner=keys.text("schema_owner") or "",
-        queues=(queues := _queues(keys)),
-        written=dict(zip(map(name_of, queues), keys.tables("queue"), strict=True)),
-        budget=_budget(keys),
-        baselines=_file(keys, "baselines", folder),
+        queues=(queues := _read_queues(keys)),
+        written=dict(zip(map(configured_name, queues), keys.tables("queue"), strict=True)),
+        budget=_read_budget(keys),
+        baselines=_read_path(keys, "baselines", folder),
     )
-    keys.finish()
+    keys.reject_unknown_keys()
     return target
 
 
-def _file(keys: Keys, name: str, folder: Path) -> Path | None:
+def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
     """Return the path of a file. Relative paths start at the folder of the configuration."""
     text = keys.text(name)
     if text is None:
@@ -212,29 +214,29 @@ def _file(keys: Keys, name: str, folder: Path) -> Path | None:
         raise BadInput(f"{keys.path(name)}: {problem}") from None
 
 
-def _budget(keys: Keys) -> Budget | None:
+def _read_budget(keys: Keys) -> Budget | None:
     text = keys.text("budget")
-    budget = budget_of(text) if text is not None else None
+    budget = parse_budget(text) if text is not None else None
     if text is not None and budget is None:
         raise BadInput(f'{keys.path("budget")}: is like "1%" of one processor, "10ms/s", or "100ms" for each poll')
     return budget
 
 
-def _queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
+def _read_queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
     out: dict[str, ConfiguredQueue] = {}
     found = keys.tables("queue")
-    known = sorted({library.name for library in libraries()}) if any("library" in raw for raw in found) else []
+    known = sorted({library.name for library in all_libraries()}) if any("library" in raw for raw in found) else []
     for number, raw in enumerate(found, 1):
         where = f"{keys.path('queue')}[{number}]"
         queue = queue_from_dict(raw, where=where, libraries=known)
-        name = name_of(queue)
+        name = configured_name(queue)
         if name in out:
             raise BadInput(f"{where}.name: there is a queue {name!r} above already")
         out[name] = queue
     return tuple(out.values())
 
 
-def _settings(keys: Keys | None) -> Settings:
+def _read_settings(keys: Keys | None) -> Settings:
     if keys is None:
         return Settings()
     usual = Settings()
@@ -248,32 +250,32 @@ def _settings(keys: Keys | None) -> Settings:
         interval_s,
         usual.budget_percent if budget is None else budget,
         keys.text("theme") or "",
-        _redact(keys),
-        _trash_days(keys, usual.trash_days),
+        _read_redact(keys),
+        _read_trash_days(keys, usual.trash_days),
     )
-    keys.finish()
+    keys.reject_unknown_keys()
     return settings
 
 
-def _alerting(keys: Keys | None) -> AlertSettings:
+def _read_alerting(keys: Keys | None) -> AlertSettings:
     if keys is None:
         return AlertSettings()
     usual, wait_s = AlertSettings(), keys.seconds("group_wait")
     bell = keys.flag("bell") if "bell" in keys.raw else usual.bell
-    keys.finish(("bell",))
+    keys.reject_unknown_keys(("bell",))
     return AlertSettings(bell, usual.group_wait_s if wait_s is None else wait_s)
 
 
-def _redact(keys: Keys) -> tuple[str, ...]:
+def _read_redact(keys: Keys) -> tuple[str, ...]:
     patterns = tuple(keys.texts("redact"))
     for pattern in patterns:
         try:
-            redactor([pattern])
+            build_redactor([pattern])
         except BadInput as problem:
             raise BadInput(f"{keys.path('redact')}: {problem}") from None
     return patterns
 
 
-def _trash_days(keys: Keys, usual: float) -> float:
+def _read_trash_days(keys: Keys, usual: float) -> float:
     seconds = keys.seconds("trash")
     return usual if seconds is None else seconds / 86_400.0

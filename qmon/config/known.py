@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.config.file import Config
-from qmon.config.targets import address_of
+from qmon.config.targets import target_at_address
 from qmon.engines.base import EngineName
-from qmon.engines.drivers import dsn_of
-from qmon.engines.registry import engine_by_words
+from qmon.engines.drivers import dsn_owner
+from qmon.engines.registry import engine_from_words
 from qmon.errors import BadInput, MissingDriver
 
 # Examples of URLs.
-HOW_TO_WRITE: Final = (
+URL_EXAMPLES: Final = (
     "postgresql://user@host/database",
     "mssql://login@host/Database",
     "mssql://host/Database (your own account)",
@@ -51,15 +51,15 @@ def known_targets(config: Config) -> tuple[KnownTarget, ...]:
     """Return the configured targets in their order, then the DSNs by name. Without a driver manager
     there are no DSNs.
     """
-    from_file = [_configured(name, config) for name in config.targets]
-    return (*from_file, *(each for each in _dsns() if each.name not in config.targets))
+    from_file = [_configured_target(name, config) for name in config.targets]
+    return (*from_file, *(each for each in _dsn_targets() if each.name not in config.targets))
 
 
-def _configured(name: str, config: Config) -> KnownTarget:
+def _configured_target(name: str, config: Config) -> KnownTarget:
     named = config.targets[name]
     engine, place, problem = named.engine, "", ""
     try:
-        target = address_of(named, config)
+        target = target_at_address(named, config)
     except BadInput as found:
         problem = str(found)
     else:
@@ -76,12 +76,12 @@ def _configured(name: str, config: Config) -> KnownTarget:
     )
 
 
-def _dsns() -> list[KnownTarget]:
+def _dsn_targets() -> list[KnownTarget]:
     try:
         from qmon.engines import odbc
     except MissingDriver:
         return []
     return [
-        KnownTarget(name, engine_by_words(driver), driver, dsn=True, dsn_of=dsn_of(name))
-        for name, driver in sorted(odbc.dsns().items())
+        KnownTarget(name, engine_from_words(driver), driver, dsn=True, dsn_of=dsn_owner(name))
+        for name, driver in sorted(odbc.known_dsns().items())
     ]

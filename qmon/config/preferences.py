@@ -21,9 +21,9 @@ import platformdirs
 from qmon import files, system
 
 _logger: Final = logging.getLogger(__name__)
-_LARGEST: Final = 1_000_000
+_MAX_BYTES: Final = 1_000_000
 _INTERVALS_S: Final = (0.5, 60.0)
-_TRIES: Final = 20
+_MAX_TRIES: Final = 20
 _RETRY_S: Final = 0.01
 
 
@@ -43,7 +43,7 @@ class SavedView:
 
 
 @dataclass(frozen=True, slots=True)
-class OfTarget:
+class TargetPreferences:
     """The preferences for one target.
 
     ``interval_s``: last chosen seconds between polls. ``views``: saved views by name. ``folded``: plots next to
@@ -60,7 +60,7 @@ class OfTarget:
 @dataclass(frozen=True, slots=True)
 class _Stored:
     theme: str = ""
-    targets: dict[str, OfTarget] = field(default_factory=dict)
+    targets: dict[str, TargetPreferences] = field(default_factory=dict)
 
 
 def default_path() -> Path:
@@ -68,7 +68,7 @@ def default_path() -> Path:
     return platformdirs.user_state_path("qmon") / "screen.json"
 
 
-def remembered(*, use_theme: bool = True) -> Preferences:
+def read_preferences(*, use_theme: bool = True) -> Preferences:
     """Read this user's preferences. ``use_theme``: see ``Preferences``."""
     return Preferences(default_path(), use_theme=use_theme)
 
@@ -85,55 +85,55 @@ class Preferences:
         self._path = path
         self._use_theme = use_theme
         self._failed = False
-        self._stored = self._read()
+        self._stored = self._read_file()
 
     @property
     def theme(self) -> str:
         """The theme's name, empty if none is stored."""
         return self._stored.theme if self._use_theme else ""
 
-    def of(self, target: str) -> OfTarget:
+    def target_preferences(self, target: str) -> TargetPreferences:
         """Return the preferences for a target."""
-        return self._stored.targets.get(target, OfTarget())
+        return self._stored.targets.get(target, TargetPreferences())
 
     def set_theme(self, name: str) -> None:
         self._use_theme = True
-        self._change(lambda stored: replace(stored, theme=name))
+        self._store_change(lambda stored: replace(stored, theme=name))
 
-    def change(self, target: str, change: Callable[[OfTarget], OfTarget]) -> None:
+    def change_target(self, target: str, change: Callable[[TargetPreferences], TargetPreferences]) -> None:
         """Change the preferences for a target. ``change`` gets the stored preferences and returns the new ones."""
 
         def changed(stored: _Stored) -> _Stored:
-            made = change(stored.targets.get(target, OfTarget()))
+            made = change(stored.targets.get(target, TargetPreferences()))
             return replace(stored, targets={**stored.targets, target: made})
 
-        self._change(changed)
+        self._store_change(changed)
 
-    def _change(self, change: Callable[[_Stored], _Stored]) -> None:
+    def _store_change(self, change: Callable[[_Stored], _Stored]) -> None:
         if self._path is None:
             self._stored = change(self._stored)
             return
         try:
             files.make_folder(self._path.parent)
-            with _locked(self._path.with_suffix(".lock")):
-                self._stored = change(self._read())
-                files.replace(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
+            with _hold_lock(self._path.with_suffix(".lock")):
+                self._stored = change(self._read_file())
+                files.replace_file(self._path, msgspec.json.format(msgspec.json.encode(self._stored), indent=1))
         except OSError as problem:
             self._stored = change(self._stored)
             if not self._failed:  # warn once, not with every key
                 self._failed = True
                 _logger.warning("%s cannot be written: %s", self._path, problem.strerror or problem)
 
-    def _read(self) -> _Stored:
+    def _read_file(self) -> _Stored:
         """Read the file. Unknown keys are ignored; a damaged file is ignored completely."""
         if self._path is None:
             return _Stored()
         try:
             with self._path.open("rb") as file:
-                text = file.read(_LARGEST + 1)
-            if len(text) > _LARGEST:
+                text = file.read(_MAX_BYTES + 1)
+            if len(text) > _MAX_BYTES:
                 raise ValueError("it is too large")
-            return _sound(msgspec.json.decode(text, type=_Stored))
+            return _without_bad_intervals(msgspec.json.decode(text, type=_Stored))
         except FileNotFoundError:
             return _Stored()
         except (OSError, ValueError, RecursionError) as problem:  # msgspec's errors are ValueErrors
@@ -141,7 +141,7 @@ class Preferences:
             return _Stored()
 
 
-def _sound(stored: _Stored) -> _Stored:
+def _without_bad_intervals(stored: _Stored) -> _Stored:
     """Return the preferences without invalid intervals."""
     least, most = _INTERVALS_S
     bad = {
@@ -153,13 +153,13 @@ def _sound(stored: _Stored) -> _Stored:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     """Hold the lock file. Other dashboards hold it only briefly; raises ``OSError`` if one does not release it."""
     file = files.open_private(path, os.O_WRONLY)
     try:
         tries = 1
-        while not system.lock(file, wait=False):
-            if tries == _TRIES:
+        while not system.lock_file(file, wait=False):
+            if tries == _MAX_TRIES:
                 raise BlockingIOError(0, "another dashboard holds its lock")
             tries += 1
             time.sleep(_RETRY_S)

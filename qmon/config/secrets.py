@@ -16,70 +16,70 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 from urllib.parse import unquote, urlunsplit
 
-from qmon.config.notify import ALERTMANAGER, PAGERDUTY, Receiver, address, in_the_clear, in_variables, is_key
+from qmon.config.notify import ALERTMANAGER, PAGERDUTY, Receiver, is_key, is_unencrypted, parse_url, to_variable_name
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, WrongPassword
-from qmon.redact import remember
+from qmon.redact import remember_password
 
 T = TypeVar("T")
 
 # The service in the keyring. The user name is the target's name, or `notify NAME` for a receiver.
-SERVICE: Final = "qmon"
-_ALERTS: Final = "/api/v2/alerts"
+KEYRING_SERVICE: Final = "qmon"
+_ALERTS_PATH: Final = "/api/v2/alerts"
 
 # Minimum length at which the path or query of a secret URL is also hidden by itself.
-_TELLING: Final = 12
+_MIN_HIDDEN_CHARS: Final = 12
 
 
-def variable(target: str) -> str | None:
+def password_variable(target: str) -> str | None:
     """Return the environment variable for one target: ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``.
 
     ``None`` if the name has no letter or digit that a variable name may contain.
     """
-    name = in_variables(target)
+    name = to_variable_name(target)
     return f"QMON_PASSWORD_{name}" if name else None
 
 
-def from_environment(target: Target, environment: Mapping[str, str] | None = None) -> Secret | None:
+def password_from_environment(target: Target, environment: Mapping[str, str] | None = None) -> Secret | None:
     """Return the password in the environment for this target. The most specific variable wins."""
     known = os.environ if environment is None else environment
-    names = (variable(target.name), "QMON_PASSWORD", "PGPASSWORD" if target.engine == "postgres" else None)
+    names = (password_variable(target.name), "QMON_PASSWORD", "PGPASSWORD" if target.engine == "postgres" else None)
     return next(
         (Secret(known[name], f"the environment variable {name}") for name in names if name and known.get(name)), None
     )
 
 
-def ways(target: str) -> str:
+def password_advice(target: str) -> str:
     """Describe how to give the password of a target without a terminal."""
-    return f"set {variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {SERVICE} {target}'"
+    return f"set {password_variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {KEYRING_SERVICE} {target}'"
 
 
-def on_the_command_line(target: str) -> str:
+def command_line_warning(target: str) -> str:
     """Return the warning about a password typed on the command line."""
     return (
         "a password on the command line stays in the shell's history and in the list of processes; "
-        f"{variable(target) or 'QMON_PASSWORD'} or the keyring keeps it to itself"
+        f"{password_variable(target) or 'QMON_PASSWORD'} or the keyring keeps it to itself"
     )
 
 
-def from_keyring(target: Target) -> Secret | None:
+def password_from_keyring(target: Target) -> Secret | None:
     """Return the password in the system's keyring; ``None`` if there is none, or no working keyring."""
-    return _kept(target.name)
+    return _read_keyring(target.name)
 
 
-def _kept(user: str) -> Secret | None:
+def _read_keyring(user: str) -> Secret | None:
     # every keyring backend fails in its own way, and none of these errors matters here
     with contextlib.suppress(Exception):
         import keyring
 
-        if found := keyring.get_password(SERVICE, user):
-            return Secret(found, f"keyring, service {SERVICE}, user {user}")
+        if found := keyring.get_password(KEYRING_SERVICE, user):
+            return Secret(found, f"keyring, service {KEYRING_SERVICE}, user {user}")
     return None
 
 
-def from_prompt(target: Target) -> Secret | None:
+def ask_password(target: Target) -> Secret | None:
     """Ask the user for the password. ``None`` without a terminal, or if nothing was typed."""
     if not _can_ask():
         return None
@@ -95,16 +95,18 @@ def _can_ask() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-Source = Callable[[Target], Secret | None]
-_SOURCES: Final[tuple[Source, ...]] = (from_keyring, from_prompt, from_prompt, from_prompt)
+PasswordSource = Callable[[Target], Secret | None]
+_SOURCES: Final[tuple[PasswordSource, ...]] = (password_from_keyring, ask_password, ask_password, ask_password)
 
 
-def sources(*, may_ask: bool) -> tuple[Source, ...]:
+def password_sources(*, may_ask: bool) -> tuple[PasswordSource, ...]:
     """Return the sources of passwords: the keyring, then up to three prompts if the user may be asked."""
     return _SOURCES if may_ask else _SOURCES[:1]
 
 
-def unlock(target: Target, attempt: Callable[[Target], T], sources: tuple[Source, ...] = _SOURCES) -> tuple[Target, T]:
+def retry_with_password(
+    target: Target, attempt: Callable[[Target], T], sources: tuple[PasswordSource, ...] = _SOURCES
+) -> tuple[Target, T]:
     """Run ``attempt``, such as connecting, and retry it with a password if the server asks for one or refuses it.
 
     Returns the target with the password that worked, for later connections that cannot ask, and the result of
@@ -117,7 +119,7 @@ def unlock(target: Target, attempt: Callable[[Target], T], sources: tuple[Source
     except (PasswordNeeded, WrongPassword) as problem:
         refused = problem
     for source in sources:
-        if source is from_prompt and isinstance(refused, WrongPassword) and _can_ask():
+        if source is ask_password and isinstance(refused, WrongPassword) and _can_ask():
             print(f"qmon: {refused}", file=sys.stderr)
         if (password := source(target)) is None:
             continue
@@ -128,15 +130,17 @@ def unlock(target: Target, attempt: Callable[[Target], T], sources: tuple[Source
             refused = problem
     if isinstance(refused, WrongPassword):
         raise refused
-    raise PasswordNeeded(f"{refused}; {ways(target.name)}, or run qmon on a terminal")
+    raise PasswordNeeded(f"{refused}; {password_advice(target.name)}, or run qmon on a terminal")
 
 
-def log_in(target: Target, session: Session, sources: tuple[Source, ...] = _SOURCES) -> tuple[Target, Connection]:
+def connect_with_password(
+    target: Target, session: Session, sources: tuple[PasswordSource, ...] = _SOURCES
+) -> tuple[Target, Connection]:
     """Connect, asking for a password if needed. Return the target with its password, and the connection.
 
     Raises as ``retry_with_password`` does.
     """
-    return unlock(target, lambda known: engine_for(known).connect(known, session), sources)
+    return retry_with_password(target, lambda known: engine_for(known).connect(known, session), sources)
 
 
 # ------------------------------------------------------------------------------------------------------ of receivers
@@ -151,7 +155,7 @@ class Endpoint:
     authorization: Secret | None = None
 
 
-def endpoint(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Endpoint | None:
+def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Endpoint | None:
     """Return the destination of a receiver's requests with its secret; ``None`` if the secret is missing.
 
     Raises ``BadInput`` for an unusable value, without repeating it.
@@ -166,41 +170,41 @@ def endpoint(receiver: Receiver, environment: Mapping[str, str] | None = None) -
     )
     if secret is not None and receiver.url and not is_key(secret.reveal()):
         raise BadInput(f"{secret.origin}: is no key: a key has no spaces and no lines")
-    parts = address(url, where)
+    parts = parse_url(url, where)
     authorization = None
     if parts.username is not None:
         whose = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         authorization = Secret("Basic " + b64encode(whose.encode()).decode())
-        remember(unquote(parts.password or ""))
+        remember_password(unquote(parts.password or ""))
     elif receiver.bearer and secret is not None:
         authorization = Secret(f"Bearer {secret.reveal()}")
-    if secret is not None and in_the_clear(parts):
+    if secret is not None and is_unencrypted(parts):
         raise BadInput(f"{where}: others could read on the way what is secret; it must begin with https://")
     path = parts.path
-    if receiver.shape == ALERTMANAGER and not path.endswith(_ALERTS):
-        path = path.rstrip("/") + _ALERTS
+    if receiver.shape == ALERTMANAGER and not path.endswith(_ALERTS_PATH):
+        path = path.rstrip("/") + _ALERTS_PATH
     if secret is not None and not receiver.url:
         for part in (parts.path, parts.query):
-            if len(part) >= _TELLING:
-                remember(part)
+            if len(part) >= _MIN_HIDDEN_CHARS:
+                remember_password(part)
     full = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, parts.query, ""))
     return Endpoint(Secret(full), secret if receiver.shape == PAGERDUTY else None, authorization)
 
 
 def receiver_secret(receiver: Receiver, environment: Mapping[str, str] | None = None) -> Secret | None:
     """Return the URL or the key of a receiver, from the environment or the keyring."""
-    known, name = os.environ if environment is None else environment, receiver.variable
+    known, name = os.environ if environment is None else environment, receiver.variable_name
     if name and (found := known.get(name, "").strip()):
         return Secret(found, f"the environment variable {name}")
-    return _kept(_user(receiver))
+    return _read_keyring(_keyring_user(receiver))
 
 
-def receiver_ways(receiver: Receiver) -> str:
+def receiver_secret_advice(receiver: Receiver) -> str:
     """Describe how to give the missing secret of a receiver."""
     what = "key" if receiver.url else "URL"
-    first = f"set {receiver.variable}, or " if receiver.variable else ""
-    return f"its {what} is missing: {first}store it with 'keyring set {SERVICE} \"{_user(receiver)}\"'"
+    first = f"set {receiver.variable_name}, or " if receiver.variable_name else ""
+    return f"its {what} is missing: {first}store it with 'keyring set {KEYRING_SERVICE} \"{_keyring_user(receiver)}\"'"
 
 
-def _user(receiver: Receiver) -> str:
+def _keyring_user(receiver: Receiver) -> str:
     return f"notify {receiver.name}"

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.alerts.io import limit, patterns
-from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, matches
-from qmon.model.config_reader import Keys, nearest
+from qmon.model.alerts.io import parse_limit, parse_patterns
+from qmon.model.alerts.rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matches_pattern
+from qmon.model.config_reader import Keys, suggest_nearest
 
 # Figures for which the lake stores the duration of each value, by their names in the status report.
-KEPT: Final = ("ready", "oldest_seconds")
+STORED_FIGURES: Final = ("ready", "oldest_seconds")
 _WINDOW_S: Final = 28 * 86_400.0
-_LEAST_WINDOW_S: Final = 86_400.0
+_MIN_WINDOW_S: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,19 @@ class Objective:
     below: float
     share: float
     window_s: float = _WINDOW_S
-    targets: tuple[str, ...] = (EVERY,)
-    queues: tuple[str, ...] = (EVERY,)
+    targets: tuple[str, ...] = (ANY_NAME,)
+    queues: tuple[str, ...] = (ANY_NAME,)
 
     @property
     def label(self) -> str:
         """The figure's name on screens: ``oldest``, ``depth``."""
-        return FIGURES[self.figure].label
+        return LIMIT_FIGURES[self.figure].label
 
-    def of(self, target: str, queue: str) -> bool:
+    def applies_to(self, target: str, queue: str) -> bool:
         """Return whether it applies to this queue."""
-        return any(matches(each, target) for each in self.targets) and any(matches(each, queue) for each in self.queues)
+        return any(matches_pattern(each, target) for each in self.targets) and any(
+            matches_pattern(each, queue) for each in self.queues
+        )
 
 
 def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[Objective, ...]:
@@ -48,38 +50,40 @@ def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tup
     out: dict[str, Objective] = {}
     for number, each in enumerate(raw, 1):
         keys = Keys(each, f"{where}[{number}]")
-        found = _objective(keys, number)
+        found = _read_objective(keys, number)
         if found.name in out:
             raise BadInput(f"{keys.path('name')}: there is an slo {found.name!r} above already")
         out[found.name] = found
     return tuple(out.values())
 
 
-def _objective(keys: Keys, number: int) -> Objective:
-    written = keys.need_text("figure")
+def _read_objective(keys: Keys, number: int) -> Objective:
+    written = keys.require_text("figure")
     figure = ALIASES.get(written, written)
-    if figure not in KEPT:
-        known = [FIGURES[name].label for name in KEPT]
-        raise BadInput(f"{keys.path('figure')}: {written!r} is no figure of service levels{nearest(written, known)}")
-    below, share, window_s = limit(keys, "below", figure), keys.number("objective"), keys.seconds("window")
+    if figure not in STORED_FIGURES:
+        known = [LIMIT_FIGURES[name].label for name in STORED_FIGURES]
+        raise BadInput(
+            f"{keys.path('figure')}: {written!r} is no figure of service levels{suggest_nearest(written, known)}"
+        )
+    below, share, window_s = parse_limit(keys, "below", figure), keys.number("objective"), keys.seconds("window")
     if below is None:
-        raise keys.missing("below")
+        raise keys.missing_key_error("below")
     if below <= 0:
         raise BadInput(f"{keys.path('below')}: must be more than 0")
     if share is None:
-        raise keys.missing("objective")
+        raise keys.missing_key_error("objective")
     if not 0 < share < 1:
         raise BadInput(f"{keys.path('objective')}: is a share of the time, more than 0 and less than 1: 0.99 for 99 %")
-    if window_s is not None and window_s < _LEAST_WINDOW_S:
+    if window_s is not None and window_s < _MIN_WINDOW_S:
         raise BadInput(f"{keys.path('window')}: must be at least 1d")
     found = Objective(
-        keys.text("name") or f"{FIGURES[figure].label} ({number})",
+        keys.text("name") or f"{LIMIT_FIGURES[figure].label} ({number})",
         figure,
         below,
         share,
         _WINDOW_S if window_s is None else window_s,
-        patterns(keys, "target", (EVERY,)),
-        patterns(keys, "queue", (EVERY,)),
+        parse_patterns(keys, "target", (ANY_NAME,)),
+        parse_patterns(keys, "queue", (ANY_NAME,)),
     )
-    keys.finish()
+    keys.reject_unknown_keys()
     return found

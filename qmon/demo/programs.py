@@ -10,7 +10,7 @@ from pathlib import Path
 
 from qmon.demo.account import Account
 from qmon.errors import BadInput
-from qmon.redact import without_secrets
+from qmon.redact import environment_without_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,16 @@ class Programs:
     bin_dir: Path
     account: Account
 
-    def initdb(self, data: Path, superuser: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
+    def start_initdb(self, data: Path, superuser: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
         """Start initdb for a data folder. Its messages are on its standard output."""
-        return self._start("initdb", ["-D", str(data), "-U", superuser, *options], subprocess.PIPE)
+        return self._start_program("initdb", ["-D", str(data), "-U", superuser, *options], subprocess.PIPE)
 
-    def postgres(self, data: Path, mark: str, log: Path) -> subprocess.Popen[bytes]:
+    def start_postgres(self, data: Path, mark: str, log: Path) -> subprocess.Popen[bytes]:
         """Start a server whose processes all have the mark on their command lines. Its messages go to the log."""
         with log.open("ab") as file:
-            return self._start("postgres", ["-D", str(data), "-c", f"cluster_name={mark}"], file.fileno())
+            return self._start_program("postgres", ["-D", str(data), "-c", f"cluster_name={mark}"], file.fileno())
 
-    def _start(self, program: str, arguments: Sequence[str], output: int) -> subprocess.Popen[bytes]:
+    def _start_program(self, program: str, arguments: Sequence[str], output: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [str(self.bin_dir / program), *arguments],
             stdin=subprocess.DEVNULL,
@@ -41,28 +41,28 @@ class Programs:
             stderr=subprocess.STDOUT,
             start_new_session=True,
             cwd="/",
-            env=_environment(),
+            env=_program_environment(),
             umask=0o077,
             **self.account.run_as,
         )
 
-    def tool(self, program: str, arguments: Sequence[str]) -> None:
+    def run_tool(self, program: str, arguments: Sequence[str]) -> None:
         """Run a client program as ourselves and wait for it. Raises ``BadInput`` with its message if it fails."""
         done = subprocess.run(
             [str(self.bin_dir / program), *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=_environment(),
+            env=_program_environment(),
             cwd="/",
             check=False,
         )
         if done.returncode:
-            raise BadInput(f"{program} failed: {last_words(done.stderr)}")
+            raise BadInput(f"{program} failed: {last_lines(done.stderr)}")
 
 
-def _environment() -> dict[str, str]:
+def _program_environment() -> dict[str, str]:
     """Return our environment without libpq's variables, and without a locale that the machine may not have."""
-    known = without_secrets(os.environ)
+    known = environment_without_secrets(os.environ)
     kept = {name: value for name, value in known.items() if not name.startswith(("PG", "LC_", "LANG"))}
     return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
 
@@ -75,7 +75,7 @@ def append_settings(data: Path, settings: Mapping[str, str]) -> None:
             conf.write(f"{name} = '{quoted}'\n")
 
 
-def takes_connections(data: Path, pid: int) -> bool:
+def is_accepting_connections(data: Path, pid: int) -> bool:
     """Return true if the postmaster with this id has recorded in ``postmaster.pid`` that it is ready."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
@@ -84,7 +84,7 @@ def takes_connections(data: Path, pid: int) -> bool:
     return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
 
 
-def last_words(output: bytes) -> str:
+def last_lines(output: bytes) -> str:
     """Return the last three lines of a program's output as one line."""
     lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
     return " / ".join(lines[-3:]) or "it said nothing"

@@ -12,25 +12,25 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from qmon.demo.scene import PARTS, SCHEMA, loads
+from qmon.demo.scene import PARTS, SCHEMA, healthy_loads
 from qmon.demo.server import EmbeddedServer
 from qmon.demo.story import Story
 from qmon.engines.base import Bound, Connection, Session, Target
-from qmon.engines.registry import engine
+from qmon.engines.registry import engine_named
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.errors import Unreachable
-from qmon.model.budget import AT_ONCE
+from qmon.model.budget import UNLIMITED
 from qmon.model.layout.layout import Layout
 from qmon.model.report import status_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from qmon.workload.counts import CommittedCounts
 from qmon.workload.load import Load
-from qmon.workload.statements import Statements
+from qmon.workload.statements import WorkloadStatements
 
 NAME: Final = "demo"
 INTERVAL_S: Final = 1.0
@@ -53,65 +53,65 @@ class Scene(NamedTuple):
 
 
 @contextlib.contextmanager
-def scene(*, tour: bool = False) -> Iterator[Scene]:
+def run_scene(*, tour: bool = False) -> Iterator[Scene]:
     """Run the server with the scene's queues under load. Everything is stopped and removed at the end.
 
     ``tour``: one fault at a time, each until it is answered. Raises ``BadInput`` if the server's programs are missing,
     and ``Unreachable`` if it does not start.
     """
-    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, tour=tour) as made:
+    with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, tour=tour) as made:
         yield made
 
 
 @contextlib.contextmanager
-def scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
+def run_scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
     """Run the scene's queues under load on a server that runs with ``SETTINGS``."""
-    _tell("PostgreSQL is up; installing the queues", quiet)
-    target = target_of(server.url())
-    layouts = _install(target)
+    _print_progress("PostgreSQL is up; installing the queues", quiet)
+    target = demo_target(server.url())
+    layouts = _install_queues(target)
     with (
-        Load(target, loads(layouts)) as load,
+        Load(target, healthy_loads(layouts)) as load,
         Story(target, layouts, load, server.folder / "operations.jsonl", tour=tour) as story,
     ):
-        _tell("the queues are under load; faults come and go", quiet)
+        _print_progress("the queues are under load; faults come and go", quiet)
         yield Scene(target, load, story)
 
 
-def target_of(url: str) -> Target:
+def demo_target(url: str) -> Target:
     """Return the demo's server as a target."""
     found = read_url(url, NAME)
     return Target(NAME, found.engine, found.keywords, password=found.password, environment="demo")
 
 
-def headless(seconds: float) -> tuple[View, dict[str, Any]]:
+def run_headless(seconds: float) -> tuple[View, dict[str, Any]]:
     """Run the scene for some seconds without a screen.
 
     Returns qmon's last view, and the same as a report with the load's own counts by queue under ``workload``.
     """
-    with scene() as (target, load, _):
-        views = _watch(target, seconds)
+    with run_scene() as (target, load, _):
+        views = _watch_target(target, seconds)
         view = views[-1]
-        until(load.counts, view.sampled_at)
+        wait_until_counted(load.counts, view.sampled_at)
         report = status_object(view)
-        report["workload"] = {queue.name: _counted(queue, view, load.counts) for queue in view.queues}
+        report["workload"] = {queue.name: _load_counts(queue, view, load.counts) for queue in view.queues}
     return view, report
 
 
-def until(counts: CommittedCounts, at: float) -> None:
+def wait_until_counted(counts: CommittedCounts, at: float) -> None:
     """Wait until the load has counted up to a moment (seconds since the epoch)."""
     pause = threading.Event()
     while counts.last_at() < at:
         pause.wait(0.02)
 
 
-def _install(target: Target) -> dict[str, Layout]:
-    chosen = engine("postgres")
+def _install_queues(target: Target) -> dict[str, Layout]:
+    chosen = engine_named("postgres")
     with contextlib.closing(chosen.connect(target, Session("setup"))) as connection:
-        schema = queries.load(chosen.name, "control/create_schema", connection.version)
+        schema = queries.load_query(chosen.name, "control/create_schema", connection.version)
         connection.execute(Bound(queries.render(schema, {"schema": SCHEMA}, chosen)))
         layouts = {}
         for part in PARTS:
-            made = install(
+            made = install_queue(
                 connection,
                 chosen,
                 part.design,
@@ -122,29 +122,29 @@ def _install(target: Target) -> dict[str, Layout]:
                 owner_held_while_working=True,
             )
             layouts[part.queue] = made.layout
-            _fill(connection, Statements(chosen, made.layout, connection.version), part.backlog)
+            _fill_backlog(connection, WorkloadStatements(chosen, made.layout, connection.version), part.backlog)
         return layouts
 
 
-def _fill(connection: Connection, statements: Statements, backlog: int) -> None:
+def _fill_backlog(connection: Connection, statements: WorkloadStatements, backlog: int) -> None:
     if not backlog:
         return
     with connection.transaction():
-        bound: Bound = statements.bound("push", {"payload": "backlog"})
+        bound: Bound = statements.bind("push", {"payload": "backlog"})
         for _ in range(backlog):
             connection.fetch(bound)
 
 
-def _watch(target: Target, seconds: float) -> list[View]:
+def _watch_target(target: Target, seconds: float) -> list[View]:
     history, views, problems = TargetHistory(), list[View](), list[str]()
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):
             problems.append(event.reason)
         else:
-            views.append(history.add(event))
+            views.append(history.record_snapshot(event))
 
-    poller = open_poller(target, interval_s=INTERVAL_S, budget=AT_ONCE)
+    poller = open_poller(target, interval_s=INTERVAL_S, budget=UNLIMITED)
     poller.start(sink)
     try:
         threading.Event().wait(seconds)
@@ -155,15 +155,15 @@ def _watch(target: Target, seconds: float) -> list[View]:
     return views
 
 
-def _counted(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
+def _load_counts(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
     """Return the load's own counts over the window of qmon's rates, and its depth at the moment of the view."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:
         return {"push_rate": None, "pop_rate": None, "depth": round(depth)}
-    flow = counts.between(view.sampled_at - queue.window_s, view.sampled_at)[queue.name]
+    flow = counts.flow_between(view.sampled_at - queue.window_s, view.sampled_at)[queue.name]
     return {"push_rate": round(flow.push_rate, 4), "pop_rate": round(flow.pop_rate, 4), "depth": round(depth)}
 
 
-def _tell(text: str, quiet: bool) -> None:
+def _print_progress(text: str, quiet: bool) -> None:
     if not quiet:
         print(f"qmon demo: {text}", file=sys.stderr)

@@ -61,7 +61,7 @@ STEADY: Final = (
 )
 
 
-def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
+def healthy_loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
     """Return the healthy load. All queues keep up, except for thumbnails and ledger, whose backlogs drain slowly."""
     of_its_own: dict[str, dict[str, float]] = {"ledger": {"poppers": 3, "pop_rate": 7.0}, "uploads": {"pop_rate": 40.0}}
 
@@ -96,7 +96,7 @@ class PlannedPause:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StoryStep:
     """One fault of the story: what happens, its description, and the verdict that shows it.
 
     ``queue``: the queue with the verdict, empty if there are several. ``keys``: the keys that fix it, from the overview
@@ -110,7 +110,7 @@ class Step:
     keys: tuple[str, ...]
     answer: str
 
-    def seen_in(self, view: View) -> bool:
+    def is_seen_in(self, view: View) -> bool:
         """Return true if the verdict holds in a view."""
         return any(
             verdict.code == self.code
@@ -125,7 +125,7 @@ _AGAIN_S: Final = 240.0
 
 # The first minute: stuck, paused, ring full, blocked, held back. A tour shows them in this order, one at a time.
 STORY: Final = (
-    Step(
+    StoryStep(
         PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S),
         "invoices",
         "stuck in progress",
@@ -133,7 +133,7 @@ STORY: Final = (
         ("r",),
         "choose invoices, press r, and confirm: the message is made ready again",
     ),
-    Step(
+    StoryStep(
         PlannedPause("prices", "the price list is being corrected", at_s=20, for_s=_LASTS_S, every_s=_AGAIN_S),
         "prices",
         "paused",
@@ -141,7 +141,7 @@ STORY: Final = (
         ("p",),
         "choose prices, press p, and confirm: its pushers go on",
     ),
-    Step(
+    StoryStep(
         PlannedFault("rate", "uploads", at_s=24, for_s=_LASTS_S, amount=250, every_s=_AGAIN_S),
         "uploads",
         "ring full",
@@ -149,7 +149,7 @@ STORY: Final = (
         ("p",),
         "choose uploads, press p, and confirm: its pushers pause until the poppers have caught up",
     ),
-    Step(
+    StoryStep(
         PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"),
         "ledger",
         "everything locked",
@@ -157,7 +157,7 @@ STORY: Final = (
         ("4", "E"),
         "press 4 to see who waits for whom, then E, and confirm: the blocker is ended",
     ),
-    Step(
+    StoryStep(
         PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"),
         "",
         "cleanup held back",

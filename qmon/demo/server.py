@@ -19,8 +19,8 @@ from qmon import files
 from qmon.demo import binaries, cleanup, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.guardian import Guardian
-from qmon.demo.places import DemoFolder, new_folder
-from qmon.demo.programs import Programs, append_settings, last_words, takes_connections
+from qmon.demo.places import DemoFolder, create_demo_folder
+from qmon.demo.programs import Programs, append_settings, is_accepting_connections, last_lines
 from qmon.errors import BadInput, Unreachable
 from qmon.model.text import duration
 
@@ -67,13 +67,13 @@ class EmbeddedServer:
             settings: lines of postgresql.conf that override ours.
             tcp: also listen on 127.0.0.1.
         """
-        self._wanted_bin = bin_dir
+        self._requested_bin_dir = bin_dir
         self._settings = dict(settings or {})
         self._tcp = tcp
         self._mark = f"qmon-{secrets.token_hex(8)}"
         self._password = secrets.token_urlsafe(18) if tcp else ""
         self._port = _free_port() if tcp else 5432
-        self._place: DemoFolder | None = None
+        self._demo_folder: DemoFolder | None = None
         self._programs: Programs | None = None
         self._guardian: Guardian | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -83,22 +83,22 @@ class EmbeddedServer:
     @property
     def folder(self) -> Path:
         """The folder of data and log. Raises ``BadInput`` before the first start."""
-        return self._require_place().folder
+        return self._require_folder().folder
 
     @property
     def socket_dir(self) -> Path:
         """The folder of the socket. Raises ``BadInput`` before the first start."""
-        return self._require_place().sockets
+        return self._require_folder().sockets
 
     @property
     def log(self) -> Path:
         """The server's log file. Raises ``BadInput`` before the first start."""
-        return self._require_place().log
+        return self._require_folder().log
 
     @property
     def bin_dir(self) -> Path:
         """The folder of the programs in use, such as psql. Raises ``BadInput`` before the first start."""
-        return self._ready_programs().bin_dir
+        return self._require_programs().bin_dir
 
     @property
     def port(self) -> int:
@@ -118,7 +118,7 @@ class EmbeddedServer:
         return self._mark
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """True if the postmaster lives, frozen or not."""
         return self._process is not None and self._process.poll() is None
 
@@ -149,14 +149,14 @@ class EmbeddedServer:
             BadInput: there are no programs, no account to run as, or no folder for it.
             Unreachable: it did not start within 120 s. The message ends with its last output.
         """
-        if self.running:
+        if self.is_running:
             return
-        if self._place is not None:
-            self._launch()
+        if self._demo_folder is not None:
+            self._launch_server()
             return
         try:
-            self._make()
-            self._launch()
+            self._create_server()
+            self._launch_server()
             self.create_database("qmon")
         except BaseException:
             self.destroy()
@@ -168,32 +168,32 @@ class EmbeddedServer:
             return
         if self._process.poll() is None:
             self._process.send_signal(_STOP[mode])
-            processes.thaw(self._mark)
+            processes.thaw_marked(self._mark)
             try:
                 self._process.wait(_STOP_S)
             except subprocess.TimeoutExpired:
-                processes.kill(self._mark)
-        self._reap()
+                processes.kill_marked(self._mark)
+        self._reap_process()
 
     def kill(self) -> None:
         """Kill the postmaster and all its children at once (SIGKILL), like a power failure. ``start`` recovers."""
-        processes.kill(self._mark)
-        self._reap()
+        processes.kill_marked(self._mark)
+        self._reap_process()
 
     def freeze(self) -> None:
         """Stop every process of the server (SIGSTOP): it accepts connections and answers nothing."""
-        processes.freeze(self._mark)
+        processes.freeze_marked(self._mark)
 
     def thaw(self) -> None:
         """Continue a frozen server (SIGCONT)."""
-        processes.thaw(self._mark)
+        processes.thaw_marked(self._mark)
 
     def destroy(self) -> None:
         """End the server immediately and remove everything it created. Idempotent. It cannot be started again."""
-        if self._place is not None:
-            cleanup.end_server(self._mark, self._place.data)
-            self._reap()
-            shutil.rmtree(self._place.folder, ignore_errors=True)
+        if self._demo_folder is not None:
+            cleanup.end_server(self._mark, self._demo_folder.data)
+            self._reap_process()
+            shutil.rmtree(self._demo_folder.folder, ignore_errors=True)
         if self._guardian is not None:
             self._guardian.close()
 
@@ -210,29 +210,29 @@ class EmbeddedServer:
 
     def create_database(self, name: str) -> None:
         """Create a database. Raises ``BadInput`` with the server's message if that fails."""
-        self._tool("createdb", "--", name)
+        self._run_tool("createdb", "--", name)
 
     # ----------------------------------------------------------------------------------------------------- internals
 
-    def _require_place(self) -> DemoFolder:
-        if self._place is None:
+    def _require_folder(self) -> DemoFolder:
+        if self._demo_folder is None:
             raise BadInput("the embedded server has not been started")
-        return self._place
+        return self._demo_folder
 
-    def _ready_programs(self) -> Programs:
+    def _require_programs(self) -> Programs:
         if self._programs is None:
             raise BadInput("the embedded server has not been started")
         return self._programs
 
-    def _make(self) -> None:
-        wanted = self._wanted_bin or binaries.packaged()
+    def _create_server(self) -> None:
+        wanted = self._requested_bin_dir or binaries.packaged_bin_dir()
         account = server_account()
         self._guardian = Guardian()
-        place = self._place = new_folder(account)
-        self._guardian.keep_server(self._mark, place.data)
-        self._guardian.keep_folder(place.folder)
-        place.fill(account)
-        self._programs = Programs(binaries.reachable(wanted, account, place.spare), account)
+        place = self._demo_folder = create_demo_folder(account)
+        self._guardian.register_server(self._mark, place.data)
+        self._guardian.register_folder(place.folder)
+        place.create_folders(account)
+        self._programs = Programs(binaries.reachable_bin_dir(wanted, account, place.spare), account)
         self._initdb(place, account)
         own = {
             "unix_socket_directories": str(place.sockets),
@@ -246,42 +246,42 @@ class EmbeddedServer:
         options = ["--locale=C", "--encoding=UTF8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"]
         secret = place.folder / "password"
         if self._tcp:
-            files.write_new(secret, self._password)
-            account.own(secret)
+            files.write_new_file(secret, self._password)
+            account.give_ownership(secret)
             options.append(f"--pwfile={secret}")
-        made = self._ready_programs().initdb(place.data, SUPERUSER, options)
-        self.guardian.keep_group(made.pid)
+        made = self._require_programs().start_initdb(place.data, SUPERUSER, options)
+        self.guardian.register_group(made.pid)
         try:
             output, _ = made.communicate()
         except BaseException:
             cleanup.end_group(made.pid)
             raise
         finally:
-            self.guardian.forget_group(made.pid)
+            self.guardian.unregister_group(made.pid)
             secret.unlink(missing_ok=True)
         if made.returncode:
-            raise Unreachable(f"initdb failed: {last_words(output)}")
+            raise Unreachable(f"initdb failed: {last_lines(output)}")
 
-    def _launch(self) -> None:
-        place = self._require_place()
-        process = self._process = self._ready_programs().postgres(place.data, self._mark, place.log)
+    def _launch_server(self) -> None:
+        place = self._require_folder()
+        process = self._process = self._require_programs().start_postgres(place.data, self._mark, place.log)
         deadline = time.monotonic() + _START_S
-        while not takes_connections(place.data, process.pid):
+        while not is_accepting_connections(place.data, process.pid):
             if process.poll() is not None:
-                raise Unreachable(f"the embedded server did not start: {last_words(place.log.read_bytes())}")
+                raise Unreachable(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
             if time.monotonic() > deadline:
                 raise Unreachable(f"the embedded server is not ready after {duration(_START_S)}")
             time.sleep(0.01)
 
-    def _reap(self) -> None:
+    def _reap_process(self) -> None:
         if self._process is not None:
             self._process.wait()
-            processes.wait_gone(self._mark, _STOP_S)
+            processes.wait_marked_gone(self._mark, _STOP_S)
             self._process = None
 
-    def _tool(self, program: str, *arguments: str) -> None:
+    def _run_tool(self, program: str, *arguments: str) -> None:
         where = ["-h", str(self.socket_dir), "-p", str(self._port), "-U", SUPERUSER]
-        self._ready_programs().tool(program, [*where, *arguments])
+        self._require_programs().run_tool(program, [*where, *arguments])
 
 
 def _free_port() -> int:

@@ -12,7 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
-from qmon.demo.scene import LATER, STORY, PlannedPause, Step
+from qmon.demo.scene import LATER, STORY, PlannedPause, StoryStep
 from qmon.engines.base import Target
 from qmon.errors import QmonError
 from qmon.model.layout.layout import Layout
@@ -25,17 +25,17 @@ from qmon.operate.operator import Operator
 from qmon.workload.load import Load
 from qmon.workload.plan import PlannedFault
 
-SEEN_S: Final = 60.0
+SEEN_WITHIN_S: Final = 60.0
 
 # Seconds to wait for a fault to be seen (`SEEN_WITHIN_S`) and then to be answered, before the tour goes on.
-ANSWERED_S: Final = 60.0
+ANSWERED_WITHIN_S: Final = 60.0
 
 # Faults last this many times longer on a tour, so that there is time to read.
-LONGER: Final = 3.0
+TOUR_FACTOR: Final = 3.0
 BETWEEN_S: Final = 4.0
 
 # Consecutive views that must show that a fault is there, or over.
-_TWICE: Final = 2
+_AGREEING_VIEWS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,11 @@ class Story:
         self._layouts, self._load, self._tour = layouts, load, tour
         self._operator = Operator(replace(open_context(target), who="shift lead", audit=audit))
         self._news = threading.Condition()
-        self._over = False
-        self._seen: View | None = None
-        self._told = TourStep("TOUR", "the queues have just come under load", "all is well until something breaks")
+        self._is_over = False
+        self._last_view: View | None = None
+        self._current_step = TourStep(
+            "TOUR", "the queues have just come under load", "all is well until something breaks"
+        )
         self._thread = threading.Thread(target=self._run, name="qmon story", daemon=True)
 
     def __enter__(self) -> Self:
@@ -72,21 +74,21 @@ class Story:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._news:
-            self._over = True
+            self._is_over = True
             self._news.notify_all()
         self._thread.join()
 
-    def told(self) -> TourStep:
+    def current_step(self) -> TourStep:
         """Return the current text of the tour."""
-        return self._told
+        return self._current_step
 
-    def watching(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
+    def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
         """Return ``fold`` wrapped so that the tour sees its views."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
             with self._news:
-                self._seen = view
+                self._last_view = view
                 self._news.notify_all()
             return view
 
@@ -95,57 +97,59 @@ class Story:
     def _run(self) -> None:
         began = monotonic()
         if self._tour:
-            self._one_by_one()
-            self._by_the_clock(monotonic(), LATER)
+            self._run_tour()
+            self._run_by_clock(monotonic(), LATER)
         else:
-            self._by_the_clock(began, (*(step.trouble for step in STORY), *LATER))
+            self._run_by_clock(began, (*(step.trouble for step in STORY), *LATER))
 
-    def _by_the_clock(self, began: float, troubles: tuple[PlannedFault | PlannedPause, ...]) -> None:
+    def _run_by_clock(self, began: float, troubles: tuple[PlannedFault | PlannedPause, ...]) -> None:
         due = [(trouble.at_s, number) for number, trouble in enumerate(troubles)]
         heapq.heapify(due)
         while due:
             at_s, number = heapq.heappop(due)
             if self._ended_within(began + at_s - monotonic()):
                 return
-            self._begin(troubles[number])
+            self._begin_trouble(troubles[number])
             if (every_s := troubles[number].every_s) is not None:
                 heapq.heappush(due, (at_s + every_s, number))
 
-    def _one_by_one(self) -> None:
+    def _run_tour(self) -> None:
         for number, step in enumerate(STORY, start=1):
             title = f"TOUR {number} of {len(STORY)}"
-            self._told = TourStep(title, step.broken, "wait until qmon sees it")
-            self._begin(replace(step.trouble, for_s=LONGER * step.trouble.for_s))
-            if self._sees(step, True, SEEN_S):
-                self._told = TourStep(title, step.broken, step.answer)
-                over = self._sees(step, False, ANSWERED_S)
-                self._told = TourStep(title, step.broken, f"{'✓ this is over; ' if over else ''}the next one follows")
+            self._current_step = TourStep(title, step.broken, "wait until qmon sees it")
+            self._begin_trouble(replace(step.trouble, for_s=TOUR_FACTOR * step.trouble.for_s))
+            if self._wait_for_verdict(step, True, SEEN_WITHIN_S):
+                self._current_step = TourStep(title, step.broken, step.answer)
+                over = self._wait_for_verdict(step, False, ANSWERED_WITHIN_S)
+                self._current_step = TourStep(
+                    title, step.broken, f"{'✓ this is over; ' if over else ''}the next one follows"
+                )
             if self._ended_within(BETWEEN_S):
                 return
-        self._told = TourStep("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
+        self._current_step = TourStep("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
 
-    def _begin(self, trouble: PlannedFault | PlannedPause) -> None:
+    def _begin_trouble(self, trouble: PlannedFault | PlannedPause) -> None:
         with contextlib.suppress(QmonError):  # the server may be stopping, or the user has changed the queue
             if isinstance(trouble, PlannedFault):
-                self._load.inject(trouble)
+                self._load.inject_fault(trouble)
             else:
-                self._pause(trouble)
+                self._pause_queue(trouble)
 
-    def _pause(self, pause: PlannedPause) -> None:
+    def _pause_queue(self, pause: PlannedPause) -> None:
         action = self._operator.pause(self._layouts[pause.queue], Side.PUSHERS, for_s=pause.for_s)
-        action.apply(Permission(pause.reason), lambda _: None, lambda: self._over)
+        action.apply(Permission(pause.reason), lambda _: None, lambda: self._is_over)
 
     def _ended_within(self, seconds: float) -> bool:
         with self._news:
-            return self._news.wait_for(lambda: self._over, max(0.0, seconds))
+            return self._news.wait_for(lambda: self._is_over, max(0.0, seconds))
 
-    def _sees(self, step: Step, there: bool, seconds: float) -> bool:
+    def _wait_for_verdict(self, step: StoryStep, expected: bool, seconds: float) -> bool:
         """Wait until two consecutive new views agree that the fault is there, or not. Returns false on timeout."""
-        end, before, agree = monotonic() + seconds, self._seen, 0
+        end, before, agree = monotonic() + seconds, self._last_view, 0
         with self._news:
-            while not self._over and agree < _TWICE and (left := end - monotonic()) > 0:
+            while not self._is_over and agree < _AGREEING_VIEWS and (left := end - monotonic()) > 0:
                 self._news.wait(left)
-                if self._seen is not None and self._seen is not before:
-                    before = self._seen
-                    agree = agree + 1 if step.seen_in(before) is there else 0
-        return agree == _TWICE
+                if self._last_view is not None and self._last_view is not before:
+                    before = self._last_view
+                    agree = agree + 1 if step.is_seen_in(before) is expected else 0
+        return agree == _AGREEING_VIEWS

@@ -13,12 +13,12 @@ from qmon.model.budget import Budget
 from qmon.model.layout.zones import Zone
 
 # UTF-16 units of the longest text that is not a large object (SQL Server).
-LONGEST_TEXT: Final = 4000
+MAX_TEXT_UNITS: Final = 4000
 # Characters of an error that lists and plans show.
 MOST_OF_AN_ERROR: Final = 200
 
 
-def values_of(bound: Bound, *, nul_allowed: bool) -> list[Value]:
+def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     """Return the values in the order of the statement's question marks.
 
     Raises ``BadInput`` if a value is missing or not used, or contains a NUL character, which PostgreSQL cannot
@@ -35,9 +35,9 @@ def values_of(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     return values
 
 
-def of_one_length(value: Value) -> bool:
+def fits_max_text(value: Value) -> bool:
     """Return whether a value can be sent as a text of ``MAX_TEXT_UNITS``: NULL and texts that are short enough."""
-    return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * LONGEST_TEXT)
+    return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * MAX_TEXT_UNITS)
 
 
 # Seconds that an answer may be late. The server enforces statement timeouts itself; this covers the network.
@@ -186,14 +186,14 @@ class Connection(Protocol):
         types stay the same.
         """
 
-    def set_up(self, bound: Bound) -> None:
+    def set_up_session(self, bound: Bound) -> None:
         """Run a statement that configures the session, at once, or on a pooled connection at the start of each
         transaction.
 
         Its parameter ``local``, if it has one, is set here.
         """
 
-    def limit(self, statement_s: float) -> None:
+    def limit_statements(self, statement_s: float) -> None:
         """End statements after this many seconds from now on, in place of the session's first setting."""
 
     def execute(self, bound: Bound) -> int:
@@ -236,22 +236,22 @@ class Engine(Protocol):
         parameter (``nextval``).
         """
 
-    def ids(self, ids: Sequence[int]) -> str:
+    def ids_value(self, ids: Sequence[int]) -> str:
         """Return several object ids as one value, in the form that the statements of this engine take."""
 
-    def texts(self, texts: Iterable[str]) -> str:
+    def texts_value(self, texts: Iterable[str]) -> str:
         """Return several texts as one value, in order, in the form that the statements of this engine take."""
 
-    def utc(self, expression: str, zone: Zone) -> str:
+    def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return an expression for a time in UTC. ``zone`` applies if the time has no zone itself."""
 
-    def clock(self, zone: Zone) -> str:
+    def clock_expression(self, zone: Zone) -> str:
         """Return an expression for the current time, comparable with a column of this zone."""
 
-    def now_less(self, zone: Zone, seconds: str) -> str:
+    def now_minus(self, zone: Zone, seconds: str) -> str:
         """Return the start time of the statement, minus some seconds if given, in a form that an index can serve."""
 
-    def advisory_lock(self, key: str) -> str:
+    def advisory_lock_condition(self, key: str) -> str:
         """Return a condition: a session of this database holds an advisory lock with this whole number as key.
 
         Raises ``BadInput`` if the engine has no such locks.
@@ -263,7 +263,7 @@ class Engine(Protocol):
         The column is not converted.
         """
 
-    def readable(self, column: str, kind: str) -> str:
+    def readable_expression(self, column: str, kind: str) -> str:
         """Return an expression for a column's value in a type that can be converted to text. ``column``: quoted."""
         ...
 
@@ -280,50 +280,50 @@ class Engine(Protocol):
         """
         ...
 
-    def text_of(self, columns: Sequence[str]) -> str:
+    def text_expression(self, columns: Sequence[str]) -> str:
         """Return an expression for the text of a column, or of several in the format of ``qmon.model.layout.ids``.
 
         ``columns``: quoted.
         """
 
-    def equals(self, column: str, type_name: str, kind: str) -> str:
+    def equals_condition(self, column: str, type_name: str, kind: str) -> str:
         """Return a condition: the column (quoted) equals the value whose text is one parameter.
 
         ``type_name``: its type, with length. ``kind``: its base type, without. An index on the column serves it.
         """
 
-    def compared(self, column: str, how: str, kind: str, value: str) -> str:
+    def compare_condition(self, column: str, operator: str, kind: str, value: str) -> str:
         """Return a condition: the column (quoted, of type ``kind``) compares with a value given as text.
 
         ``operator``: such as ``<=``. An index on the column serves it.
         """
         ...
 
-    def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
+    def byte_order_expression(self, text: str, operator: str = "", value: str = "") -> str:
         """Return a text to sort by, byte by byte in every collation.
 
         With ``operator``, return a condition that compares it with a value.
         """
         ...
 
-    def contains(self, expression: str, text: str, *, binary: bool) -> str:
+    def contains_condition(self, expression: str, text: str, *, binary: bool) -> str:
         """Return a condition: the text of an expression contains ``text``, ignoring case.
 
         Both may appear more than once in the condition. ``binary``: the expression contains the bytes of a text.
         """
         ...
 
-    def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
+    def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
         """Return expressions for the size of a column's value in bytes, and for its first ``max_chars`` characters.
 
         Bytes are written as two hex digits each, after two characters. ``column``: quoted.
         """
 
-    def binary(self, text: str) -> Value:
+    def bytes_value(self, text: str) -> Value:
         """Return a text as the value for a column of bytes."""
 
     @property
-    def textless(self) -> Collection[str]:
+    def types_without_text(self) -> Collection[str]:
         """Types without an exact text that the server converts back to the same value."""
 
     @property

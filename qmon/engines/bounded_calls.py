@@ -16,7 +16,7 @@ T = TypeVar("T")
 _SOON_S: Final = 0.3
 
 # Maximum number of hanging calls about one subject. New calls are refused beyond that.
-MOST: Final = 3
+MAX_HANGING: Final = 3
 
 
 class CallTimeoutError(Exception):
@@ -28,15 +28,15 @@ class BoundedCalls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._left: dict[str, list[threading.Thread]] = {}
+        self._hanging: dict[str, list[threading.Thread]] = {}
 
-    def within(
+    def run_within(
         self,
         seconds: float,
         call: Callable[[], T],
         discard: Callable[[T], None],
-        of: str = "",
-        hopeless: Callable[[], bool] = bool,
+        subject: str = "",
+        is_hopeless: Callable[[], bool] = bool,
     ) -> T:
         """Return or raise what ``call`` does if it ends in time. A late result is passed to ``discard``.
 
@@ -46,8 +46,8 @@ class BoundedCalls:
         call is hopeless.
         """
         with self._lock:
-            left = self._left[of] = [thread for thread in self._left.get(of, ()) if thread.is_alive()]
-            if len(left) >= MOST:
+            left = self._hanging[subject] = [thread for thread in self._hanging.get(subject, ()) if thread.is_alive()]
+            if len(left) >= MAX_HANGING:
                 raise CallTimeoutError
         found: list[T] = []
         problems: list[BaseException] = []
@@ -71,7 +71,7 @@ class BoundedCalls:
         thread.start()
         try:
             thread.join(min(seconds, _SOON_S))
-            if thread.is_alive() and not hopeless():
+            if thread.is_alive() and not is_hopeless():
                 thread.join(max(0.0, seconds - _SOON_S))
         except BaseException:  # Ctrl-C
             with self._lock:
@@ -84,7 +84,7 @@ class BoundedCalls:
                 return found[0]
             late = not problems
             if late:
-                self._left[of].append(thread)
+                self._hanging[subject].append(thread)
         if late:
             raise CallTimeoutError
         raise problems[0]
@@ -101,6 +101,6 @@ def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: 
     """
     seconds = login_timeout_s + SILENCE_S
     try:
-        return _LOGINS.within(seconds, call, discard, target)
+        return _LOGINS.run_within(seconds, call, discard, target)
     except CallTimeoutError:
         raise Unreachable(f"{target}: no answer to the login within {duration(seconds)}") from None

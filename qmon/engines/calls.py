@@ -13,7 +13,7 @@ from qmon.engines.driver_thread import DriverThread, NoAnswer
 from qmon.engines.faults import DriverFault, read_statement_fault
 from qmon.errors import ConnectionLost, QmonError, QueryFailed, StatementCancelled
 from qmon.model.text import duration
-from qmon.redact import without_values
+from qmon.redact import hide_values
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Cursor(Protocol):
         """Ask the server to cancel the running statement of this cursor."""
 
 
-class Calls:
+class DriverCalls:
     """Make the calls of one connection, and convert the driver's faults to errors. Only one thread calls ``run``."""
 
     def __init__(self, explain: ExplainStatement, fault: type[Exception], free: Callable[[bool], None]) -> None:
@@ -53,7 +53,7 @@ class Calls:
         # Why no more calls are possible; empty while they are.
         self.lost = ""
 
-    def expect(self, statement_s: float | None, silence_s: float | None) -> None:
+    def configure_deadline(self, statement_s: float | None, silence_s: float | None) -> None:
         """Set the deadline of answers from now on: the time of a statement plus the allowed delay, in seconds.
 
         ``statement_s`` ``None``: calls have no deadline, but Ctrl-C ends the wait. ``silence_s`` ``None``: calls run
@@ -63,7 +63,7 @@ class Calls:
         if silence_s is not None and self._thread is None:
             self._thread = DriverThread()
 
-    def expect_statement(self, statement_s: float) -> None:
+    def set_statement_timeout(self, statement_s: float) -> None:
         """Allow this many seconds for a statement from now on."""
         self._statement_s = statement_s
 
@@ -93,7 +93,7 @@ class Calls:
         except self._fault as error:
             problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
         except (UnicodeError, OverflowError, ValueError) as error:
-            problem = QueryFailed(f"{name}: a value cannot be sent: {without_values(str(error))}", query=name)
+            problem = QueryFailed(f"{name}: a value cannot be sent: {hide_values(str(error))}", query=name)
         except QueryFailed as error:
             problem = error
         except BaseException:  # Ctrl-C in the waiting thread, while the call continues
@@ -103,7 +103,7 @@ class Calls:
             self._running = None
         self.failed = True
         if isinstance(problem, ConnectionLost):
-            self._lose(str(problem))
+            self._mark_lost(str(problem))
         elif self._cancelled:  # between two results the driver reports a cancel as another error
             problem = StatementCancelled(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
@@ -117,7 +117,7 @@ class Calls:
         settled = False
         try:
             self.cancel()
-            settled = self._thread is None or self._thread.settled(_SETTLE_S)
+            settled = self._thread is None or self._thread.wait_settled(_SETTLE_S)
         finally:
             if not settled:
                 self.abandon("interrupted before the server answered; the connection was abandoned")
@@ -151,32 +151,32 @@ class Calls:
         """
         if self._closed:
             return
-        self._lose(why)
+        self._mark_lost(why)
         if self._thread is not None:
             self._closed = True
-            self._thread.leave(partial(self._put_away, False))
+            self._thread.abandon_call(partial(self._free_connection, False))
 
-    def _lose(self, why: str) -> None:
+    def _mark_lost(self, why: str) -> None:
         self.lost = self.lost or why
 
     def close(self) -> None:
         """Close the connection. Never raises, and waits two seconds at most for a silent server."""
         idle = self._running is None and not self.lost
-        self._lose("the connection is closed")
+        self._mark_lost("the connection is closed")
         if self._closed or (self._thread is None and self._running is not None):
             return  # a call running on another thread keeps its connection
         self._closed = True
-        put_away = partial(self._put_away, idle)
+        put_away = partial(self._free_connection, idle)
         if self._thread is None:
             put_away()
         elif not sys.is_finalizing():
             with contextlib.suppress(NoAnswer):
                 self._thread.run(put_away, _CANCEL_S)
-            self._thread.end()
-        elif not self._thread.busy:  # no other thread runs any more
+            self._thread.end_thread()
+        elif not self._thread.is_busy:  # no other thread runs any more
             put_away()
 
-    def _put_away(self, idle: bool) -> None:
+    def _free_connection(self, idle: bool) -> None:
         # The driver crashes if a connection is freed during a cancel. A cancel that never ends keeps its connection.
         if not self._guard.acquire(timeout=_CANCEL_S):
             return

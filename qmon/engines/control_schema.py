@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.engines.base import Bound, Connection, Engine
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 
@@ -23,8 +23,8 @@ def why_untrusted(connection: Connection, engine: Engine) -> str | None:
     Returns ``None`` if it can be trusted, or if there is no such schema. Reads only the system catalog. Raises what
     ``Connection.fetch`` raises.
     """
-    query = queries.load(engine.name, "catalog/trust", connection.version)
-    found = records(_Finding, connection.fetch(Bound(queries.render(query, {}, engine))))
+    query = queries.load_query(engine.name, "catalog/trust", connection.version)
+    found = to_records(_Finding, connection.fetch(Bound(queries.render(query, {}, engine))))
     if not found:
         return None
     first = found[0]

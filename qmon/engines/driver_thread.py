@@ -22,7 +22,7 @@ class _Call(Generic[T]):
         self.over = threading.Event()
         self.left = False
 
-    def make(self) -> None:
+    def run_work(self) -> None:
         work, self._work = self._work, None
         try:
             if work is not None:
@@ -52,7 +52,7 @@ class DriverThread:
     def __init__(self) -> None:
         self._calls: SimpleQueue[_Call[None] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._under_way: _Call[None] | None = None
+        self._running: _Call[None] | None = None
 
     def run(self, work: Callable[[], T], seconds: float | None) -> T:
         """Return the result of ``work``, or raise what it raises.
@@ -63,40 +63,40 @@ class DriverThread:
         if self._thread is threading.current_thread():  # the garbage collector closes a connection on this thread
             return work()
         if self._thread is None:
-            self._thread = threading.Thread(target=_serve, args=(self._calls,), name="qmon-driver", daemon=True)
+            self._thread = threading.Thread(target=_run_calls, args=(self._calls,), name="qmon-driver", daemon=True)
             self._thread.start()
         call: _Call[T] = _Call(work)
-        self._under_way = call  # type: ignore[assignment]  # only whether it is over is asked
+        self._running = call  # type: ignore[assignment]  # only whether it is over is asked
         self._calls.put(call)  # type: ignore[arg-type]  # its result is taken here
         if not call.over.wait(seconds) or call.left:
             raise NoAnswer
-        self._under_way = None
+        self._running = None
         return call.result()
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether a call is running."""
-        return (call := self._under_way) is not None and not call.over.is_set()
+        return (call := self._running) is not None and not call.over.is_set()
 
-    def settled(self, seconds: float) -> bool:
+    def wait_settled(self, seconds: float) -> bool:
         """Wait at most this many seconds for the running call to end. Return whether none is running."""
-        call = self._under_way
+        call = self._running
         return call is None or (call.over.wait(seconds) and not call.left)
 
-    def leave(self, last: Callable[[], None]) -> None:
+    def abandon_call(self, last: Callable[[], None]) -> None:
         """Raise ``NoAnswer`` in the thread that waits for the current call. Run ``last`` if the call ever returns."""
         self._calls.put(_Call(last))
         self._calls.put(None)
-        if (call := self._under_way) is not None:
+        if (call := self._running) is not None:
             call.left = True
             call.over.set()
 
-    def end(self) -> None:
+    def end_thread(self) -> None:
         """End the thread after the calls made so far."""
         self._calls.put(None)
 
 
-def _serve(calls: SimpleQueue[_Call[None] | None]) -> None:
+def _run_calls(calls: SimpleQueue[_Call[None] | None]) -> None:
     while (call := calls.get()) is not None:
-        call.make()
+        call.run_work()
         del call

@@ -9,22 +9,22 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.system import adding, here
+from qmon.system import choose_for_system, install_command
 
 # How to install the driver manager.
-MANAGER: Final = here(
+MANAGER_HINT: Final = choose_for_system(
     linux="apt install unixodbc", macos="brew install unixodbc", windows="it is a part of Windows; repair that"
 )
 
 # How to install the driver for PostgreSQL.
-POSTGRES: Final = here(
+POSTGRES_HINT: Final = choose_for_system(
     linux="apt install odbc-postgresql",
     macos="brew install psqlodbc",
     windows="run the installer of psqlODBC (64 bit) from odbc.postgresql.org",
 )
 
 # How to list the DSNs.
-DSNS: Final = here(
+DSN_HINT: Final = choose_for_system(
     linux="odbcinst -q -s lists those there are",
     macos="odbcinst -q -s lists those there are",
     windows="odbcad32 (64 bit) shows those there are",
@@ -33,27 +33,27 @@ _LIBRARIES: Final = ("libodbcinst.so.2", "libodbcinst.2.dylib", "odbccp32.dll")
 _MICROSOFT: Final = "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"
 
 
-def sql_server() -> str:
+def sql_server_hint() -> str:
     """Return how to install a driver for SQL Server."""
-    ours = adding("sqlserver")
-    return here(
+    ours = install_command("sqlserver")
+    return choose_for_system(
         linux=f"{ours}, or Microsoft's msodbcsql18, or apt install tdsodbc",
         macos=f"{ours}, or Microsoft's msodbcsql18, or brew install freetds",
         windows=_MICROSOFT,
     )
 
 
-def sql_server_loads() -> str:
+def sql_server_load_hint() -> str:
     """Return what helps if the driver for SQL Server cannot be loaded."""
-    ours = adding("sqlserver")
-    return here(
+    ours = install_command("sqlserver")
+    return choose_for_system(
         linux=f"{ours} brings one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
         macos=f"{ours} brings one, which needs brew install openssl",
         windows=_MICROSOFT,
     )
 
 
-def unknown(name: str, installed: Iterable[str]) -> BadInput | None:
+def unknown_driver_error(name: str, installed: Iterable[str]) -> BadInput | None:
     """Return the error for a driver's ``name`` that is not ``installed``; ``None`` if it is, or is a path."""
     names = sorted(installed)
     if re.search(r"[/\\\\]|\.(?:so|dylib|dll)\b", name) or name.casefold() in (each.casefold() for each in names):
@@ -61,19 +61,19 @@ def unknown(name: str, installed: Iterable[str]) -> BadInput | None:
     return BadInput(f"there is no ODBC driver {name!r}; installed: {', '.join(names) or 'none'}")
 
 
-def dsn_of(dsn: str) -> str:
+def dsn_owner(dsn: str) -> str:
     """Return who defines a DSN, ``user`` or ``system``; the user's wins. Empty if the driver manager does not tell."""
     for mode, word in ((1, "user"), (2, "system")):
-        with _only(mode) as known:
-            if known and dsn_keyword(dsn, "Driver"):
+        with _config_mode(mode) as known:
+            if known and read_dsn_keyword(dsn, "Driver"):
                 return word
     return ""
 
 
 @contextlib.contextmanager
-def _only(mode: int) -> Iterator[bool]:
+def _config_mode(mode: int) -> Iterator[bool]:
     """Read only the user's (1) or the system's (2) odbc.ini in the block. Yields whether that is possible."""
-    library = _installer()
+    library = _load_installer()
     if library is None or not library.SQLSetConfigMode(ctypes.c_ushort(mode)):
         yield False
         return
@@ -83,16 +83,16 @@ def _only(mode: int) -> Iterator[bool]:
         library.SQLSetConfigMode(ctypes.c_ushort(0))
 
 
-def _installer() -> ctypes.CDLL | None:
+def _load_installer() -> ctypes.CDLL | None:
     for name in _LIBRARIES:
         with contextlib.suppress(OSError):
             return ctypes.CDLL(name)
     return None
 
 
-def dsn_keyword(dsn: str, keyword: str) -> str:
+def read_dsn_keyword(dsn: str, keyword: str) -> str:
     """Return the value of a keyword of a DSN, of the user or the system; empty if it is not set."""
-    library = _installer()
+    library = _load_installer()
     if library is None:
         return ""
     found = ctypes.create_string_buffer(4096)
@@ -100,9 +100,9 @@ def dsn_keyword(dsn: str, keyword: str) -> str:
     return found.value.decode(errors="replace")
 
 
-def file_dsn_keyword(path: str, keyword: str) -> str:
+def read_file_dsn_keyword(path: str, keyword: str) -> str:
     """Return the value of a keyword in a file DSN, which the driver manager finds; empty if it is not set."""
-    library = _installer()
+    library = _load_installer()
     if library is None:
         return ""
     found = ctypes.create_string_buffer(4096)

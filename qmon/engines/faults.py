@@ -12,7 +12,7 @@ from typing import Final
 
 from qmon.engines.secret import Secret
 from qmon.errors import QmonError
-from qmon.redact import COVER, covered_from, hide_known_password, quoted_value
+from qmon.redact import COVER, cover_from, find_quoted_value, hide_known_password
 
 _PREFIX: Final = re.compile(r"^(?:\s*\[[^\]]*\])+\s*")
 _RECORD: Final = re.compile(r"\s*\((-?\d+)\)\s*(?:\(SQL\w+\)\s*)?(?:;\s*(?=\[\w{5}\])|$)")
@@ -35,13 +35,13 @@ class DriverFault:
     text: str
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Whether the connection is lost."""
         return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
 
 
 # Converts a fault to the error that says what is wrong and what to do.
-Explain = Callable[[DriverFault], QmonError]
+ExplainFault = Callable[[DriverFault], QmonError]
 
 
 # Values without quotes: in parentheses after a blank (SQL Server's duplicate keys, in every language), after "value ="
@@ -51,15 +51,17 @@ _NUMBER: Final = re.compile(r"(\bvalue\s*=\s*)\S+", re.I)
 _BYTES: Final = re.compile(r"(?<=: )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*|(?<=sequence )0x[0-9a-f]{2}(?: 0x[0-9a-f]{2})*")
 
 # SQL Server: RAISERROR and THROW use numbers from here on for texts of applications.
-_RAISED: Final = 50_000
+_FIRST_RAISED_NUMBER: Final = 50_000
 _NAME: Final = r'(?:"[^"]*"|[\w.]+)'
-_OBJECT: Final = rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
-_PART: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
+_NAMED_OBJECT: Final = (
+    rf"(?:table|relation|column|schema|view|materialized view|function|sequence|type|role|index) {_NAME}"
+)
+_QUOTED_NAME: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
 
 # Errors of the procedures that qmon installs. They contain names of tables and times.
-_OURS: Final = re.compile(
-    rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_PART}(?:\.{_PART})? is full"
-    rf"|(?:pushers|poppers) of {_PART}(?:\.{_PART})? are paused until [\d :.-]+ UTC)"
+_QMON_ERRORS: Final = re.compile(
+    rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_QUOTED_NAME}(?:\.{_QUOTED_NAME})? is full"
+    rf"|(?:pushers|poppers) of {_QUOTED_NAME}(?:\.{_QUOTED_NAME})? are paused until [\d :.-]+ UTC)"
     r"(?:; (?:nothing was done|the transaction is rolled back), try again later)?(?:; The [A-Za-z ,.]+)*"
 )
 
@@ -81,9 +83,9 @@ _BUILT_IN: Final = re.compile(
     r"|value too long for type [\w ]+(?:\(\d+\))?|(?:smallint|integer|bigint) out of range|division by zero"
     r"|numeric field overflow|deadlock detected|could not serialize access due to [a-z/ ]+"
     r"|could not obtain lock on (?:row in )?relation " + _NAME + r"|canceling (?:statement|autovacuum) [a-z ]+"
-    rf"|permission denied for {_OBJECT}|must be owner of {_OBJECT}|{_OBJECT}(?: of {_OBJECT})? "
+    rf"|permission denied for {_NAMED_OBJECT}|must be owner of {_NAMED_OBJECT}|{_NAMED_OBJECT}(?: of {_NAMED_OBJECT})? "
     r"(?:does not exist|already exists)"
-    rf"|(?:{_NAME} )?cannot drop {_OBJECT} because other objects depend on it"
+    rf"|(?:{_NAME} )?cannot drop {_NAMED_OBJECT} because other objects depend on it"
     r"|cannot execute [A-Z ]+ in a (?:read-only transaction|recovery)|current transaction is aborted[a-z ,]*"
     r"|terminating connection due to [a-z -]+|syntax error at (?:end of input|or near \"" + COVER + r"\"?)"
     r")"
@@ -102,7 +104,7 @@ def read_fault(arguments: tuple[object, ...], password: Secret | None = None) ->
 
     ``password``: hidden if the text repeats it.
     """
-    found = _records(arguments, first_line=False)
+    found = _parse_records(arguments, first_line=False)
     text = "; ".join(found.texts)
     return DriverFault(
         found.sqlstate, found.numbers, text if password is None else hide_known_password(text, password.reveal())
@@ -118,20 +120,20 @@ def read_statement_fault(arguments: tuple[object, ...], *, raised_hidden: bool =
 
     ``raised_hidden``: leave out texts raised by triggers and functions, which may contain any part of a payload.
     """
-    found = _records(arguments, first_line=True)
+    found = _parse_records(arguments, first_line=True)
     text = "; ".join(found.texts)
-    if _OURS.fullmatch(text):
+    if _QMON_ERRORS.fullmatch(text):
         return DriverFault(found.sqlstate, found.numbers, text)
     text = _without_values(text)
     if raised_hidden and _is_raised(found, text):
-        which = next((str(number) for number in found.numbers if number >= _RAISED), found.sqlstate)
+        which = next((str(number) for number in found.numbers if number >= _FIRST_RAISED_NUMBER), found.sqlstate)
         text = f"refused with error {which}; its text is hidden because settings.redact is set"
     return DriverFault(found.sqlstate, found.numbers, text)
 
 
 def _without_values(text: str) -> str:
-    value = quoted_value(text)
-    text = text if value is None else covered_from(text, value)
+    value = find_quoted_value(text)
+    text = text if value is None else cover_from(text, value)
     for pattern, covered in ((_BRACKETED, f"({COVER})"), (_NUMBER, rf"\1{COVER}"), (_BYTES, COVER)):
         text = pattern.sub(covered, text)
     return text
@@ -141,12 +143,12 @@ def _is_raised(found: _Records, text: str) -> bool:
     """Return whether the text may come from a trigger or function of an application."""
     if found.sqlstate.startswith(LOST_STATES):
         return False
-    if any(number >= _RAISED for number in found.numbers):
+    if any(number >= _FIRST_RAISED_NUMBER for number in found.numbers):
         return True
     return re.match(r"[^\W\d_]+\s?:", text) is not None and _BUILT_IN.fullmatch(text) is None
 
 
-def _records(arguments: tuple[object, ...], *, first_line: bool) -> _Records:
+def _parse_records(arguments: tuple[object, ...], *, first_line: bool) -> _Records:
     words = [str(argument) for argument in arguments]
     sqlstate, message = (words[0], words[1]) if len(words) > 1 else ("", words[0] if words else "")
     if (inner := re.match(r"\[(\w{5})\]", message)) and len(words) < 2:

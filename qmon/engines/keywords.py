@@ -30,7 +30,7 @@ def parse_connection_string(text: str) -> dict[str, str]:
         if found is None:
             raise BadInput("the connection string is not KEYWORD=value;KEYWORD=value, with odd values in {braces}")
         value = found[2][1:-1].replace("}}", "}") if found[2] is not None else found[3].strip()
-        if lookup(out, found[1]) is None:
+        if lookup_keyword(out, found[1]) is None:
             out[found[1]] = value
         at = found.end()
     return out
@@ -38,7 +38,7 @@ def parse_connection_string(text: str) -> dict[str, str]:
 
 def format_connection_string(keywords: Mapping[str, str]) -> str:
     """Return the connection string of the keywords, with values in braces if needed."""
-    return ";".join(f"{name}={_braced(name, value)}" for name, value in keywords.items()) + ";"
+    return ";".join(f"{name}={_brace_value(name, value)}" for name, value in keywords.items()) + ";"
 
 
 def format_for_manager(keywords: Mapping[str, str]) -> str:
@@ -54,7 +54,7 @@ def format_for_manager(keywords: Mapping[str, str]) -> str:
     return format_connection_string(known)
 
 
-def respelled(keywords: Mapping[str, str], number: int) -> dict[str, str]:
+def respell_keywords(keywords: Mapping[str, str], number: int) -> dict[str, str]:
     """Return the same keywords with upper and lower case set by the bits of ``number``. Keywords ignore case.
 
     If ``Pooling`` is on in its odbcinst.ini, unixODBC gives a closed session to the next connection with the same
@@ -70,20 +70,20 @@ def respelled(keywords: Mapping[str, str], number: int) -> dict[str, str]:
     return out
 
 
-def _braced(name: str, value: str) -> str:
+def _brace_value(name: str, value: str) -> str:
     # psqlODBC decodes + and % in a bare password, and treats the braces of UID and Database as part of the name.
     if name.lower() in (*_PASSWORDS, "pqopt") or re.search(r"[;{}]|^\s|\s$", value):
         return "{" + value.replace("}", "}}") + "}"
     return value
 
 
-def lookup(keywords: Mapping[str, str], *names: str) -> str | None:
+def lookup_keyword(keywords: Mapping[str, str], *names: str) -> str | None:
     """Return the value of the first of these keywords that is set, ignoring case."""
     lowered = {name.lower(): value for name, value in keywords.items()}
     return next((lowered[name.lower()] for name in names if name.lower() in lowered), None)
 
 
-def without(keywords: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+def without_keywords(keywords: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """Return the keywords except these, ignoring case."""
     dropped = {name.lower() for name in names}
     return {name: value for name, value in keywords.items() if name.lower() not in dropped}
@@ -94,10 +94,10 @@ def split_password(keywords: Mapping[str, str], origin: str) -> tuple[dict[str, 
 
     Raises ``BadInput`` if a password is in a place from which it could leak.
     """
-    if "password" in parse_conninfo(lookup(keywords, "pqopt") or ""):
+    if "password" in parse_conninfo(lookup_keyword(keywords, "pqopt") or ""):
         raise BadInput("a password inside pqopt is not taken; give it as PWD")
-    password = lookup(keywords, *_PASSWORDS)
-    return without(keywords, _PASSWORDS), Secret(password, origin) if password else None
+    password = lookup_keyword(keywords, *_PASSWORDS)
+    return without_keywords(keywords, _PASSWORDS), Secret(password, origin) if password else None
 
 
 def format_conninfo(settings: Mapping[str, str]) -> str:

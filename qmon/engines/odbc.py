@@ -11,15 +11,15 @@ from functools import partial
 from typing import Final, TypeVar
 
 from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
-from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Session, Statement, Value, of_one_length, values_of
-from qmon.engines.calls import Calls, ExplainStatement
-from qmon.engines.drivers import MANAGER
-from qmon.engines.faults import DriverFault, Explain, read_fault
-from qmon.engines.keywords import format_for_manager, lookup, respelled
-from qmon.engines.prepared import KNOWN, PreparedStatements
-from qmon.engines.rows import check_columns, results
+from qmon.engines.base import MAX_TEXT_UNITS, Bound, Rows, Session, Statement, Value, fits_max_text, ordered_values
+from qmon.engines.calls import DriverCalls, ExplainStatement
+from qmon.engines.drivers import MANAGER_HINT
+from qmon.engines.faults import DriverFault, ExplainFault, read_fault
+from qmon.engines.keywords import format_for_manager, lookup_keyword, respell_keywords
+from qmon.engines.prepared import KNOWN_NAMES, PreparedStatements
+from qmon.engines.rows import check_columns, read_results
 from qmon.engines.secret import Secret
-from qmon.engines.sql.lasting import Texts, joined, parts
+from qmon.engines.sql.lasting import PreparedTexts, join_statements, split_batch
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
 
 try:
@@ -27,19 +27,19 @@ try:
 except ImportError as _problem:
     if "libodbc" not in str(_problem):
         raise
-    raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER}") from None
+    raise MissingDriver(f"the ODBC driver manager is not installed: {MANAGER_HINT}") from None
 
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or those of another purpose
 
 # unixODBC pools connections even with pooling off here, so each connection string gets a different spelling.
-_NUMBERS: Final = itertools.count()
+_CONNECTION_NUMBERS: Final = itertools.count()
 
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger(__name__)
 
 # The type, length and digits with which texts and NULL are sent. The statements cast them as needed.
-_TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
+_TEXT: Final = (pyodbc.SQL_WVARCHAR, MAX_TEXT_UNITS, 0)
 
 # The same for a text that is sent as bytes. Without it, psqlODBC sends them in the binary form of their type.
 _BYTES_OF_TEXT: Final = (pyodbc.SQL_LONGVARCHAR, 0, 0)
@@ -54,11 +54,11 @@ _TEXT_TYPES: Final = (
 )
 
 # The columns of a statement that reports its changed rows itself. The driver's first count may be that of a trigger.
-COUNT: Final = ("done",)
+COUNT_COLUMNS: Final = ("done",)
 
 
 def connect(
-    keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float | None, explain: Explain
+    keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float | None, explain: ExplainFault
 ) -> pyodbc.Connection:
     """Open a driver connection in autocommit mode. Raises the error that ``explain`` makes of the driver's fault.
 
@@ -69,13 +69,16 @@ def connect(
     try:
         made = pyodbc.connect(
             format_for_manager(
-                {**respelled(keywords, next(_NUMBERS)), **({} if password is None else {"PWD": password.reveal()})}
+                {
+                    **respell_keywords(keywords, next(_CONNECTION_NUMBERS)),
+                    **({} if password is None else {"PWD": password.reveal()}),
+                }
             ),
             autocommit=True,
             timeout=0 if login_timeout_s is None else max(1, math.ceil(login_timeout_s)),
         )
-        _keep_from_logging(made, keywords)
-        _LOG.info("connected to %s %s by %s", server_kind(made), server_version(made), _driver(made))
+        _disable_driver_log(made, keywords)
+        _LOG.info("connected to %s %s by %s", server_kind(made), server_version(made), _driver_text(made))
         return made
     except pyodbc.Error as error:
         fault = read_fault(error.args, password)
@@ -84,16 +87,20 @@ def connect(
     raise explain(fault)
 
 
-def _keep_from_logging(made: pyodbc.Connection, keywords: Mapping[str, str]) -> None:
+def _disable_driver_log(connection: pyodbc.Connection, keywords: Mapping[str, str]) -> None:
     """Keep psqlODBC from writing ``/tmp/psqlodbc_….log`` when its last connection closes.
 
     It does so if odbcinst.ini has ``CommLog=1``, as on Debian. ``CommLog=0`` of a connection counts while that
     connection is open. A connection that fails is never closed. So a refused connection, which only reads its
     settings, keeps the log off.
     """
-    if "psqlodbc" not in driver_name(made).lower():
+    if "psqlodbc" not in driver_name(connection).lower():
         return
-    driver = lookup(keywords, "Driver") or dsn_driver(lookup(keywords, "DSN") or "") or "PostgreSQL Unicode"
+    driver = (
+        lookup_keyword(keywords, "Driver")
+        or find_dsn_driver(lookup_keyword(keywords, "DSN") or "")
+        or "PostgreSQL Unicode"
+    )
     with contextlib.suppress(pyodbc.Error):
         pyodbc.connect(format_for_manager({"DRIVER": driver, "Server": "none", "CommLog": "0", "pqopt": "none"}))
 
@@ -103,14 +110,14 @@ def installed_drivers() -> tuple[str, ...]:
     return tuple(pyodbc.drivers())
 
 
-def dsns() -> Mapping[str, str]:
+def known_dsns() -> Mapping[str, str]:
     """Return the DSNs that the driver manager knows, each with the name of its driver."""
     return dict(pyodbc.dataSources())
 
 
-def dsn_driver(dsn: str) -> str | None:
+def find_dsn_driver(dsn: str) -> str | None:
     """Return the driver of a DSN, as named in its section of odbc.ini; ``None`` if there is no such DSN."""
-    known = {name.lower(): driver for name, driver in dsns().items()}
+    known = {name.lower(): driver for name, driver in known_dsns().items()}
     return known.get(dsn.lower())
 
 
@@ -129,16 +136,16 @@ def driver_name(raw: pyodbc.Connection) -> str:
     return str(raw.getinfo(pyodbc.SQL_DRIVER_NAME))
 
 
-def _driver(raw: pyodbc.Connection) -> str:
+def _driver_text(raw: pyodbc.Connection) -> str:
     name, version = driver_name(raw), raw.getinfo(pyodbc.SQL_DRIVER_VER)
     return f"{name} {version}, pyodbc {pyodbc.version}"
 
 
-def _decoded(raw: bytes | None) -> str | None:
+def _decode_text(raw: bytes | None) -> str | None:
     return None if raw is None else text_from_bytes(raw)
 
 
-def _encoded(value: Value) -> Value:
+def _encode_text(value: Value) -> Value:
     """Return a text as bytes if it contains some that are not UTF-8, else as it is in the database."""
     if not isinstance(value, str):
         return value
@@ -179,13 +186,13 @@ class OdbcConnection:
         cache plans by text.
         """
         self._raw = raw
-        self._calls = Calls(explain, pyodbc.Error, self._free)
+        self._calls = DriverCalls(explain, pyodbc.Error, self._close_raw)
         if login is not None:
-            self._calls.expect(login.login_timeout_s, login.silence_s)
+            self._calls.configure_deadline(login.login_timeout_s, login.silence_s)
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
-        self._lists: Texts[pyodbc.Cursor] = Texts()
+        self._lists: PreparedTexts[pyodbc.Cursor] = PreparedTexts()
         self._open = False
         self._version = (0, 0)
         self._session_id = 0
@@ -193,34 +200,34 @@ class OdbcConnection:
         self._any_bytes = False
         self._settings: dict[str, Bound] = {}
         # The text of the last statement sent. It is used to explain errors.
-        self.sent = ""
+        self.last_sql = ""
         self.commits = 0
         # The prepared statements, if batches are repeated.
         self.prepared: PreparedStatements | None = None
         # Returns the statement that sets the server's statement timeout, if the server has one.
-        self.limits: Callable[[float], Bound] | None = None
-        self._cursor = self._cursor_within(query_timeout_s)
+        self.timeout_statement: Callable[[float], Bound] | None = None
+        self._cursor = self._make_cursor(query_timeout_s)
 
-    def _cursor_within(self, seconds: float | None) -> pyodbc.Cursor:
+    def _make_cursor(self, seconds: float | None) -> pyodbc.Cursor:
         if seconds is not None:
             self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc applies it to cursors created later
         return self._raw.cursor()
 
-    def hide_raised(self, hidden: bool) -> None:
+    def set_raised_hidden(self, hidden: bool) -> None:
         """See ``read_statement_fault``."""
         self._calls.raised_hidden = hidden
 
-    def introduce(self, version: tuple[int, int], session_id: int) -> None:
+    def set_identity(self, version: tuple[int, int], session_id: int) -> None:
         """Store the server's version and the session id when they are known."""
         self._version, self._session_id = version, session_id
 
-    def take_any_bytes(self) -> None:
+    def use_any_bytes(self) -> None:
         """Read and send texts as bytes from now on; see ``qmon.engines.any_bytes``."""
         self._any_bytes = True
         for kind in _TEXT_TYPES:
-            self._raw.add_output_converter(kind, _decoded)
+            self._raw.add_output_converter(kind, _decode_text)
 
-    def share(self) -> None:
+    def mark_pooled(self) -> None:
         """Limit settings to a transaction from now on, because a pooler gives this session to others after us."""
         self._pooled = True
 
@@ -235,61 +242,63 @@ class OdbcConnection:
     @property
     def driver(self) -> str:
         """The driver's name and version, and pyodbc's."""
-        return _driver(self._raw)
+        return _driver_text(self._raw)
 
     @property
     def pooled(self) -> bool:
         return self._pooled
 
-    def set_up(self, bound: Bound) -> None:
+    def set_up_session(self, bound: Bound) -> None:
         if "local" in bound.statement.parameters:
             bound = Bound(bound.statement, {**bound.values, "local": self._pooled})
         if self._pooled:
             self._settings[bound.statement.name] = bound
         else:
-            self._read(bound.statement.name, bound.statement.text, (bound,))
+            self._read_statements(bound.statement.name, bound.statement.text, (bound,))
 
-    def expect(self, session: Session) -> None:
+    def configure_deadline(self, session: Session) -> None:
         """Use the timeouts of this session from now on, after it is set up."""
-        self._calls.expect(session.statement_timeout_s, session.silence_s)
+        self._calls.configure_deadline(session.statement_timeout_s, session.silence_s)
 
-    def limit(self, statement_s: float) -> None:
-        self._calls.expect_statement(statement_s)
-        if self.limits is not None:
-            self.set_up(self.limits(statement_s))
+    def limit_statements(self, statement_s: float) -> None:
+        self._calls.set_statement_timeout(statement_s)
+        if self.timeout_statement is not None:
+            self.set_up_session(self.timeout_statement(statement_s))
         else:
-            self._cursor, self._lists = self._cursor_within(statement_s), Texts()
+            self._cursor, self._lists = self._make_cursor(statement_s), PreparedTexts()
 
     def fetch(self, bound: Bound) -> Rows:
-        with self._each():
-            return self._read(bound.statement.name, bound.statement.text, (bound,))[0]
+        with self._statement_context():
+            return self._read_statements(bound.statement.name, bound.statement.text, (bound,))[0]
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         prepared = self.prepared
         if prepared is None or len(bounds) < 2:  # the driver itself would prepare a single statement, and by its values
-            with self._each():
+            with self._statement_context():
                 return self._read_batch(bounds)
         try:
             self._prepare(prepared, bounds)
-            return self._read("batch", joined([prepared.text(bound.statement) for bound in bounds]), bounds)
+            return self._read_statements(
+                "batch", join_statements([prepared.text_for(bound.statement) for bound in bounds]), bounds
+            )
         except DeadlineExceeded:
             raise
         except QueryFailed:
-            prepared.forget()
+            prepared.forget_all()
             raise
 
     def _prepare(self, prepared: PreparedStatements, bounds: Sequence[Bound]) -> None:
         """Prepare repeated statements. A name is used only after the server has confirmed it."""
-        if prepared.uncertain:
-            (known,) = self._read(KNOWN.name, KNOWN.text, (Bound(KNOWN),))
-            self._run_all(list(prepared.unused(str(name) for (name,) in known.rows)))
+        if prepared.is_uncertain:
+            (known,) = self._read_statements(KNOWN_NAMES.name, KNOWN_NAMES.text, (Bound(KNOWN_NAMES),))
+            self._run_all(list(prepared.statements_to_deallocate(str(name) for (name,) in known.rows)))
             prepared.confirm()
-        self._run_all(list(prepared.wanted(bounds)))
+        self._run_all(list(prepared.statements_to_prepare(bounds)))
         prepared.confirm()
 
     def _run_all(self, texts: Sequence[str]) -> None:
         if texts:
-            self._guarded("prepare", partial(self._start, joined(texts), ()))
+            self._call_driver("prepare", partial(self._execute, join_statements(texts), ()))
             self.commits += 1
 
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
@@ -297,8 +306,8 @@ class OdbcConnection:
             found = iter(self.fetch_batch([bound for bound, wanted in zip(bounds, asked, strict=True) if wanted]))
             return [next(found) if wanted else None for wanted in asked]
         out: list[Rows | None] = []
-        with self._each():
-            for part in parts(bounds, self._most_values, own=1):
+        with self._statement_context():
+            for part in split_batch(bounds, self._most_values, own=1):
                 out += self._read_list(self._list_of, part, asked[len(out) : len(out) + len(part)])
         return out
 
@@ -306,8 +315,8 @@ class OdbcConnection:
         values = self._values(bound)
 
         def work() -> int:
-            self._start(bound.statement.text, values)
-            counted = bound.statement.columns == COUNT
+            self._execute(bound.statement.text, values)
+            counted = bound.statement.columns == COUNT_COLUMNS
             count = -1 if counted else int(self._cursor.rowcount)
             while True:
                 if counted and self._cursor.description:
@@ -315,8 +324,8 @@ class OdbcConnection:
                 if not self._cursor.nextset():  # an error may follow the first result
                     return count
 
-        with self._each():
-            count = self._guarded(bound.statement.name, work)
+        with self._statement_context():
+            count = self._call_driver(bound.statement.name, work)
             self.commits += not self._open
         return count
 
@@ -332,7 +341,7 @@ class OdbcConnection:
         def end() -> None:
             self._raw.autocommit = True
 
-        self._guarded("begin", begin)
+        self._call_driver("begin", begin)
         try:
             self._read_batch(tuple(self._settings.values()))
             yield
@@ -342,23 +351,23 @@ class OdbcConnection:
         except BaseException:
             # The original error says more than a failing rollback. The server rolls back by itself.
             with contextlib.suppress(QmonError):
-                self._guarded("rollback", self._raw.rollback)
+                self._call_driver("rollback", self._raw.rollback)
             raise
         finally:
             self._open = False
             with contextlib.suppress(QmonError):
-                self._guarded("autocommit", end)
+                self._call_driver("autocommit", end)
 
     def _commit(self) -> None:
         if self._calls.lost:
             raise ConnectionLost(self._calls.lost)
         try:
-            self._guarded("commit", self._raw.commit)
+            self._call_driver("commit", self._raw.commit)
         except ConnectionLost as problem:
             raise OutcomeUnknown(str(problem)) from problem
         self.commits += 1
 
-    def _each(self) -> contextlib.AbstractContextManager[None]:
+    def _statement_context(self) -> contextlib.AbstractContextManager[None]:
         """Return the context for a single statement: a transaction if settings last for a transaction, else nothing."""
         return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
 
@@ -371,7 +380,7 @@ class OdbcConnection:
     def close(self) -> None:
         self._calls.close()
 
-    def _free(self, idle: bool) -> None:
+    def _close_raw(self, idle: bool) -> None:
         if self._pooled and idle:
             with contextlib.suppress(pyodbc.Error):
                 self._cursor.close()  # also frees what the driver has prepared for it, because the session lives on
@@ -387,15 +396,15 @@ class OdbcConnection:
         self.close()
 
     def _values(self, bound: Bound) -> list[Value]:
-        return values_of(bound, nul_allowed=self._nul_allowed)
+        return ordered_values(bound, nul_allowed=self._nul_allowed)
 
-    def _start(self, text: str, values: Sequence[Value], cursor: pyodbc.Cursor | None = None) -> None:
-        cursor, self.sent = cursor or self._cursor, text
+    def _execute(self, text: str, values: Sequence[Value], cursor: pyodbc.Cursor | None = None) -> None:
+        cursor, self.last_sql = cursor or self._cursor, text
         if self._most_values is not None:
-            sizes = [_TEXT if of_one_length(value) else None for value in values]
+            sizes = [_TEXT if fits_max_text(value) else None for value in values]
             cursor.setinputsizes(sizes if any(sizes) else None)
         elif self._any_bytes:
-            sent = [_encoded(value) for value in values]
+            sent = [_encode_text(value) for value in values]
             texts = [isinstance(value, str) and isinstance(now, bytes) for value, now in zip(values, sent, strict=True)]
             cursor.setinputsizes([_BYTES_OF_TEXT if text else None for text in texts] if any(texts) else None)
             values = sent
@@ -403,8 +412,8 @@ class OdbcConnection:
 
     def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         out: list[Rows] = []
-        for part in parts(bounds, self._most_values):
-            out += self._read("batch", joined([bound.statement.text for bound in part]), part)
+        for part in split_batch(bounds, self._most_values):
+            out += self._read_statements("batch", join_statements([bound.statement.text for bound in part]), part)
         return out
 
     def _read_list(
@@ -418,44 +427,46 @@ class OdbcConnection:
             return [None] * len(bounds)
         values: list[Value] = ["".join("01"[want] for want in asked)]
         values += (value for bound in bounds for value in self._values(bound))
-        text, cursor = self._lists.take(list_of([bound.statement for bound in bounds]))
+        text, cursor = self._lists.take_out(list_of([bound.statement for bound in bounds]))
         if cursor is None:
-            cursor = self._guarded("list", self._raw.cursor)
+            cursor = self._call_driver("list", self._raw.cursor)
         try:
-            found = iter(self._results("list", text, values, wanted, cursor))
+            found = iter(self._read_results("list", text, values, wanted, cursor))
         except QmonError:
-            self._drop(cursor)  # its remaining results would block other statements
+            self._close_cursor(cursor)  # its remaining results would block other statements
             raise
-        self._drop(self._lists.keep(text, cursor))
+        self._close_cursor(self._lists.put(text, cursor))
         return [next(found) if want else None for want in asked]
 
-    def _drop(self, cursor: pyodbc.Cursor | None) -> None:
+    def _close_cursor(self, cursor: pyodbc.Cursor | None) -> None:
         if cursor is not None:
             with contextlib.suppress(QmonError):
-                self._guarded("close", cursor.close)
+                self._call_driver("close", cursor.close)
 
-    def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
+    def _read_statements(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
         """Run the text of these statements in one round trip. Return one result with the declared columns for each."""
         values = [value for bound in bounds for value in self._values(bound)]
-        return self._results(name, text, values, bounds, self._cursor)
+        return self._read_results(name, text, values, bounds, self._cursor)
 
-    def _results(
+    def _read_results(
         self, name: str, text: str, values: Sequence[Value], bounds: Sequence[Bound], cursor: pyodbc.Cursor
     ) -> list[Rows]:
         """Run a text. Return one result with the declared columns for each statement."""
 
         def work() -> list[Rows]:
-            self._start(text, values, cursor)
-            out = results(cursor)
+            self._execute(text, values, cursor)
+            out = read_results(cursor)
             if len(out) != len(bounds):
                 raise QueryFailed(f"{name} returned {len(out)} results instead of {len(bounds)}", query=name)
             return out
 
-        found = self._guarded(name, work, cursor, len(bounds))
+        found = self._call_driver(name, work, cursor, len(bounds))
         self.commits += not self._open
         for rows, bound in zip(found, bounds, strict=True):
             check_columns(rows, bound.statement)
         return found
 
-    def _guarded(self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None, statements: int = 1) -> T:
+    def _call_driver(
+        self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None, statements: int = 1
+    ) -> T:
         return self._calls.run(name, work, cursor or self._cursor, statements)

@@ -7,11 +7,11 @@ from typing import Final
 
 from qmon.engines.base import Engine, EngineName, Target
 from qmon.engines.bounded_calls import log_in
-from qmon.engines.keywords import lookup
+from qmon.engines.keywords import lookup_keyword
 from qmon.errors import BadInput
 
 # Words in the names of drivers and servers, in lower case.
-_MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
+_ENGINE_WORDS: Final[tuple[tuple[str, EngineName], ...]] = (
     ("postgres", "postgres"),
     ("psqlodbc", "postgres"),
     ("sql server", "sqlserver"),
@@ -23,7 +23,7 @@ _LOGIN_S: Final = 5.0
 
 
 @cache
-def engine(name: EngineName) -> Engine:
+def engine_named(name: EngineName) -> Engine:
     """Return the engine with this name."""
     if name == "postgres":
         from qmon.engines.postgres.engine import Postgres
@@ -40,23 +40,23 @@ def engine_for(target: Target) -> Engine:
     Only the last case connects. Raises ``BadInput`` for an unknown server or DSN, and what connecting raises.
     """
     if target.engine is not None:
-        return engine(target.engine)
-    driver = lookup(target.parameters, "Driver")
-    if driver is None and (dsn := lookup(target.parameters, "DSN")) is not None:
+        return engine_named(target.engine)
+    driver = lookup_keyword(target.parameters, "Driver")
+    if driver is None and (dsn := lookup_keyword(target.parameters, "DSN")) is not None:
         from qmon.engines import odbc
 
-        driver = odbc.dsn_driver(dsn)
-    name = engine_by_words(driver or "")
-    return engine(name) if name is not None else engine(_ask(target))
+        driver = odbc.find_dsn_driver(dsn)
+    name = engine_from_words(driver or "")
+    return engine_named(name) if name is not None else engine_named(_read_engine_name(target))
 
 
-def engine_by_words(words: str) -> EngineName | None:
+def engine_from_words(words: str) -> EngineName | None:
     """Return the engine of a driver or server with this name; ``None`` if the name does not tell."""
     lowered = words.lower()
-    return next((name for mark, name in _MARKS if mark in lowered), None)
+    return next((name for mark, name in _ENGINE_WORDS if mark in lowered), None)
 
 
-def _ask(target: Target) -> EngineName:
+def _read_engine_name(target: Target) -> EngineName:
     """Connect and ask the server for its product name."""
     from qmon.engines import odbc
     from qmon.engines.postgres import errors
@@ -64,7 +64,7 @@ def _ask(target: Target) -> EngineName:
     def ask() -> str:
         # No timeout here: psqlODBC refuses one if the DSN has a connect_timeout.
         raw = odbc.connect(
-            dict(target.parameters), target.password, None, lambda fault: errors.connecting(fault, target)
+            dict(target.parameters), target.password, None, lambda fault: errors.connecting_error(fault, target)
         )
         try:
             return odbc.server_kind(raw)
@@ -72,7 +72,7 @@ def _ask(target: Target) -> EngineName:
             raw.close()
 
     kind = log_in(target.name, _LOGIN_S, ask, lambda _: None)
-    name = engine_by_words(kind)
+    name = engine_from_words(kind)
     if name is None:
         raise BadInput(f"{target.name}: qmon knows PostgreSQL and SQL Server, not {kind or 'this server'}")
     return name

@@ -18,11 +18,11 @@ Record = TypeVar("Record")
 Cast = Callable[[Any], object]
 
 
-class _NotThatError(Exception):
+class _WrongTypeError(Exception):
     """Raised for a value that does not fit the field."""
 
 
-def results(cursor: Any) -> list[Rows]:
+def read_results(cursor: Any) -> list[Rows]:
     """Return all result sets of the statements that a driver's cursor has run."""
     out: list[Rows] = []
     while True:
@@ -40,15 +40,15 @@ def check_columns(rows: Rows, statement: Statement) -> None:
         raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)
 
 
-def records(kind: type[Record], rows: Rows) -> list[Record]:
+def to_records(record_type: type[Record], rows: Rows) -> list[Record]:
     """Return a record of the dataclass ``record_type`` for each row.
 
     A whole number becomes a float if the field is one. A decimal becomes a float or, if it is whole, an integer.
     Floats that are infinite or NaN become NULL. Nothing else is converted. Raises ``QueryFailed`` naming a column
     that is missing, superfluous or of another type than its field.
     """
-    key: Any = kind
-    plan = _plan(key, rows.columns)
+    key: Any = record_type
+    plan = _plan_for(key, rows.columns)
     known, arrange = plan.known, plan.arrange
     out: list[Record] = []
     for row in rows.rows:
@@ -57,22 +57,22 @@ def records(kind: type[Record], rows: Rows) -> list[Record]:
         if signature in known:
             casts, floats = known[signature]
         else:
-            casts, floats = known[signature] = plan.casts(signature, values), plan.floats(signature)
+            casts, floats = known[signature] = plan.casts_for(signature, values), plan.float_positions(signature)
         if not all(isfinite(values[place]) for place in floats):
-            values = plan.finite(values)
-            casts = plan.casts(tuple(map(type, values)), values)
-        out.append(kind(*values) if casts is None else kind(*plan.converted(casts, values)))
+            values = plan.without_infinite(values)
+            casts = plan.casts_for(tuple(map(type, values)), values)
+        out.append(record_type(*values) if casts is None else record_type(*plan.convert_row(casts, values)))
     return out
 
 
-class _Plan:
+class _RecordPlan:
     """How the rows of one statement become records. ``known`` stores the conversions of each combination of types."""
 
     def __init__(self, kind: type[Any], columns: tuple[str, ...]) -> None:
         self.kind = kind.__name__
         self.names = tuple(field.name for field in fields(kind))
         hints = get_type_hints(kind)
-        self.types = tuple(_types(hints[name]) for name in self.names)
+        self.types = tuple(_field_types(hints[name]) for name in self.names)
         if missing := [name for name in self.names if name not in columns]:
             raise QueryFailed(f"{self.kind}: the result lacks the column {', '.join(missing)}")
         if extra := [name for name in columns if name not in self.names]:
@@ -88,7 +88,7 @@ class _Plan:
         else:
             self.arrange = pick
 
-    def casts(self, signature: tuple[type, ...], values: tuple[object, ...]) -> tuple[Cast | None, ...] | None:
+    def casts_for(self, signature: tuple[type, ...], values: tuple[object, ...]) -> tuple[Cast | None, ...] | None:
         """Return the conversion of each value in a row of these types; ``None`` if nothing needs converting."""
         found: list[Cast | None] = []
         for name, allowed, given, value in zip(self.names, self.types, signature, values, strict=True):
@@ -102,22 +102,22 @@ class _Plan:
         return tuple(found) if any(found) else None
 
     @staticmethod
-    def floats(signature: tuple[type, ...]) -> tuple[int, ...]:
+    def float_positions(signature: tuple[type, ...]) -> tuple[int, ...]:
         """Return the positions of the floats in such a row."""
         return tuple(place for place, given in enumerate(signature) if given is float)
 
     @staticmethod
-    def finite(values: tuple[object, ...]) -> tuple[object, ...]:
+    def without_infinite(values: tuple[object, ...]) -> tuple[object, ...]:
         """Return the row with NULL in place of infinite floats and NaN, which cannot be shown or computed with."""
         return tuple(None if isinstance(value, float) and not isfinite(value) else value for value in values)
 
-    def converted(self, casts: tuple[Cast | None, ...], values: tuple[object, ...]) -> list[object]:
+    def convert_row(self, casts: tuple[Cast | None, ...], values: tuple[object, ...]) -> list[object]:
         """Return the values of one row converted to the types of the fields."""
         out: list[object] = []
         for index, (cast, value) in enumerate(zip(casts, values, strict=True)):
             try:
                 out.append(value if cast is None else cast(value))
-            except _NotThatError:
+            except _WrongTypeError:
                 raise QueryFailed(self._refusal(self.names[index], self.types[index], value)) from None
         return out
 
@@ -128,24 +128,24 @@ class _Plan:
 
 
 @cache
-def _plan(kind: type[Any], columns: tuple[str, ...]) -> _Plan:
-    return _Plan(kind, columns)
+def _plan_for(kind: type[Any], columns: tuple[str, ...]) -> _RecordPlan:
+    return _RecordPlan(kind, columns)
 
 
-def _types(hint: Any) -> tuple[type, ...]:
+def _field_types(hint: Any) -> tuple[type, ...]:
     """Return the types that a field takes, from its annotation: ``int`` or ``float | None``."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-def _whole(value: Decimal) -> int:
+def _to_int(value: Decimal) -> int:
     if value != value.to_integral_value():
-        raise _NotThatError
+        raise _WrongTypeError
     return int(value)
 
 
 _CASTS: Final[dict[tuple[type, type], Cast]] = {
     (int, float): float,
     (Decimal, float): float,
-    (Decimal, int): _whole,
+    (Decimal, int): _to_int,
     (bytearray, bytes): bytes,
 }

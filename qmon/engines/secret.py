@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.redact import HIDDEN, remember
+from qmon.redact import HIDDEN, remember_password
 
 
 class Secret:
@@ -12,7 +12,7 @@ class Secret:
 
     def __init__(self, text: str, origin: str = "") -> None:
         self._text = text
-        remember(text)
+        remember_password(text)
         # Where it came from, for messages: `the environment variable QMON_PASSWORD`.
         self.origin = origin
 

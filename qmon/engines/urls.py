@@ -10,12 +10,12 @@ from qmon.engines.base import EngineName
 from qmon.engines.keywords import format_conninfo
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 
 SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
 
 # Settings of libpq that psqlODBC passes on through its keyword pqopt.
-_LIBPQ: Final = [
+_LIBPQ_SETTINGS: Final = [
     "application_name",
     "channel_binding",
     "connect_timeout",
@@ -43,7 +43,7 @@ _LIBPQ: Final = [
 ]
 
 # Options of an mssql:// URL, and their ODBC keywords.
-_MSSQL: Final = {
+_MSSQL_OPTIONS: Final = {
     "driver": "DRIVER",
     "trust": "TrustServerCertificate",
     "encrypt": "Encrypt",
@@ -78,7 +78,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _UrlParts:
     user: str
     password: str
     host: str
@@ -95,14 +95,14 @@ def read_url(text: str, origin: str) -> Address:
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise BadInput(f"{scheme}:// is not a kind of URL that qmon knows; there is: {', '.join(SCHEMES)}")
-    parts = _split(text, scheme)
+    parts = _split_url(text, scheme)
     password = parts.options.pop("password", "") or parts.password
-    reader = _postgres if SCHEMES[scheme] == "postgres" else _mssql
+    reader = _postgres_keywords if SCHEMES[scheme] == "postgres" else _mssql_keywords
     keywords, place = reader(parts)
     return Address(SCHEMES[scheme], keywords, Secret(password, origin) if password else None, place)
 
 
-def _split(text: str, scheme: str) -> _Parts:
+def _split_url(text: str, scheme: str) -> _UrlParts:
     try:
         url = urlsplit(text)
         options = {name.lower(): value for name, value in parse_qsl(url.query, strict_parsing=bool(url.query))}
@@ -110,15 +110,15 @@ def _split(text: str, scheme: str) -> _Parts:
         raise BadInput(f"the {scheme}:// URL cannot be read; write odd characters as %40 and the like") from None
     credentials, _, hosts = url.netloc.rpartition("@")
     user, _, password = credentials.partition(":")
-    host, port = _hosts(hosts, scheme)
+    host, port = _split_hosts(hosts, scheme)
     if url.fragment or "/" in url.path[1:]:
         raise BadInput(
             f"the {scheme}:// URL has more than a database after the host; write # and / in names as %23, %2F"
         )
-    return _Parts(unquote(user), unquote(password), host, port, unquote(url.path[1:]), options)
+    return _UrlParts(unquote(user), unquote(password), host, port, unquote(url.path[1:]), options)
 
 
-def _hosts(text: str, scheme: str) -> tuple[str, str]:
+def _split_hosts(text: str, scheme: str) -> tuple[str, str]:
     """Return hosts and ports, each joined by commas: libpq tries several one after the other."""
     hosts: list[str] = []
     ports: list[str] = []
@@ -135,7 +135,7 @@ def _hosts(text: str, scheme: str) -> tuple[str, str]:
     return ",".join(hosts), ",".join(ports) if any(ports) else ""
 
 
-def _postgres(parts: _Parts) -> tuple[dict[str, str], str]:
+def _postgres_keywords(parts: _UrlParts) -> tuple[dict[str, str], str]:
     options = dict(parts.options)
     keywords = {
         "Server": options.pop("host", parts.host),
@@ -145,16 +145,16 @@ def _postgres(parts: _Parts) -> tuple[dict[str, str], str]:
         "SSLmode": options.pop("sslmode", ""),
     }
     for name in options:
-        if name not in _LIBPQ:
-            known = (*_LIBPQ, "host", "port", "dbname", "user", "sslmode")
-            raise BadInput(f"the postgresql:// URL has the unknown setting {name}{nearest(name, known)}")
+        if name not in _LIBPQ_SETTINGS:
+            known = (*_LIBPQ_SETTINGS, "host", "port", "dbname", "user", "sslmode")
+            raise BadInput(f"the postgresql:// URL has the unknown setting {name}{suggest_nearest(name, known)}")
     keywords["pqopt"] = format_conninfo(options)
     host = keywords["Server"]
     place = f"{'localhost' if not host or host.startswith('/') else host}/{keywords['Database'] or keywords['UID']}"
     return {name: value for name, value in keywords.items() if value}, place.rstrip("/")
 
 
-def _mssql(parts: _Parts) -> tuple[dict[str, str], str]:
+def _mssql_keywords(parts: _UrlParts) -> tuple[dict[str, str], str]:
     if not parts.host or "," in parts.host:
         raise BadInput("an mssql:// URL names one host: mssql://user@host:1433/database")
     keywords = {
@@ -163,9 +163,9 @@ def _mssql(parts: _Parts) -> tuple[dict[str, str], str]:
         "UID": parts.user,
     }
     for name, value in parts.options.items():
-        if name not in _MSSQL:
-            raise BadInput(f"the mssql:// URL has the unknown setting {name}{nearest(name, _MSSQL)}")
-        keywords[_MSSQL[name]] = value
+        if name not in _MSSQL_OPTIONS:
+            raise BadInput(f"the mssql:// URL has the unknown setting {name}{suggest_nearest(name, _MSSQL_OPTIONS)}")
+        keywords[_MSSQL_OPTIONS[name]] = value
     if not parts.user and "Authentication" not in keywords:
         keywords.setdefault("Trusted_Connection", "yes")
     return {name: value for name, value in keywords.items() if value}, f"{parts.host}/{parts.database}".rstrip("/")

@@ -19,26 +19,26 @@ def own_folder() -> Path:
     return platformdirs.user_config_path("qmon") / "libraries"
 
 
-def libraries(folder: Path | None = None) -> tuple[Library, ...]:
+def all_libraries(folder: Path | None = None) -> tuple[Library, ...]:
     """Return all libraries, by name and engine. ``folder``: the user's. Raises ``BadInput`` for an
     invalid file in it.
     """
-    found = {(library.name, library.engine): library for library in built_in()}
+    found = {(library.name, library.engine): library for library in built_in_libraries()}
     own = own_folder() if folder is None else folder
     for path in sorted(own.glob("*.toml")):
-        library = _read(path, str(path), own=True)
+        library = _read_library(path, str(path), own=True)
         found[library.name, library.engine] = library
     return tuple(found[key] for key in sorted(found))
 
 
 @cache
-def built_in() -> tuple[Library, ...]:
+def built_in_libraries() -> tuple[Library, ...]:
     """Return the libraries that come with qmon."""
     files = importlib.resources.files("qmon.libraries").iterdir()
-    return tuple(_read(file, f"libraries/{file.name}") for file in files if file.name.endswith(".toml"))
+    return tuple(_read_library(file, f"libraries/{file.name}") for file in files if file.name.endswith(".toml"))
 
 
-def _read(file: Traversable | Path, where: str, *, own: bool = False) -> Library:
+def _read_library(file: Traversable | Path, where: str, *, own: bool = False) -> Library:
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeError) as problem:

@@ -16,10 +16,10 @@ from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 
 # Prefix of the name of a table that begins with one of the library's `prefixes`.
-PREFIX = "~"
+PREFIX_MARK = "~"
 
 # Stands in the name of a group's table for the name of a queue with its own table.
-ANY = "*"
+ANY_NAME = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class TableQueue:
     written: Mapping[str, object]
     no_gate: str = ""
 
-    def fits(self, there: Mapping[str, str]) -> bool:
+    def matches_columns(self, column_types: Mapping[str, str]) -> bool:
         """Return whether a table has these columns. ``column_types``: the table's columns, each with its type."""
-        return all(there.get(column) in types for column, types in self.columns.items())
+        return all(column_types.get(column) in types for column, types in self.columns.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,14 @@ class Library:
 def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = False) -> Library:
     """Read a library. Raises ``BadInput`` that begins with ``where`` and the path of the key."""
     keys = Keys(raw, f"{where}: ")
-    tables = keys.inner("tables") or Keys({}, where)
-    queues = tuple(_table_queue(Keys(one, f"{where}: queue[{n}]")) for n, one in enumerate(keys.tables("queue"), 1))
+    tables = keys.nested_keys("tables") or Keys({}, where)
+    queues = tuple(
+        _read_table_queue(Keys(one, f"{where}: queue[{n}]")) for n, one in enumerate(keys.tables("queue"), 1)
+    )
     if not tables.raw and not queues:
         raise BadInput(f"{where}: needs [tables], by which it is known")
     library = Library(
-        name=keys.need_text("name"),
+        name=keys.require_text("name"),
         engine=cast("EngineName", keys.choice("engine", ("postgres", "sqlserver")) or "postgres"),
         docs=keys.text("docs") or "",
         tested=keys.text("tested") or "",
@@ -91,27 +93,27 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
         where=where,
         own=own,
     )
-    keys.finish()
+    keys.reject_unknown_keys()
     if tables.raw and not library.groups:
         raise BadInput(f"{where}: needs a [[group]], its queues")
     for number in range(1, len(queues) + 1):
-        queue_of(library, number, TableName("schema", "table"), library.name)
+        queue_for(library, number, TableName("schema", "table"), library.name)
     for number, raw_group in enumerate(library.groups, 1):
-        Keys(raw_group, f"{where}: group[{number}]").need_text("table")
-        group_of(library, number, library.prefixes[0], TableName("schema", "table"), library.name)
+        Keys(raw_group, f"{where}: group[{number}]").require_text("table")
+        group_for(library, number, library.prefixes[0], TableName("schema", "table"), library.name)
     return library
 
 
-def group_of(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
+def group_for(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
     """Return one of its groups (counted from 1) with this table and name. Raises ``BadInput``."""
-    raw = cast("Mapping[str, object]", _prefixed(library.groups[number - 1], prefix))
+    raw = cast("Mapping[str, object]", _with_prefixes(library.groups[number - 1], prefix))
     given = {"name": name, "library": library.name, **raw}
     where = f"{library.where}: group[{number}]"
     source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
     return group_from_dict(given, table, where=where, source=source)
 
 
-def queue_of(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
+def queue_for(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
     """Return the queue (counted from 1) for this table, with this name. Raises ``BadInput``."""
     where = f"{library.where}: queue[{number}]"
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
@@ -124,22 +126,22 @@ def queue_of(library: Library, number: int, table: TableName, name: str) -> Layo
     return replace(queue, no_gate=no_gate) if no_gate and isinstance(queue, Layout) else queue
 
 
-def _table_queue(keys: Keys) -> TableQueue:
-    columns = keys.inner("columns")
+def _read_table_queue(keys: Keys) -> TableQueue:
+    columns = keys.nested_keys("columns")
     if columns is None or not columns.raw:
         raise BadInput(f"{keys.where}: needs columns, by which its tables are known, each with its type")
     written = {name: value for name, value in keys.raw.items() if name not in ("columns", "no_gate")}
     return TableQueue({name: columns.names(name) for name in columns.raw}, written, keys.text("no_gate") or "")
 
 
-def prefixed(name: str, prefix: str) -> str:
+def with_prefix(name: str, prefix: str) -> str:
     """Return the name of a table with the prefix in place of ``~``, if it has one."""
-    return prefix + name.removeprefix(PREFIX) if name.startswith(PREFIX) else name
+    return prefix + name.removeprefix(PREFIX_MARK) if name.startswith(PREFIX_MARK) else name
 
 
-def _prefixed(value: object, prefix: str) -> object:
+def _with_prefixes(value: object, prefix: str) -> object:
     if isinstance(value, str):
-        return prefixed(value, prefix)
+        return with_prefix(value, prefix)
     if isinstance(value, Mapping):
-        return {key: _prefixed(each, prefix) for key, each in value.items()}
-    return [_prefixed(each, prefix) for each in value] if isinstance(value, list) else value
+        return {key: _with_prefixes(each, prefix) for key, each in value.items()}
+    return [_with_prefixes(each, prefix) for each in value] if isinstance(value, list) else value

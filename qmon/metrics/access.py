@@ -25,13 +25,13 @@ from qmon.errors import BadInput
 WRONG_PER_MINUTE: Final = 20
 
 # Passwords waiting to be checked, for all addresses together.
-MOST_WAITING: Final = 32
+MAX_WAITING: Final = 32
 _MINUTE_S: Final = 60.0
 _HASH: Final = re.compile(r"\$2[abxy]\$(\d\d)(\$[./A-Za-z0-9]{22})[./A-Za-z0-9]{31}")
-_LEAST_COST: Final = 4
+_MIN_COST: Final = 4
 
 # A check takes 4 s at this cost, and twice as long at each higher one.
-_MOST_COST: Final = 16
+_MAX_COST: Final = 16
 
 # A name and a password.
 Credentials = tuple[bytes, bytes]
@@ -48,47 +48,47 @@ class Users:
 
     def __init__(self, hashes: Mapping[str, bytes]) -> None:
         self._hashes = dict(hashes)
-        self._cost = max(map(_cost, self._hashes.values()))
-        self._salt = bcrypt.gensalt(_LEAST_COST)[len("$2b$04") :]
+        self._cost = max(map(_hash_cost, self._hashes.values()))
+        self._salt = bcrypt.gensalt(_MIN_COST)[len("$2b$04") :]
         self._key = secrets.token_bytes(32)
         # Digests of verified credentials, because bcrypt is slow on purpose and scrapes come every few seconds.
-        self._known = frozenset[bytes]()
+        self._verified = frozenset[bytes]()
 
-    def knows(self, credentials: Credentials) -> bool:
+    def is_verified(self, credentials: Credentials) -> bool:
         """Return true if these were verified before. Takes microseconds."""
         digest = self._digest(credentials)
-        return any([hmac.compare_digest(digest, each) for each in self._known])
+        return any([hmac.compare_digest(digest, each) for each in self._verified])
 
-    def verify(self, credentials: Credentials) -> bool:
+    def verify_password(self, credentials: Credentials) -> bool:
         """Return true if the password is right. Uses bcrypt and takes equally long for every name."""
         name, password = credentials
         stored = self._hashes.get(name.decode("utf-8", "replace"))
         try:
             if stored is None:
-                bcrypt.hashpw(password, self._salt_at(self._cost))
+                bcrypt.hashpw(password, self._salt_with_cost(self._cost))
                 return False
             right = bcrypt.checkpw(password, stored)
             # 2^c + 2^c + 2^(c+1) + … + 2^(max-1) = 2^max
-            for cost in range(_cost(stored), self._cost):
-                bcrypt.hashpw(password, self._salt_at(cost))
+            for cost in range(_hash_cost(stored), self._cost):
+                bcrypt.hashpw(password, self._salt_with_cost(cost))
         except ValueError:  # longer than 72 bytes, or with a NUL
             return False
         if right:
-            self._known |= {self._digest(credentials)}
+            self._verified |= {self._digest(credentials)}
         return right
 
     def _digest(self, credentials: Credentials) -> bytes:
         return hmac.digest(self._key, b":".join(credentials), hashlib.sha256)
 
-    def _salt_at(self, cost: int) -> bytes:
+    def _salt_with_cost(self, cost: int) -> bytes:
         return b"$2b$%02d" % cost + self._salt
 
 
-def _cost(hashed: bytes) -> int:
+def _hash_cost(hashed: bytes) -> int:
     return int(hashed[4:6])
 
 
-class Gate:
+class PasswordGate:
     """Checks passwords one at a time, and only a few wrong ones per address. Use it on one event loop's thread.
 
     Args:
@@ -99,7 +99,7 @@ class Gate:
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic) -> None:
         self._users = users
         self._clock = clock
-        self._one = ThreadPoolExecutor(1, "qmon-passwords")  # limits a flood of passwords to one processor
+        self._executor = ThreadPoolExecutor(1, "qmon-passwords")  # limits a flood of passwords to one processor
         self._waiting = Counter[str]()
         self._wrong = Counter[str]()
         self._until = 0.0
@@ -113,18 +113,20 @@ class Gate:
         credentials = credentials_from(authorization)
         if credentials is None:
             return 401
-        if self._users.knows(credentials):
+        if self._users.is_verified(credentials):
             return 200
         if self._clock() >= self._until:
             self._wrong.clear()
             self._until = self._clock() + _MINUTE_S
         if self._wrong[client] + self._waiting[client] >= WRONG_PER_MINUTE:
             return 429
-        if self._waiting.total() >= MOST_WAITING:
+        if self._waiting.total() >= MAX_WAITING:
             return 503
         self._waiting[client] += 1
         try:
-            right = await asyncio.get_running_loop().run_in_executor(self._one, self._users.verify, credentials)
+            right = await asyncio.get_running_loop().run_in_executor(
+                self._executor, self._users.verify_password, credentials
+            )
         finally:
             self._waiting -= Counter([client])
         if not right:
@@ -133,7 +135,7 @@ class Gate:
 
     def close(self) -> None:
         """Stop the thread after the current check."""
-        self._one.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
 
 def credentials_from(authorization: str) -> Credentials | None:
@@ -146,10 +148,10 @@ def credentials_from(authorization: str) -> Credentials | None:
     return (name, password) if kind.lower() == "basic" and colon else None
 
 
-def users_of(path: Path) -> Users:
+def read_users(path: Path) -> Users:
     """Read a users file. Raises ``BadInput``, which names a wrong line by number only."""
     hashes: dict[str, bytes] = {}
-    for number, line in enumerate(_text(path, "--users").splitlines(), 1):
+    for number, line in enumerate(_read_option_file(path, "--users").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, _, hashed = line.strip().partition(":")
@@ -157,9 +159,9 @@ def users_of(path: Path) -> Users:
             raise BadInput(
                 f"--users {path}: line {number} is no name with a bcrypt hash; make it by: htpasswd -B {path} NAME"
             )
-        if _cost(hashed.encode()) > _MOST_COST:
+        if _hash_cost(hashed.encode()) > _MAX_COST:
             raise BadInput(
-                f"--users {path}: line {number} has a bcrypt cost above {_MOST_COST}, too slow to check; make it by: "
+                f"--users {path}: line {number} has a bcrypt cost above {_MAX_COST}, too slow to check; make it by: "
                 f"htpasswd -B -C 12 {path} NAME"
             )
         hashes[name] = hashed.encode()
@@ -171,19 +173,19 @@ def users_of(path: Path) -> Users:
 def _is_hash(text: str) -> bool:
     """Return true if bcrypt can check a password against this hash. Tests it with its salt at the lowest cost."""
     found = _HASH.fullmatch(text)
-    if found is None or int(found[1]) < _LEAST_COST:
+    if found is None or int(found[1]) < _MIN_COST:
         return False
     try:
-        bcrypt.hashpw(b"", f"$2b${_LEAST_COST:02d}{found[2]}".encode())
+        bcrypt.hashpw(b"", f"$2b${_MIN_COST:02d}{found[2]}".encode())
     except ValueError:
         return False
     return True
 
 
-def tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
+def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
     """Return a TLS context for a certificate and its key, both PEM. Raises ``BadInput`` if they cannot be used."""
-    _text(certificate, "--certificate")
-    _text(key, "--key")
+    _read_option_file(certificate, "--certificate")
+    _read_option_file(key, "--key")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(certificate, key, password=lambda: "")
@@ -193,7 +195,7 @@ def tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
     return context
 
 
-def _text(path: Path, option: str) -> str:
+def _read_option_file(path: Path, option: str) -> str:
     try:
         return path.read_text("utf-8")
     except OSError as problem:

@@ -19,8 +19,8 @@ BACKLOG: Final = 1024
 REQUEST_S: Final = 10.0
 
 # Maximum connections. Fewer if the process may open only few files.
-MOST: Final = 512
-MOST_PER_ADDRESS: Final = 128
+MAX_CONNECTIONS: Final = 512
+MAX_PER_ADDRESS: Final = 128
 _CLOSING_S: Final = 2.0
 _OUT_OF_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _OUT_OF_FILES_S: Final = 0.05
@@ -49,15 +49,15 @@ class Client:
     writer: asyncio.StreamWriter
     task: asyncio.Task[None]
 
-    def __init__(self, accepted: socket.socket, due: float) -> None:
+    def __init__(self, accepted: socket.socket, deadline: float) -> None:
         self.accepted = accepted
         self.transport: asyncio.WriteTransport | None = None
-        self.due = due
-        self.client = _site(accepted.getpeername()[0])
+        self.deadline = deadline
+        self.address = _counted_address(accepted.getpeername()[0])
         self.local = str(accepted.getsockname()[0])
-        self.kept = False
+        self.is_kept = False
 
-    async def send(self, data: bytes, seconds: float) -> None:
+    async def send_all(self, data: bytes, seconds: float) -> None:
         """Send all of ``data``. Raises ``TimeoutError`` if the client does not take it in time, and ``OSError``."""
         self.writer.write(data)
         async with asyncio.timeout(seconds):
@@ -83,29 +83,29 @@ class BoundedListener:
         self._listening = listening
         self._tls = tls
         self._serve = serve
-        self._most = min(MOST, system.open_files() // 2)
+        self._max_connections = min(MAX_CONNECTIONS, system.max_open_files() // 2)
         # By address, from the oldest connection to the newest.
-        self._open: dict[str, dict[Client, None]] = {}
+        self._connections: dict[str, dict[Client, None]] = {}
 
-    async def run(self) -> None:
+    async def serve_forever(self) -> None:
         """Serve until this task is cancelled, then close all connections."""
         try:
             while True:
-                await self._accept()
+                await self._accept_connection()
         finally:
             self._listening.close()
-            tasks = [connection.task for each in self._open.values() for connection in each]
+            tasks = [connection.task for each in self._connections.values() for connection in each]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _accept(self) -> None:
+    async def _accept_connection(self) -> None:
         loop = asyncio.get_running_loop()
         try:
             accepted, _ = await loop.sock_accept(self._listening)
         except OSError as problem:
             if problem.errno in _OUT_OF_FILES:  # otherwise the client has already left
-                self._drop_oldest(self._most_crowded())
+                self._drop_oldest(self._most_crowded_address())
                 await asyncio.sleep(_OUT_OF_FILES_S)
             return
         try:
@@ -113,47 +113,47 @@ class BoundedListener:
         except OSError:  # the client has left
             accepted.close()
             return
-        if self._droppable(connection.client) >= MOST_PER_ADDRESS:
-            self._drop_oldest(connection.client)
-        elif sum(map(len, self._open.values())) >= self._most:
-            self._drop_oldest(self._most_crowded())
-        self._open.setdefault(connection.client, {})[connection] = None
-        connection.task = loop.create_task(self._converse(connection))
+        if self._droppable_count(connection.address) >= MAX_PER_ADDRESS:
+            self._drop_oldest(connection.address)
+        elif sum(map(len, self._connections.values())) >= self._max_connections:
+            self._drop_oldest(self._most_crowded_address())
+        self._connections.setdefault(connection.address, {})[connection] = None
+        connection.task = loop.create_task(self._serve_connection(connection))
         # Not at the end of the task's own code, because a task cancelled before it starts runs none of it.
-        connection.task.add_done_callback(lambda _: self._end(connection))
+        connection.task.add_done_callback(lambda _: self._end_connection(connection))
 
-    def _droppable(self, client: str) -> int:
-        return sum(not connection.kept for connection in self._open.get(client, ()))
+    def _droppable_count(self, client: str) -> int:
+        return sum(not connection.is_kept for connection in self._connections.get(client, ()))
 
-    def _most_crowded(self) -> str:
-        return max(self._open, key=self._droppable, default="")
+    def _most_crowded_address(self) -> str:
+        return max(self._connections, key=self._droppable_count, default="")
 
     def _drop_oldest(self, client: str) -> None:
-        for connection in self._open.get(client, ()):
-            if not connection.kept:
-                self._forget(connection)
+        for connection in self._connections.get(client, ()):
+            if not connection.is_kept:
+                self._forget_connection(connection)
                 connection.task.cancel()
                 return
 
-    def _forget(self, connection: Client) -> None:
-        found = self._open.get(connection.client, {})
+    def _forget_connection(self, connection: Client) -> None:
+        found = self._connections.get(connection.address, {})
         found.pop(connection, None)
         if not found:
-            self._open.pop(connection.client, None)
+            self._connections.pop(connection.address, None)
 
-    def _end(self, connection: Client) -> None:
-        self._forget(connection)
+    def _end_connection(self, connection: Client) -> None:
+        self._forget_connection(connection)
         if connection.transport is not None:
             connection.transport.abort()
         else:
             connection.accepted.close()
 
-    async def _converse(self, connection: Client) -> None:
+    async def _serve_connection(self, connection: Client) -> None:
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=_HEAD_BYTES)
         protocol = asyncio.StreamReaderProtocol(reader)
         try:
-            async with asyncio.timeout_at(connection.due):
+            async with asyncio.timeout_at(connection.deadline):
                 transport, _ = await loop.connect_accepted_socket(
                     lambda: protocol,
                     connection.accepted,
@@ -170,12 +170,12 @@ class BoundedListener:
             connection.writer.close()
             await connection.writer.wait_closed()
         except (OSError, EOFError) as problem:  # the client left, is too slow, or does not speak TLS
-            _LOG.debug("%s: %s", connection.client, problem)
+            _LOG.debug("%s: %s", connection.address, problem)
         except Exception as problem:  # a bug in qmon must not end the other connections
-            log.report(problem)
+            log.report_defect(problem)
 
 
-def _site(address: str) -> str:
+def _counted_address(address: str) -> str:
     """Return what counts as one address.
 
     For IPv6 that is a network, because one machine usually has all of its addresses.

@@ -14,7 +14,7 @@ _WIDTH: Final = 24
 _HEIGHT: Final = 8
 
 
-def expression(metric: Metric) -> str:
+def promql_expression(metric: Metric) -> str:
     """Return the PromQL of a metric with the dashboard's variables. Counters are shown as rates."""
     chosen = ", ".join(f'{label}=~"${label}"' for label in metric.labels if label in QUEUE)
     if metric.type == "counter":
@@ -56,7 +56,7 @@ def _panel(number: int, metric: Metric, kind: str, legend: str, x: int, y: int, 
         "datasource": _SOURCE,
         "gridPos": {"x": x, "y": y, "w": width, "h": _HEIGHT},
         "fieldConfig": {"defaults": {"unit": "cps" if rate else _UNITS.get(metric.unit, "none")}, "overrides": []},
-        "targets": [{"refId": "A", "datasource": _SOURCE, "expr": expression(metric), "legendFormat": legend}],
+        "targets": [{"refId": "A", "datasource": _SOURCE, "expr": promql_expression(metric), "legendFormat": legend}],
     }
 
 

@@ -25,7 +25,7 @@ from qmon.errors import BadInput
 from qmon.metrics.metrics import METRICS
 from qmon.metrics.metrics import Metric as Listed
 from qmon.metrics.readings import TargetReadings
-from qmon.monitor.notify.web import post
+from qmon.monitor.notify.web import post_request
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ _UNITS: Final = {"": "1", "ratio": "1", "seconds": "s", "bytes": "By", "messages
 Series = tuple[str, tuple[str, ...]]
 
 
-def endpoint(url: str, headers: Mapping[str, str]) -> str:
+def endpoint_url(url: str, headers: Mapping[str, str]) -> str:
     """Return the URL to post to, adding the path if it is missing. Raises ``BadInput`` for an unusable URL."""
     try:
         parts = urlsplit(url)
@@ -52,12 +52,12 @@ def endpoint(url: str, headers: Mapping[str, str]) -> str:
         raise BadInput("--otlp is the URL of a collector, such as http://127.0.0.1:4318") from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise BadInput(f"--otlp: the URL holds an address and a path only; what is secret goes into {HEADERS}")
-    if headers and parts.scheme == "http" and not _is_here(parts.hostname):
+    if headers and parts.scheme == "http" and not _is_local(parts.hostname):
         raise BadInput(f"--otlp: {HEADERS} would be sent in the clear: use https://")
     return url.rstrip("/") + ("" if parts.path.strip("/") else _PATH)
 
 
-def headers_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def read_headers(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the headers set in the environment. Raises ``BadInput`` for an invalid one, without showing it."""
     found: dict[str, str] = {}
     for pair in filter(None, (each.strip() for each in environment.get(HEADERS, "").split(","))):
@@ -71,14 +71,14 @@ def headers_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     return found
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 
 
-class Requests:
+class RequestBuilder:
     """Builds export requests from current readings. ``wall``: seconds since the epoch."""
 
     def __init__(self, targets: Sequence[TargetReadings], wall: Callable[[], float] = time.time) -> None:
@@ -86,20 +86,22 @@ class Requests:
         self._totals: dict[Series, tuple[int, float]] = {}
         self._made_ns = int(wall() * 1e9)
 
-    def make(self) -> ExportMetricsServiceRequest:
+    def build_request(self) -> ExportMetricsServiceRequest:
         """Return one request with all current readings."""
         now_ns = int(self._wall() * 1e9)
-        metrics = {each.name: _empty(each) for each in METRICS}
+        metrics = {each.name: _empty_metric(each) for each in METRICS}
         for target in self._targets:
-            for metric, values, value in target.now():
+            for metric, values, value in target.current_readings():
                 labels = zip(metric.labels, values, strict=True)
                 point = NumberDataPoint(
                     time_unix_nano=now_ns,
                     as_double=value,
-                    attributes=[KeyValue(key=key, value=AnyValue(string_value=_valid(text))) for key, text in labels],
+                    attributes=[
+                        KeyValue(key=key, value=AnyValue(string_value=_valid_utf8(text))) for key, text in labels
+                    ],
                 )
                 if metric.type == "counter":
-                    point.start_time_unix_nano = self._start((metric.name, values), value, now_ns)
+                    point.start_time_unix_nano = self._series_start((metric.name, values), value, now_ns)
                     metrics[metric.name].sum.data_points.append(point)
                 else:
                     metrics[metric.name].gauge.data_points.append(point)
@@ -116,7 +118,7 @@ class Requests:
         scope.metrics.extend(each for each in metrics.values() if each.sum.data_points or each.gauge.data_points)
         return request
 
-    def _start(self, series: Series, value: float, now_ns: int) -> int:
+    def _series_start(self, series: Series, value: float, now_ns: int) -> int:
         """Return the start of a total in nanoseconds: the start of qmon, or when the total was last seen to restart."""
         since, before = self._totals.get(series, (self._made_ns, value))
         if value < before:
@@ -125,7 +127,7 @@ class Requests:
         return since
 
 
-def _empty(listed: Listed) -> Metric:
+def _empty_metric(listed: Listed) -> Metric:
     metric = Metric(name=listed.name, description=listed.help, unit=_UNITS[listed.unit])
     if listed.type == "counter":
         metric.sum.is_monotonic = True
@@ -133,7 +135,7 @@ def _empty(listed: Listed) -> Metric:
     return metric
 
 
-def _valid(text: str) -> str:
+def _valid_utf8(text: str) -> str:
     """Return the text as valid UTF-8. Names of queues may contain lone surrogates."""
     return text.encode("utf-8", "replace").decode()
 
@@ -149,14 +151,14 @@ class OtlpSender:
     def __init__(
         self, url: str, targets: Sequence[TargetReadings], every_s: float, *, timeout_s: float = _TIMEOUT_S
     ) -> None:
-        own = headers_of()
-        self._url = endpoint(url, own)
+        own = read_headers()
+        self._url = endpoint_url(url, own)
         self._headers = own | {
             "Content-Type": "application/x-protobuf",
             "Content-Encoding": "gzip",
             "User-Agent": f"qmon/{__version__}",
         }
-        self._requests, self._every_s, self._timeout_s = Requests(targets), every_s, timeout_s
+        self._requests, self._every_s, self._timeout_s = RequestBuilder(targets), every_s, timeout_s
         self._failing = ""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="qmon-otlp", daemon=True)
@@ -170,8 +172,8 @@ class OtlpSender:
     def _run(self) -> None:
         wait_s = self._every_s
         while not self._closing.wait(wait_s):
-            body = gzip.compress(self._requests.make().SerializeToString(), 1)
-            answer = post(self._url, body, self._headers, self._timeout_s)
+            body = gzip.compress(self._requests.build_request().SerializeToString(), 1)
+            answer = post_request(self._url, body, self._headers, self._timeout_s)
             wait_s = max(self._every_s, min(answer.after_s or 0.0, _LONGEST_WAIT_S))
             if answer.problem and answer.problem != self._failing:
                 _LOG.warning("--otlp: the collector %s", answer.problem)

@@ -34,12 +34,12 @@ class _Total:
     shown: float = 0.0
     known: bool = True
 
-    def add(self, moved: float) -> None:
+    def add_moved(self, moved: float) -> None:
         self.exact += moved
         self.shown = max(self.shown, self.exact)
 
 
-def _moved(queue: QueueView, source: str) -> float | None:
+def _moved_messages(queue: QueueView, source: str) -> float | None:
     """Return the messages moved since the previous poll: 0 if counting starts now, ``None`` if unknown."""
     if queue.flow is not None:
         moved: float | None = getattr(queue.flow, source)
@@ -60,73 +60,73 @@ class TargetReadings:
         self,
         target: str,
         clock: Callable[[], float] = time.monotonic,
-        told: Callable[[View | SourceState], object] = lambda _: None,
+        on_view: Callable[[View | SourceState], object] = lambda _: None,
     ) -> None:
         self.name = target
         self._clock = clock
         self._lock = threading.Lock()
         self._history = TargetHistory()
-        self._told = told
+        self._on_view = on_view
         self._view: View | None = None
-        self._live = False
+        self._is_live = False
         self._totals: dict[tuple[str, str], _Total] = {}
 
-    def take(self, event: Event | View) -> None:
+    def record_event(self, event: Event | View) -> None:
         """Record a poll, as snapshot or as view, or a phase change."""
         if isinstance(event, SourceState):
             with self._lock:
-                self._live = event.phase in (Phase.LIVE, Phase.LATE)
-            self._told(event)
+                self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
+            self._on_view(event)
             return
-        view = event if isinstance(event, View) else self._history.add(event)
-        self.seen(view)
-        self._told(view)
+        view = event if isinstance(event, View) else self._history.record_snapshot(event)
+        self.record_view(view)
+        self._on_view(view)
 
-    def seen(self, view: View) -> None:
+    def record_view(self, view: View) -> None:
         """Record the figures of a poll."""
         with self._lock:
-            self._live, self._view = True, view
+            self._is_live, self._view = True, view
             counted = () if view.server.standby is not None else view.queues  # a standby does not count moved messages
             before, self._totals = self._totals, {}
             for queue in counted:
                 for metric in COUNTERS:
-                    key, moved = (queue.name, metric.source), _moved(queue, metric.source)
+                    key, moved = (queue.name, metric.source), _moved_messages(queue, metric.source)
                     if key in before or moved is not None:
                         total = self._totals[key] = before.get(key) or _Total()
                         rate = getattr(queue, _RATE_OF[metric.source]).evidence
-                        total.add(moved or 0.0)
+                        total.add_moved(moved or 0.0)
                         total.known = moved is not None or rate.value is not None
 
     @property
-    def live(self) -> bool:
+    def is_live(self) -> bool:
         """True if the target is being polled and its last poll is fresh."""
         with self._lock:
-            return self._fresh() is not None
+            return self._fresh_view() is not None
 
-    def _fresh(self) -> View | None:
+    def _fresh_view(self) -> View | None:
         view = self._view
-        if view is None or not self._live:
+        if view is None or not self._is_live:
             return None
         return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
 
-    def now(self) -> list[Reading]:
+    def current_readings(self) -> list[Reading]:
         """Return all current readings. For a lost target: only that it is down, and the age of its last poll."""
         with self._lock:
-            view, fresh = self._view, self._fresh()
+            view, fresh = self._view, self._fresh_view()
             totals = {} if fresh is None else {key: total.shown for key, total in self._totals.items() if total.known}
         found: list[Reading] = [(UP, (self.name,), float(fresh is not None))]
         behind_s = 0.0 if view is None else max(0.0, self._clock() - view.taken_at)
         if view is not None:
             found.append((POLL_AGE, (self.name,), behind_s))
         if fresh is not None:
-            found.extend(self._verdicts(fresh))
+            found.extend(self._verdict_readings(fresh))
             for queue in fresh.queues:
-                found.extend(self._of_queue(queue, behind_s + fresh.since_read_s(queue)))
+                found.extend(self._queue_readings(queue, behind_s + fresh.since_read_s(queue)))
         of_source = {metric.source: metric for metric in COUNTERS}
         found.extend((of_source[source], (self.name, name), total) for (name, source), total in totals.items())
         return found
 
-    def _verdicts(self, view: View) -> Iterator[Reading]:
+    def _verdict_readings(self, view: View) -> Iterator[Reading]:
         """Yield each verdict once, including those of Service Broker's queues."""
         broker = view.server.broker
         by_name = [
@@ -137,7 +137,7 @@ class TargetReadings:
         for name, code, severity in found:
             yield VERDICT, (self.name, name, code, severity.name.lower()), 1.0
 
-    def _of_queue(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
+    def _queue_readings(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
         labels = (self.name, queue.name)
         for metric in GAUGES:
             figure = getattr(queue, metric.source).evidence

@@ -17,10 +17,10 @@ _ONCE: Final = frozenset({"host", "origin", "authorization"})
 class Refused(Exception):
     """Ends a request with this status and message."""
 
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
         self.status = status
-        self.why = why
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ async def read_request(reader: asyncio.StreamReader) -> Request:
     if method not in ("GET", "HEAD"):
         raise Refused(405, "only GET and HEAD are answered")
     path, _, query = target.partition("?")
-    return Request(method, path, query, _headers(lines))
+    return Request(method, path, query, _parse_headers(lines))
 
 
-def _headers(lines: list[str]) -> dict[str, str]:
+def _parse_headers(lines: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
@@ -79,7 +79,7 @@ def check_origin(request: Request, local: str, allowed: Collection[str]) -> None
     host = request.headers.get("host", "")
     found = _HOST.fullmatch(host)
     name = (found[1] or found[2]).lower() if found is not None else ""
-    if name not in allowed and not _is_own(name, local):
+    if name not in allowed and not _is_own_name(name, local):
         raise Refused(421, "this server does not know its name in Host; start qmon serve with --allow-host NAME")
     origin = request.headers.get("origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
@@ -88,7 +88,7 @@ def check_origin(request: Request, local: str, allowed: Collection[str]) -> None
         raise Refused(403, "pages of other sites may not read this")
 
 
-def _is_own(name: str, local: str) -> bool:
+def _is_own_name(name: str, local: str) -> bool:
     ours = ip_address(local.partition("%")[0])
     if name == "localhost":
         return ours.is_loopback

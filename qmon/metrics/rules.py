@@ -31,7 +31,7 @@ class AlertingRule:
     summary: str
     keep: str = ""
 
-    def lines(self) -> Iterator[str]:
+    def yaml_lines(self) -> Iterator[str]:
         """Yield the lines of the rule in YAML. Texts are in single quotes and must not contain any."""
         yield f"- alert: {self.name}"
         yield f"  expr: '{self.expression}'"
@@ -92,4 +92,4 @@ RULES: Final = (
 
 def rules_file() -> str:
     """Return the file for ``rule_files`` of Prometheus."""
-    return _HEAD + "\n".join(f"      {line}" for rule in RULES for line in rule.lines()) + "\n"
+    return _HEAD + "\n".join(f"      {line}" for rule in RULES for line in rule.yaml_lines()) + "\n"

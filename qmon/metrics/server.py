@@ -20,22 +20,22 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from qmon.errors import BadInput
-from qmon.metrics.access import Gate, Users
+from qmon.metrics.access import PasswordGate, Users
 from qmon.metrics.connections import BACKLOG, BoundedListener, Client
 from qmon.metrics.metrics import METRICS
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.requests import Refused, Request, check_origin, read_request
-from qmon.stream.sending import CLOCK, PATH, Stream, stream_of
+from qmon.stream.sending import CLOCK_HEADER, STREAM_PATH, PollStream, stream_for
 
 _LOG: Final = logging.getLogger(__name__)
 
 # Seconds for a client to take an answer, or one line of a stream.
 WRITE_S: Final = 10.0
-_ENDING_S: Final = 5.0
+_CLOSE_TIMEOUT_S: Final = 5.0
 _TEXT: Final = "text/plain; charset=utf-8"
 
 # Maximum clients that read streams.
-MOST_STREAMS: Final = 32
+MAX_STREAMS: Final = 32
 _REFUSALS: Final = {
     401: "a name and a password are needed",
     429: "too many wrong passwords from this address; try again in a minute",
@@ -43,7 +43,7 @@ _REFUSALS: Final = {
 }
 
 
-class Readings(Collector):
+class ReadingsCollector(Collector):
     """Passes the readings of all targets to ``prometheus_client``."""
 
     def __init__(self, targets: Sequence[TargetReadings]) -> None:
@@ -53,20 +53,20 @@ class Readings(Collector):
         """Yield all metrics with a known value."""
         families = {each.name: Family(each.name, each.help, each.type, each.unit) for each in METRICS}
         for target in self._targets:
-            for metric, values, value in target.now():
+            for metric, values, value in target.current_readings():
                 name = f"{metric.name}_total" if metric.type == "counter" else metric.name
                 families[metric.name].add_sample(name, dict(zip(metric.labels, values, strict=True)), value)
         yield from (family for family in families.values() if family.samples)
 
 
-def registry_of(targets: Sequence[TargetReadings]) -> CollectorRegistry:
+def registry_for(targets: Sequence[TargetReadings]) -> CollectorRegistry:
     """Return a ``prometheus_client`` registry for these targets."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Readings(targets))
+    registry.register(ReadingsCollector(targets))
     return registry
 
 
-def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
+def parse_listen_address(listen: str, *, is_guarded: bool = False) -> tuple[str, int]:
     """Return host and port of ``127.0.0.1:9777`` or ``[::1]:9777``. Raises ``BadInput`` if it is invalid.
 
     ``is_guarded``: readers need an encrypted password. Otherwise only this machine's loopback addresses are accepted.
@@ -81,7 +81,7 @@ def address(listen: str, *, guarded: bool = False) -> tuple[str, int]:
         raise BadInput(f"--listen is an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
     if not 0 <= number <= 65_535:
         raise BadInput(f"--listen: a port is 0 to 65535, not {number}")
-    if not loopback and not guarded:
+    if not loopback and not is_guarded:
         raise BadInput(
             f"--listen {listen}: other machines need TLS and a password: give --certificate, --key and --users"
         )
@@ -108,10 +108,10 @@ class MetricsServer:
         targets: Sequence[TargetReadings],
         users: Users | None = None,
         tls: ssl.SSLContext | None = None,
-        streams: Sequence[Stream] = (),
+        streams: Sequence[PollStream] = (),
         hosts: Sequence[str] = (),
     ) -> None:
-        place = address(listen, guarded=users is not None and tls is not None)
+        place = parse_listen_address(listen, is_guarded=users is not None and tls is not None)
         self._streams = streams
         try:
             family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
@@ -120,9 +120,11 @@ class MetricsServer:
             raise BadInput(f"--listen {listen}: {problem.strerror or problem}") from problem
         host, port = str(listening.getsockname()[0]), listening.getsockname()[1]
         self.url = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{port}/metrics"
-        self._answers = _Answers(targets, users, streams, frozenset(map(str.lower, hosts)))
+        self._answers = _RequestHandler(targets, users, streams, frozenset(map(str.lower, hosts)))
         self._loop = asyncio.new_event_loop()
-        self._serving = self._loop.create_task(BoundedListener(listening, tls, self._answers.serve).run())
+        self._serving = self._loop.create_task(
+            BoundedListener(listening, tls, self._answers.serve_client).serve_forever()
+        )
         self._thread = threading.Thread(target=self._run, name="qmon-metrics", daemon=True)
         self._thread.start()
 
@@ -137,90 +139,94 @@ class MetricsServer:
         self._answers.close()
         with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._serving.cancel)
-        self._thread.join(_ENDING_S)
+        self._thread.join(_CLOSE_TIMEOUT_S)
 
 
-class _Answers:
+class _RequestHandler:
     """Answers each request. Runs on the event loop's thread."""
 
     def __init__(
-        self, targets: Sequence[TargetReadings], users: Users | None, streams: Sequence[Stream], hosts: frozenset[str]
+        self,
+        targets: Sequence[TargetReadings],
+        users: Users | None,
+        streams: Sequence[PollStream],
+        hosts: frozenset[str],
     ) -> None:
         self._targets = targets
-        self._gate = Gate(users) if users is not None else None
+        self._gate = PasswordGate(users) if users is not None else None
         self._streams = streams
         self._hosts = hosts
-        self._registry = registry_of(targets)
-        self._reading = 0
+        self._registry = registry_for(targets)
+        self._stream_readers = 0
 
     def close(self) -> None:
         if self._gate is not None:
             self._gate.close()
 
-    async def serve(self, client: Client) -> None:
+    async def serve_client(self, client: Client) -> None:
         """Read one request and answer it."""
         request: Request | None = None
         try:
-            async with asyncio.timeout_at(client.due):
+            async with asyncio.timeout_at(client.deadline):
                 request = await read_request(client.reader)
-                await self._check(request, client)
+                await self._check_request(request, client)
         except Refused as refused:
-            answer = _Answer(refused.status, f"{refused.why}\n".encode(), clock=True)
+            answer = _Response(refused.status, f"{refused.reason}\n".encode(), clock=True)
         else:
-            if request.path == PATH:
-                await self._stream(request, client)
+            if request.path == STREAM_PATH:
+                await self._serve_stream(request, client)
                 return
-            answer = self._answer(request)
-        await client.send(answer.bytes_for(request), WRITE_S)
+            answer = self._answer_request(request)
+        await client.send_all(answer.bytes_for(request), WRITE_S)
 
-    async def _check(self, request: Request, client: Client) -> None:
+    async def _check_request(self, request: Request, client: Client) -> None:
         """Raise ``Refused`` if this client may not have what it requests."""
         check_origin(request, client.local, self._hosts)
         if self._gate is None or request.path == "/healthz":
             return
-        status = await self._gate.status_for(client.client, request.headers.get("authorization", ""))
+        status = await self._gate.status_for(client.address, request.headers.get("authorization", ""))
         if status != 200:
             raise Refused(status, _REFUSALS[status])
 
-    def _answer(self, request: Request) -> _Answer:
+    def _answer_request(self, request: Request) -> _Response:
         if request.path == "/healthz":
-            return _Answer(200, b"ok\n")
+            return _Response(200, b"ok\n")
         if request.path == "/metrics":
             encode, content_type = choose_encoder(request.headers.get("accept", ""))
-            return _Answer(200, encode(self._registry), content_type)
+            return _Response(200, encode(self._registry), content_type)
         if request.path == "/readyz":
-            polled = {target.name: target.live for target in self._targets}
+            polled = {target.name: target.is_live for target in self._targets}
             lines = (f"{name}: {'polled' if live else 'not polled'}\n" for name, live in polled.items())
-            return _Answer(200 if any(polled.values()) else 503, "".join(lines).encode())
-        return _Answer(404, b"/metrics, /stream, /healthz, /readyz\n")
+            return _Response(200 if any(polled.values()) else 503, "".join(lines).encode())
+        return _Response(404, b"/metrics, /stream, /healthz, /readyz\n")
 
-    async def _stream(self, request: Request, client: Client) -> None:
+    async def _serve_stream(self, request: Request, client: Client) -> None:
         """Send the lines of a stream until it ends or the client leaves. Drops a client that does not keep up."""
         try:
-            stream = stream_of(self._streams, request.query)
+            stream = stream_for(self._streams, request.query)
         except BadInput as problem:
-            await client.send(_Answer(404, f"{problem}\n".encode(), clock=True).bytes_for(request), WRITE_S)
+            await client.send_all(_Response(404, f"{problem}\n".encode(), clock=True).bytes_for(request), WRITE_S)
             return
-        if self._reading >= MOST_STREAMS:
-            words = f"{MOST_STREAMS} clients read streams already\n".encode()
-            await client.send(_Answer(503, words, clock=True).bytes_for(request), WRITE_S)
+        if self._stream_readers >= MAX_STREAMS:
+            words = f"{MAX_STREAMS} clients read streams already\n".encode()
+            await client.send_all(_Response(503, words, clock=True).bytes_for(request), WRITE_S)
             return
-        self._reading += 1
-        client.kept = True
+        self._stream_readers += 1
+        client.is_kept = True
         try:
-            await client.send(_Answer(200, None, "application/jsonl", clock=True).bytes_for(request), WRITE_S)
+            await client.send_all(_Response(200, None, "application/jsonl", clock=True).bytes_for(request), WRITE_S)
             if request.method == "GET":
-                async with contextlib.aclosing(stream.lines()) as lines:
+                async with contextlib.aclosing(stream.client_lines()) as lines:
                     async for line in lines:
-                        await client.send(line, WRITE_S)
+                        await client.send_all(line, WRITE_S)
         except TimeoutError:
-            _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, client.client)
+            _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, client.address)
             raise
         finally:
-            self._reading -= 1
+            self._stream_readers -= 1
 
 
-class _Answer:
+class _Response:
     """An answer. ``body``: ``None`` if it follows until the connection is closed.
 
     ``clock``: include the clock by which polls are timed.
@@ -242,7 +248,7 @@ class _Answer:
         if status == 405:
             headers["Allow"] = "GET, HEAD"
         if clock:
-            headers[CLOCK] = repr(time.monotonic())
+            headers[CLOCK_HEADER] = repr(time.monotonic())
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {headers[name]}" for name in headers)]
         self._head = "".join(f"{line}\r\n" for line in [*lines, ""]).encode("latin-1")
 

@@ -13,12 +13,12 @@ from prometheus_client import write_to_textfile
 
 from qmon.errors import BadInput
 from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import registry_of
+from qmon.metrics.server import registry_for
 
 _LOG: Final = logging.getLogger(__name__)
 
 
-class TextFile:
+class TextFileWriter:
     """Replaces a file atomically every ``every_s`` seconds until closed.
 
     The file is then deleted, because nothing is known any more. A failed write is logged and retried. Raises
@@ -28,9 +28,9 @@ class TextFile:
     def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:
         if path.suffix != ".prom":
             raise BadInput(f"--textfile {path}: node_exporter reads files *.prom only")
-        self._path, self._registry, self._every_s = path, registry_of(targets), every_s
+        self._path, self._registry, self._every_s = path, registry_for(targets), every_s
         try:
-            self._write()
+            self._write_file()
         except OSError as problem:
             raise BadInput(f"--textfile {path}: {problem.strerror}") from None
         self._closing = threading.Event()
@@ -44,12 +44,12 @@ class TextFile:
         with contextlib.suppress(OSError):
             self._path.unlink()
 
-    def _write(self) -> None:
+    def _write_file(self) -> None:
         write_to_textfile(str(self._path), self._registry)
 
     def _run(self) -> None:
         while not self._closing.wait(self._every_s):
             try:
-                self._write()
+                self._write_file()
             except OSError as problem:
                 _LOG.warning("--textfile %s: %s", self._path, problem.strerror)

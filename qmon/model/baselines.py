@@ -12,18 +12,18 @@ from qmon.model.rates.series import Point
 from qmon.model.text import number
 
 # An hour of the week needs this many watched weeks before it has a baseline.
-WEEKS: Final = 4
+MIN_WEEKS: Final = 4
 HOURS: Final = 168
 
 # Figures of a queue that may have a band, by their names in `Point`.
-FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
+BAND_FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
 _SIGMAS: Final = 3.0
 
 # Ratio of standard deviation to MAD for a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median
 # Absolute Deviation").
 _SIGMA_OF_MAD: Final = 1.4826
-_LEAST_SHARE: Final = 0.25
-_LEAST: Final[Mapping[str, float]] = {
+_MIN_REACH_SHARE: Final = 0.25
+_MIN_REACH: Final[Mapping[str, float]] = {
     "ready": 10.0,
     "in_progress": 10.0,
     "oldest_s": 5.0,
@@ -71,7 +71,7 @@ class Baselines:
     zone: str = "UTC"
     zones: Mapping[str, str] = field(default_factory=dict)
 
-    def band(self, target: str, queue: str, figure: str, at: float) -> Band | None:
+    def band_at(self, target: str, queue: str, figure: str, at: float) -> Band | None:
         """Return the band at ``at`` (seconds since the epoch), ``None`` if too few such hours were watched.
 
         The band extends three standard deviations, estimated from the MAD, to both sides of the median. With few weeks
@@ -81,10 +81,10 @@ class Baselines:
         then = datetime.fromtimestamp(at, ZoneInfo(self.zones.get(target, self.zone)))
         hour = then.weekday() * 24 + then.hour
         usual = self.hours.get(target, {}).get(queue, {}).get(figure, {}).get(hour)
-        if usual is None or usual.weeks < WEEKS:
+        if usual is None or usual.weeks < MIN_WEEKS:
             return None
         middle = usual.median
-        reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _LEAST_SHARE * abs(middle), _LEAST.get(figure, 0.0))
+        reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _MIN_REACH_SHARE * abs(middle), _MIN_REACH.get(figure, 0.0))
         words = f"{_DAYS[then.weekday()]} {then.hour:02d}:00"
         return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, words)
 
@@ -98,7 +98,7 @@ class Anomaly:
     band: Band
 
     @property
-    def above(self) -> bool:
+    def is_above(self) -> bool:
         """True if the figure is higher than usual, false if it is lower."""
         return self.value > self.band.high
 
@@ -112,7 +112,7 @@ class Anomaly:
         return times if times is not None and 0.05 <= times < 1000 else None
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """``3.1× the usual Tue 14:00``, or without a ratio ``usual Tue 14:00: 0``."""
         times, hour = self.ratio, self.band.hour
         if times is None:
@@ -120,17 +120,17 @@ class Anomaly:
         return f"{number(times)}× the usual {hour}"
 
     @property
-    def brief(self) -> str:
+    def short_text(self) -> str:
         """``3.1×``, or without a ratio whether the figure is higher or lower than usual."""
         times = self.ratio
-        return f"{number(times)}×" if times is not None else "unusually much" if self.above else "unusually little"
+        return f"{number(times)}×" if times is not None else "unusually much" if self.is_above else "unusually little"
 
 
-OVER_S: Final = 300.0
-LEAST_S: Final = 60.0
+MEAN_WINDOW_S: Final = 300.0
+MIN_KNOWN_S: Final = 60.0
 
 
-def recent(history: Sequence[Point], figure: str) -> float | None:
+def recent_mean(history: Sequence[Point], figure: str) -> float | None:
     """Return the time-weighted mean of a figure over the last five minutes, ``None`` if less than one minute is known.
 
     Baselines are made of hourly means, so a single poll of a bursty queue must not be compared with them.
@@ -138,31 +138,31 @@ def recent(history: Sequence[Point], figure: str) -> float | None:
     total = seconds = 0.0
     for place in range(len(history) - 1, 0, -1):
         point, before = history[place], history[place - 1]
-        if history[-1].at - point.at >= OVER_S:
+        if history[-1].at - point.at >= MEAN_WINDOW_S:
             break
         value: float | None = getattr(point, figure)
         if value is not None:
             total += value * (point.at - before.at)
             seconds += point.at - before.at
-    return total / seconds if seconds >= LEAST_S else None
+    return total / seconds if seconds >= MIN_KNOWN_S else None
 
 
-def unusual(baselines: Baselines, target: str, queue: str, history: Sequence[Point]) -> tuple[Anomaly, ...]:
+def find_anomalies(baselines: Baselines, target: str, queue: str, history: Sequence[Point]) -> tuple[Anomaly, ...]:
     """Return the figures outside their band both now and over the last minutes, the farthest outside first."""
     if not history or queue not in baselines.hours.get(target, {}):
         return ()
     newest, found = history[-1], []
-    for figure in FIGURES:
-        band, now = baselines.band(target, queue, figure, newest.at), getattr(newest, figure)
+    for figure in BAND_FIGURES:
+        band, now = baselines.band_at(target, queue, figure, newest.at), getattr(newest, figure)
         if band is None or now is None or band.low <= now <= band.high:
             continue
-        value = recent(history, figure)
+        value = recent_mean(history, figure)
         if value is not None and (value > band.high) == (now > band.high) and not band.low <= value <= band.high:
             found.append(Anomaly(figure, value, band))
     return tuple(sorted(found, key=_distance, reverse=True))
 
 
-def _distance(each: Anomaly) -> float:
+def _distance(anomaly: Anomaly) -> float:
     """Return the distance of a figure from its median, as a multiple of the half width of its band."""
-    reach = each.band.high - each.band.median
-    return abs(each.value - each.band.median) / reach if reach > 0 else 0.0
+    reach = anomaly.band.high - anomaly.band.median
+    return abs(anomaly.value - anomaly.band.median) / reach if reach > 0 else 0.0

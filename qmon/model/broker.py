@@ -109,7 +109,7 @@ class BrokerView:
 
         The tuple is empty if there is no problem. It contains ``cannot tell`` if the data is incomplete.
         """
-        found = {queue.name: self._of_queue(queue) for queue in self.queues}
+        found = {queue.name: self._queue_verdicts(queue) for queue in self.queues}
         sent = self.transmission
         if self.verdict is not None:
             found[TRANSMISSION] = (self.verdict,)
@@ -121,12 +121,12 @@ class BrokerView:
         return found
 
     @property
-    def of_database(self) -> tuple[tuple[str, Verdict], ...]:
+    def database_verdicts(self) -> tuple[tuple[str, Verdict], ...]:
         """Problems outside the queues, each with its name."""
         both = ((TRANSMISSION, self.verdict), (CONVERSATIONS, self.leak))
         return tuple((name, verdict) for name, verdict in both if verdict is not None)
 
-    def _of_queue(self, queue: BrokerQueue) -> tuple[Verdict, ...]:
+    def _queue_verdicts(self, queue: BrokerQueue) -> tuple[Verdict, ...]:
         if queue.verdict is not None:
             return (queue.verdict,)
         if queue.sample.activates and not self.monitored:
@@ -134,7 +134,7 @@ class BrokerView:
         return ()
 
 
-def state(queue: BrokerQueue, *, monitored: bool) -> str:
+def queue_state(queue: BrokerQueue, *, monitored: bool) -> str:
     """Return the state of a queue in one or two words."""
     sample, monitor = queue.sample, queue.monitor
     if not (sample.receives and sample.enqueues):
@@ -176,37 +176,37 @@ def queue_finding(
     return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
 
 
-def conversations_finding(found: ConversationsSample) -> Finding | None:
+def conversations_finding(sample: ConversationsSample) -> Finding | None:
     """Return the problem with the conversations, if any.
 
     Conversations that are never ended stay forever and slow down SEND and RECEIVE.
     """
-    more = found.counted >= MOST_CONVERSATIONS
-    if found.left < _MANY_LEFT and not more:
+    more = sample.counted >= MOST_CONVERSATIONS
+    if sample.left < _MANY_LEFT and not more:
         return None
-    count = f"{'at least ' if more else ''}{found.counted:,} conversations"
+    count = f"{'at least ' if more else ''}{sample.counted:,} conversations"
     parts = (
-        (found.left, "ended by the other side alone"),
-        (found.leaving, "by this side alone"),
-        (found.talking, "by neither"),
+        (sample.left, "ended by the other side alone"),
+        (sample.leaving, "by this side alone"),
+        (sample.talking, "by neither"),
     )
     told = ", ".join(f"{number:,} {what}" for number, what in parts if number)
     return Finding(LEAK, Severity.WARNING, 0.0, f"{count}: {told}; END CONVERSATION on both sides ends one")
 
 
-def sending_finding(found: TransmissionSample, growth: float | None) -> Finding | None:
+def sending_finding(sample: TransmissionSample, growth: float | None) -> Finding | None:
     """Return the problem with undelivered messages, if any. ``growth``: their recent change in messages per second."""
-    waiting = found.counted if found.messages is None else found.messages
+    waiting = sample.counted if sample.messages is None else sample.messages
     if not waiting:
         return None
-    count = f"{'at least ' if found.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
+    count = f"{'at least ' if sample.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
     grows = f"; {growth:,.1f} more a second" if growth is not None and growth >= 0.05 else ""
-    old = f"; one for {duration(found.oldest_s)}" if found.oldest_s is not None else ""
+    old = f"; one for {duration(sample.oldest_s)}" if sample.oldest_s is not None else ""
     text, more = f"{count} sent and not delivered", f"{grows}{old}"
-    if not found.enabled:
+    if not sample.enabled:
         cause = f"Service Broker is off in this database, {_ENABLE}"
         return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{text}: {cause}{more}", _OFF)
-    if found.status:
-        whom = f" ({found.service})" if found.service else ""
-        return Finding(NOT_SENT, Severity.WARNING, 0.0, f"{text}: {found.status}{whom}{more}")
+    if sample.status:
+        whom = f" ({sample.service})" if sample.service else ""
+        return Finding(NOT_SENT, Severity.WARNING, 0.0, f"{text}: {sample.status}{whom}{more}")
     return Finding(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{text}{more}") if grows else None

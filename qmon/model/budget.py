@@ -19,7 +19,7 @@ from typing import Final
 from qmon.model.text import milliseconds, number
 
 # Queue name (empty for the target as a whole) and probe name.
-Key = tuple[str, str]
+ProbeKey = tuple[str, str]
 
 
 class Rank(IntEnum):
@@ -41,10 +41,10 @@ class Rank(IntEnum):
 SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0, Rank.TARGET: 10.0}
 
 # Probes are throttled when the expected cost exceeds this share of the budget.
-FULL: Final = 0.95
+THROTTLE_ABOVE: Final = 0.95
 
 # Throttled probes are read more often again only if the expected cost stays below this share of the budget.
-EASY: Final = 0.85
+RELAX_BELOW: Final = 0.85
 _STEP_S: Final = 0.5
 _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
 
@@ -65,7 +65,7 @@ class Budget:
         """Return the milliseconds of server time that one poll may cost at this interval."""
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
 
-    def part(self, qmons: int) -> Budget:
+    def share_among(self, qmons: int) -> Budget:
         """Return the share of the budget for each of several qmons on one database.
 
         A budget of a whole processor means no limit and is not divided.
@@ -80,16 +80,16 @@ class Budget:
         return f"{self.poll_ms:g}ms" if self.poll_ms is not None else f"{self.share * 100:g}%"
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The budget as screens show it: ``1 %``, ``0.33 %``, ``33 ms``."""
         return milliseconds(self.poll_ms) if self.poll_ms is not None else f"{number(self.share * 100)} %"
 
 
 # Used for a few polls in which no probe is skipped.
-AT_ONCE: Final = Budget(share=1.0)
+UNLIMITED: Final = Budget(share=1.0)
 
 
-def budget_of(text: str) -> Budget | None:
+def parse_budget(text: str) -> Budget | None:
     """Return the budget for ``1%`` (of one processor), ``10ms/s`` or ``100ms`` (each poll), ``None`` if invalid."""
     found = _BUDGET.fullmatch(text.strip())
     if found is None:
@@ -110,7 +110,7 @@ class ProbePace:
     """
 
     interval_s: float
-    every: Mapping[Key, int] = field(default_factory=dict)
+    every: Mapping[ProbeKey, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class ProbeCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Observing:
+class PollingCost:
     """The cost of watching in this poll. Milliseconds are server time for one poll.
 
     Attributes:
@@ -166,24 +166,24 @@ class Observing:
     slower_since: float | None = None
     qmons: int | None = None
 
-    def of_queue(self, queue: str) -> tuple[Throttled, ...]:
+    def throttled_for(self, queue: str) -> tuple[Throttled, ...]:
         """Return the throttled probes of one queue."""
         return tuple(each for each in self.throttled if each.queue == queue)
 
 
-def load_ms(costs: Mapping[Key, float], every: Mapping[Key, int], overhead_ms: float) -> float:
+def load_ms(costs: Mapping[ProbeKey, float], every: Mapping[ProbeKey, int], overhead_ms: float) -> float:
     """Return the average cost of a poll in milliseconds. ``costs``: cost of each probe in an unthrottled poll."""
     return overhead_ms + sum(cost / every.get(key, 1) for key, cost in costs.items())
 
 
-def pace(
-    costs: Mapping[Key, float],
+def plan_pace(
+    costs: Mapping[ProbeKey, float],
     overhead_ms: float,
     budget: Budget,
     asked_s: float,
     before: ProbePace,
-    rank: Callable[[Key], Rank] = lambda _: Rank.DETAIL,
-    often: Mapping[Key, float] = MappingProxyType({}),
+    rank: Callable[[ProbeKey], Rank] = lambda _: Rank.DETAIL,
+    readings_per_poll: Mapping[ProbeKey, float] = MappingProxyType({}),
     *,
     in_turns: bool = False,
 ) -> ProbePace:
@@ -202,65 +202,67 @@ def pace(
     """
     allowed = budget.allowed_ms(asked_s)
     lessened = [key for key, n in before.every.items() if key in costs and n > 1]
-    most = {key: _most(rank(key), asked_s, often.get(key, 1.0)) for key in lessened}
+    most = {key: _max_every(rank(key), asked_s, readings_per_poll.get(key, 1.0)) for key in lessened}
     every = {key: min(before.every[key], each) for key, each in most.items() if each > 1}
     load = load_ms(costs, every, overhead_ms)
-    if load <= FULL * allowed:
-        _relax(costs, every, EASY * allowed - load, rank)
+    if load <= THROTTLE_ABOVE * allowed:
+        _relax(costs, every, RELAX_BELOW * allowed - load, rank)
         return ProbePace(asked_s, every)
     ranks = {key: rank(key) for key in costs}
-    most = {key: _most(worth, asked_s, often.get(key, 1.0)) for key, worth in ranks.items()}
-    _tighten(costs, every, load - FULL * allowed, most, ranks)
+    most = {key: _max_every(worth, asked_s, readings_per_poll.get(key, 1.0)) for key, worth in ranks.items()}
+    _tighten(costs, every, load - THROTTLE_ABOVE * allowed, most, ranks)
     if in_turns or budget.poll_ms is not None or load_ms(costs, every, overhead_ms) <= allowed:
         return ProbePace(asked_s, every)
-    interval_s = _stretched(costs, ranks, overhead_ms, budget, asked_s)
-    most = {key: _most(worth, interval_s, often.get(key, 1.0)) for key, worth in ranks.items()}
+    interval_s = _stretched_interval_s(costs, ranks, overhead_ms, budget, asked_s)
+    most = {key: _max_every(worth, interval_s, readings_per_poll.get(key, 1.0)) for key, worth in ranks.items()}
     return ProbePace(interval_s, {key: most[key] for key, ms in costs.items() if ms > 0 and most[key] > 1})
 
 
-def _stretched(
-    costs: Mapping[Key, float], ranks: Mapping[Key, Rank], overhead_ms: float, budget: Budget, asked_s: float
+def _stretched_interval_s(
+    costs: Mapping[ProbeKey, float], ranks: Mapping[ProbeKey, Rank], overhead_ms: float, budget: Budget, asked_s: float
 ) -> float:
     """Return the poll interval in seconds that keeps the budget, if possible, with maximum throttling."""
     each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
     interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
     while interval_s < slowest_s:
-        load = overhead_ms + sum(ms / _most(rank, interval_s) for rank, ms in each.items())
+        load = overhead_ms + sum(ms / _max_every(rank, interval_s) for rank, ms in each.items())
         if load <= budget.allowed_ms(interval_s):
             break
         interval_s = min(interval_s + _STEP_S, slowest_s)
     return interval_s
 
 
-def _most(rank: Rank, interval_s: float, often: float = 1.0) -> int:
+def _max_every(rank: Rank, interval_s: float, readings_per_poll: float = 1.0) -> int:
     """Return the largest n for which reading only every n-th time is allowed."""
-    return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, often) / interval_s))
+    return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, readings_per_poll) / interval_s))
 
 
 def _tighten(
-    costs: Mapping[Key, float],
-    every: dict[Key, int],
+    costs: Mapping[ProbeKey, float],
+    every: dict[ProbeKey, int],
     too_much: float,
-    most: Mapping[Key, int],
-    ranks: Mapping[Key, Rank],
+    max_every: Mapping[ProbeKey, int],
+    ranks: Mapping[ProbeKey, Rank],
 ) -> None:
     """Throttle probes until ``too_much`` milliseconds are saved or nothing more can be saved."""
     able = [
         (ranks[key], -ms / every.get(key, 1), key)
         for key, ms in costs.items()
-        if every.get(key, 1) < most[key] and ms > 0
+        if every.get(key, 1) < max_every[key] and ms > 0
     ]
     heapq.heapify(able)
     while too_much > 0 and able:
         rank, _, dearest = heapq.heappop(able)
         now = every.get(dearest, 1)
-        every[dearest] = min(2 * now, most[dearest])
+        every[dearest] = min(2 * now, max_every[dearest])
         too_much -= costs[dearest] / now - costs[dearest] / every[dearest]
-        if every[dearest] < most[dearest]:
+        if every[dearest] < max_every[dearest]:
             heapq.heappush(able, (rank, -costs[dearest] / every[dearest], dearest))
 
 
-def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, rank: Callable[[Key], Rank]) -> None:
+def _relax(
+    costs: Mapping[ProbeKey, float], every: dict[ProbeKey, int], room: float, rank: Callable[[ProbeKey], Rank]
+) -> None:
     """Read throttled probes as often as the budget allows, most important first, cheapest first among equals."""
     for key in sorted(every, key=lambda key: (-rank(key), costs[key], key)):
         if room <= 0:
@@ -274,9 +276,13 @@ def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, rank:
             del every[key]
 
 
-def chosen(
-    asked: Sequence[Key], now: ProbePace, waited: Mapping[Key, int], costs: Mapping[Key, float], room_ms: float
-) -> frozenset[Key]:
+def choose_probes(
+    requested: Sequence[ProbeKey],
+    now: ProbePace,
+    skipped: Mapping[ProbeKey, int],
+    costs: Mapping[ProbeKey, float],
+    room_ms: float,
+) -> frozenset[ProbeKey]:
     """Return which of the requested probes are read in this poll.
 
     Throttled probes take turns, the longest overdue first, so that expensive probes do not all run in the same poll.
@@ -288,11 +294,11 @@ def chosen(
         costs: milliseconds of each probe.
         room_ms: what the probes of this poll may cost. One overdue probe is read even if it costs more.
     """
-    out = {key for key in asked if now.every.get(key, 1) <= 1}
+    out = {key for key in requested if now.every.get(key, 1) <= 1}
     room = room_ms - sum(costs.get(key, 0.0) for key in out)
-    due = [key for key in asked if key not in out and waited.get(key, 0) + 1 >= now.every[key]]
+    due = [key for key in requested if key not in out and skipped.get(key, 0) + 1 >= now.every[key]]
     late = False
-    for key in sorted(due, key=lambda key: (-(waited.get(key, 0) + 1) / now.every[key], key)):
+    for key in sorted(due, key=lambda key: (-(skipped.get(key, 0) + 1) / now.every[key], key)):
         if late and costs.get(key, 0.0) > room:
             continue
         room -= costs.get(key, 0.0)

@@ -9,13 +9,13 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.text import parse_duration
 
-_MOST: Final = 2**63 - 1
+_MAX_INTEGER: Final = 2**63 - 1
 
 # Similarity above which an unknown key counts as a misspelling: `conect`, `tabel`.
-_MISSPELT: Final = 0.75
+_MISSPELLING_RATIO: Final = 0.75
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggest_nearest(word: str, known: Iterable[str]) -> str:
     """Return the end of an error message: ``; did you mean …?`` or else the list of known words."""
     words = {candidate.lower(): candidate for candidate in sorted(known)}
     close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
@@ -30,7 +30,7 @@ class Keys:
 
     def __init__(self, raw: Mapping[str, object], where: str) -> None:
         if not isinstance(raw, Mapping):
-            raise BadInput(f"{where}: must be a table of keys, not {_kind(raw)}")
+            raise BadInput(f"{where}: must be a table of keys, not {_kind_text(raw)}")
         self.raw = raw
         self.where = where
         self._asked: set[str] = set()
@@ -45,27 +45,27 @@ class Keys:
         if value is None:
             return None
         if not isinstance(value, str):
-            raise BadInput(f"{self.path(name)}: must be a text in quotes, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be a text in quotes, not {_kind_text(value)}")
         if not value:
             raise BadInput(f"{self.path(name)}: is empty; leave the key out instead")
         return value
 
-    def need_text(self, name: str) -> str:
+    def require_text(self, name: str) -> str:
         """Return a text that is required."""
         value = self.text(name)
         if value is None:
-            raise self.missing(name)
+            raise self.missing_key_error(name)
         return value
 
-    def missing(self, name: str, words: str = "") -> BadInput:
+    def missing_key_error(self, name: str, needed: str = "") -> BadInput:
         """Return the error for a missing required key. It suggests an unknown key that looks like a misspelling.
 
         ``needed``: what is needed, if that is not only this key.
         """
         others = [key for key in self.raw if key not in self._asked]
-        for key in difflib.get_close_matches(name, others, 1, _MISSPELT):
+        for key in difflib.get_close_matches(name, others, 1, _MISSPELLING_RATIO):
             return BadInput(f"{self.path(key)}: unknown key; did you mean {name}?")
-        return BadInput(f"{self.where}: needs {words or name}")
+        return BadInput(f"{self.where}: needs {needed or name}")
 
     def texts(self, name: str) -> list[str]:
         """Return a list of non-empty texts, empty if the key is missing."""
@@ -73,7 +73,7 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-            raise BadInput(f"{self.path(name)}: must be a list of texts, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be a list of texts, not {_kind_text(value)}")
         return value
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Keys:
         """Return one of the known words, ``None`` if the key is missing."""
         value = self.text(name)
         if value is not None and value not in known:
-            raise BadInput(f"{self.path(name)}: {value!r} is unknown{nearest(value, known)}")
+            raise BadInput(f"{self.path(name)}: {value!r} is unknown{suggest_nearest(value, known)}")
         return value
 
     def scalar(self, name: str) -> str | int | None:
@@ -100,7 +100,7 @@ class Keys:
             return "true" if value else "false"
         if value is None or isinstance(value, int | str):
             return value
-        raise BadInput(f"{self.path(name)}: must be a text or a whole number, not {_kind(value)}")
+        raise BadInput(f"{self.path(name)}: must be a text or a whole number, not {_kind_text(value)}")
 
     def number(self, name: str) -> float | None:
         """Return a number, ``None`` if the key is missing."""
@@ -108,7 +108,7 @@ class Keys:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadInput(f"{self.path(name)}: must be a number, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be a number, not {_kind_text(value)}")
         return float(value)
 
     def seconds(self, name: str) -> float | None:
@@ -117,27 +117,27 @@ class Keys:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise BadInput(f'{self.path(name)}: must be a duration such as "5m", not {_kind(value)}')
+            raise BadInput(f'{self.path(name)}: must be a duration such as "5m", not {_kind_text(value)}')
         try:
             return parse_duration(str(value))
         except BadInput as problem:
             raise BadInput(f"{self.path(name)}: {problem}") from None
 
-    def whole(self, name: str) -> int | None:
+    def whole_number(self, name: str) -> int | None:
         """Return a whole number, ``None`` if the key is missing."""
         value = self._get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind_text(value)}")
         return value
 
     def flag(self, name: str) -> bool:
         """Return true or false, false if the key is missing."""
         value = self._get(name)
         if value is not None and not isinstance(value, bool):
-            raise BadInput(f"{self.path(name)}: must be true or false, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be true or false, not {_kind_text(value)}")
         return bool(value)
 
-    def inner(self, name: str, alone: str | None = None) -> Keys | None:
+    def nested_keys(self, name: str, shorthand_key: str | None = None) -> Keys | None:
         """Return a nested table, ``None`` if the key is missing.
 
         ``shorthand_key``: if given, a text in place of the table is read as a table with only this key.
@@ -145,10 +145,10 @@ class Keys:
         value = self._get(name)
         if value is None:
             return None
-        if isinstance(value, str) and alone is not None:
-            value = {alone: value}
+        if isinstance(value, str) and shorthand_key is not None:
+            value = {shorthand_key: value}
         if not isinstance(value, Mapping):
-            raise BadInput(f"{self.path(name)}: must be a table of keys, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be a table of keys, not {_kind_text(value)}")
         return Keys(value, self.path(name))
 
     def tables(self, name: str) -> list[Mapping[str, object]]:
@@ -157,7 +157,7 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-            raise BadInput(f"{self.path(name)}: must be written as [[{name}]], not as {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be written as [[{name}]], not as {_kind_text(value)}")
         return value
 
     def entries(self, name: str) -> Sequence[object]:
@@ -166,24 +166,24 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list):
-            raise BadInput(f"{self.path(name)}: must be a list, not {_kind(value)}")
+            raise BadInput(f"{self.path(name)}: must be a list, not {_kind_text(value)}")
         return value
 
-    def finish(self, also: Iterable[str] = ()) -> None:
+    def reject_unknown_keys(self, allowed: Iterable[str] = ()) -> None:
         """Reject keys that were never read, except ``allowed``."""
-        known = self._asked | set(also)
+        known = self._asked | set(allowed)
         for name in self.raw:
             if name not in known:
-                raise BadInput(f"{self.path(name)}: unknown key{nearest(name, known)}")
+                raise BadInput(f"{self.path(name)}: unknown key{suggest_nearest(name, known)}")
 
     def _get(self, name: str) -> object:
         self._asked.add(name)
         value = self.raw.get(name)
-        if isinstance(value, int) and not -_MOST <= value <= _MOST:
+        if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
             raise BadInput(f"{self.path(name)}: is out of range: no number has more than 64 bits")
         return value
 
 
-def _kind(value: object) -> str:
+def _kind_text(value: object) -> str:
     names = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
     return names.get(type(value), "a table of keys" if isinstance(value, Mapping) else type(value).__name__)

@@ -92,7 +92,7 @@ class TableCount:
     strange_values: tuple[str, ...] = ()
 
     @property
-    def holds_since(self) -> float:
+    def complete_until_at(self) -> float:
         """Messages popped after this time may be missing from the count (seconds since the epoch, server clock)."""
         began = self.counted_at - self.took_s / 2 if self.began_at is None else self.began_at
         if self.counted_at <= began + self.took_s:
@@ -105,16 +105,16 @@ class TableCount:
         return not (self.ready or self.in_progress or self.strange)
 
     @property
-    def waits_for_time(self) -> bool:
+    def may_change_with_time(self) -> bool:
         """True if a figure may change without any write, because messages become due or stuck."""
         return bool(self.scheduled) or (self.stuck is not None and self.stuck < (self.in_progress or 0))
 
 
-def summed(samples: list[ScanSample], took_s: float, every_s: float) -> TableCount:
+def combine_ranges(samples: list[ScanSample], took_s: float, every_s: float) -> TableCount:
     """Return the count of a table from the samples of its ranges. ``samples`` must not be empty."""
     first = samples[0]
-    in_progress = _sum([s.in_progress for s in samples])
-    timed, stuck = _sum([s.timed for s in samples]), _sum([s.stuck for s in samples])
+    in_progress = _sum_known([s.in_progress for s in samples])
+    timed, stuck = _sum_known([s.timed for s in samples]), _sum_known([s.stuck for s in samples])
     return TableCount(
         first.counted_at + took_s / 2,
         took_s,
@@ -123,16 +123,16 @@ def summed(samples: list[ScanSample], took_s: float, every_s: float) -> TableCou
         sum(s.ready for s in samples),
         in_progress,
         None if in_progress and not timed else stuck,
-        _sum([s.scheduled for s in samples]),
-        _sum([s.dead for s in samples]),
+        _sum_known([s.scheduled for s in samples]),
+        _sum_known([s.dead for s in samples]),
         min((s.oldest_at for s in samples if s.oldest_at is not None), default=None),
         min((s.longest_at for s in samples if s.longest_at is not None), default=None),
         first.counted_at,
-        _sum([s.strange for s in samples]),
+        _sum_known([s.strange for s in samples]),
         tuple(sorted({each for s in samples for each in (s.strange_first, s.strange_last) if each is not None})),
     )
 
 
-def _sum(parts: list[int | None]) -> int | None:
+def _sum_known(parts: list[int | None]) -> int | None:
     known = [part for part in parts if part is not None]
     return sum(known) if known else None

@@ -51,14 +51,14 @@ class Figure:
         """Return an unknown figure with its reason."""
         return cls(None, reason=reason)
 
-    def of_a_part(self, reason: str) -> Figure:
+    def as_lower_bound(self, reason: str) -> Figure:
         """Return the figure as a lower bound, because our role sees only some of the rows.
 
         ``reason``: why, one line.
         """
         return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
 
-    def aged(self, limit_s: float) -> Figure:
+    def mark_old(self, limit_s: float) -> Figure:
         """Return the figure, marked ``old`` if it is older than ``limit_s`` plus what ``every_s`` allows."""
         return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
 
@@ -113,7 +113,7 @@ class Verdict:
     key: str = ""
     cause: str = ""
 
-    def moved(self, seconds: float) -> Verdict:
+    def shift_clock(self, seconds: float) -> Verdict:
         """Return the verdict with ``since_at`` on a clock that is ``seconds`` ahead of the server's."""
         return self if self.since_at is None or not seconds else replace(self, since_at=self.since_at + seconds)
 

@@ -42,40 +42,40 @@ def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
         if queue.layout.part is not None:
             found.setdefault((queue.layout.part.group, queue.layout.table), []).append(queue)
     return tuple(
-        GroupView(name, table, tuple(q.name for q in own), {f.field: _together(f, own) for f in GROUP_FIGURES})
+        GroupView(name, table, tuple(q.name for q in own), {f.field: _table_figure(f, own) for f in GROUP_FIGURES})
         for (name, table), own in found.items()
         if len(own) > 1
     )
 
 
-def totals(queues: Sequence[QueueView]) -> dict[str, Figure]:
+def total_figures(queues: Sequence[QueueView]) -> dict[str, Figure]:
     """Return the totals over queues of several tables, by ``QueueFigure.field``.
 
     A total is a lower bound (``≥``) if the figure of some queue is unknown.
     """
-    return {figure.field: _total(figure, queues) for figure in GROUP_FIGURES}
+    return {figure.field: _total_figure(figure, queues) for figure in GROUP_FIGURES}
 
 
-def _counted(age: QueueFigure, queue: QueueView) -> Figure:
+def _count_for_age(age: QueueFigure, queue: QueueView) -> Figure:
     """Return the figure that counts the messages this age belongs to."""
     return queue.ready if age.field == "oldest" else queue.blocked
 
 
-def _total(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
+def _total_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     if figure.field in _AGES:
-        queues = [queue for queue in queues if _counted(figure, queue).value != 0]
-    each = [figure.of(queue) for queue in queues]
+        queues = [queue for queue in queues if _count_for_age(figure, queue).value != 0]
+    each = [figure.figure_for(queue) for queue in queues]
     known = [one for one in each if one.value is not None]
     if not known:
         return next((replace(one, old=False) for one in each), Figure())
     missing = len(each) - len(known)
-    found = _of_known(figure, known)
+    found = _combine_known(figure, known)
     return (
         found if not missing else replace(found, at_least=True, reason=f"it is not known of {missing} of {len(each)}")
     )
 
 
-def _of_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
+def _combine_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
     values = [one.value for one in known if one.value is not None]
     return Figure(
         max(values) if figure.field in _AGES else sum(values),
@@ -86,13 +86,13 @@ def _of_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
     )
 
 
-def _together(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
+def _table_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     if figure.field in _AGES:
-        queues = [queue for queue in queues if _counted(figure, queue).value != 0] or queues[:1]
-    each = [figure.of(queue) for queue in queues]
+        queues = [queue for queue in queues if _count_for_age(figure, queue).value != 0] or queues[:1]
+    each = [figure.figure_for(queue) for queue in queues]
     if any(one.value is None for one in each):
         return next(replace(one, old=False) for one in each if one.value is None)
-    whole = _of_known(figure, each)
+    whole = _combine_known(figure, each)
     if len(queues) < MOST_QUEUES:
         return whole
     return replace(whole, at_least=True, reason=f"of the table's queues only {MOST_QUEUES} are read")

@@ -11,10 +11,10 @@ from qmon.model.snapshot import ProbeFailure
 T = TypeVar("T")
 
 # Prefix of the probe name of such a failure.
-DEFECT: Final = "fault: "
+DEFECT_PREFIX: Final = "fault: "
 
 # The part that stands for the whole view of a queue.
-VIEW: Final = "view"
+WHOLE_VIEW: Final = "view"
 
 
 @dataclass(slots=True)
@@ -29,15 +29,15 @@ class Guard:
     report: Callable[[Exception], str]
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def attempt(self, part: str, work: Callable[[], T], otherwise: Callable[[str], T]) -> T:
+    def attempt(self, part: str, work: Callable[[], T], fallback: Callable[[str], T]) -> T:
         """Return the result of ``work``, or after an exception the result of ``fallback``, which gets the reason."""
         try:
             return work()
         # whatever the data of one queue trigger in qmon, the other figures and queues stay
         except Exception as problem:
             self.reasons[part] = self.report(problem)
-            return otherwise(self.reasons[part])
+            return fallback(self.reasons[part])
 
     def failures(self, queue: str) -> tuple[ProbeFailure, ...]:
         """Return the reasons as failures of the queue."""
-        return tuple(ProbeFailure(f"{DEFECT}{part}", reason, queue) for part, reason in self.reasons.items())
+        return tuple(ProbeFailure(f"{DEFECT_PREFIX}{part}", reason, queue) for part, reason in self.reasons.items())

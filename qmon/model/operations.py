@@ -14,10 +14,10 @@ from qmon.model.text import time_of_day
 DEFAULT_PAUSE_S: Final = 900.0
 
 # Number of rows that a plan shows.
-MAX_FIRST: Final = 10
+MAX_PLAN_ROWS: Final = 10
 
 
-class Kind(StrEnum):
+class OperationKind(StrEnum):
     """The kind of operation."""
 
     REQUEUE = "requeue"
@@ -105,12 +105,12 @@ class Choice:
     payload: str | None = None
 
     @property
-    def aged(self) -> bool:
+    def has_age_limit(self) -> bool:
         """True if the age of a message matters."""
         return self.older_than_s is not None or self.newer_than_s is not None
 
     @property
-    def texts(self) -> bool:
+    def has_text_filter(self) -> bool:
         """True if the text of a message or of its error matters."""
         return self.error is not None or self.payload is not None
 
@@ -158,7 +158,7 @@ class LeftOut:
     count: int
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """``12 locked``."""
         return f"{self.count:,} {self.why}"
 
@@ -198,7 +198,7 @@ class Plan:
         refused: why the plan cannot be applied (read-only, a missing permission, nothing to do), else ``None``.
     """
 
-    kind: Kind
+    kind: OperationKind
     target: str
     queue: str
     title: str
@@ -258,7 +258,7 @@ class OperationResult:
     """
 
     operation: str
-    kind: Kind
+    kind: OperationKind
     queue: str
     state: OperationState
     done: int
@@ -276,7 +276,7 @@ class Operation:
     """
 
     id: str
-    kind: Kind
+    kind: OperationKind
     queue: str
     state: OperationState
     by: str
@@ -314,7 +314,7 @@ class Pause:
     table: str = ""
 
 
-def pause_of(sample: PauseSample) -> Pause:
+def pause_from_sample(sample: PauseSample) -> Pause:
     """Return the pause that a probe has read."""
     return Pause(
         sample.queue,
@@ -328,7 +328,7 @@ def pause_of(sample: PauseSample) -> Pause:
     )
 
 
-def paused_as(layout: Layout) -> str:
+def pause_subject(layout: Layout) -> str:
     """Return the name under which a pause of this queue is recorded.
 
     It is the queue's table, followed by its part if the table has several queues.
@@ -337,17 +337,17 @@ def paused_as(layout: Layout) -> str:
     return str(layout.table) if value is None else f"{layout.table}/{value}"
 
 
-def pauses_of(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
+def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
     """Return the pauses of one queue, pushers first, whatever the queue was called when it was paused."""
-    own = (pause_of(each) for each in samples if each.about == paused_as(layout))
+    own = (pause_from_sample(each) for each in samples if each.about == pause_subject(layout))
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
 
 
-def because(reason: str) -> str:
+def reason_suffix(reason: str) -> str:
     """Return ``: deploy`` to append to a text, empty without a reason."""
     return f": {reason}" if reason else ""
 
 
 def pause_line(pause: Pause) -> str:
     """Return ``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``. The reason is free text from the operator."""
-    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{because(pause.reason)}"
+    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{reason_suffix(pause.reason)}"

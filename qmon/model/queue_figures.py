@@ -54,11 +54,11 @@ class QueueFigure:
         return self.alias or self.field
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """True if its values are whole numbers."""
         return self.unit in (COUNT, SESSIONS, BYTES)
 
-    def of(self, queue: QueueView) -> Figure:
+    def figure_for(self, queue: QueueView) -> Figure:
         """Return its value for a queue."""
         figure: Figure = getattr(queue, self.field)
         return figure
@@ -128,5 +128,5 @@ QUEUE_FIGURES: Final = (
 )
 
 # Meaning of each figure by field.
-ABOUT: Final = {figure.field: figure.about for figure in QUEUE_FIGURES}
-MAIN: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)
+FIGURE_MEANINGS: Final = {figure.field: figure.about for figure in QUEUE_FIGURES}
+MAIN_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)

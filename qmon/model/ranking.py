@@ -35,29 +35,29 @@ class Ranking:
     def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
 
-    def ranked(self, view: View) -> tuple[QueueView, ...]:
+    def rank_queues(self, view: View) -> tuple[QueueView, ...]:
         """Return the queues of the next view, worst first, equal ones by name."""
         at = view.sampled_at
-        self._places = {queue.name: _placed(queue, self._places.get(queue.name), at) for queue in view.queues}
-        return tuple(sorted(view.queues, key=self.order))
+        self._places = {queue.name: _next_place(queue, self._places.get(queue.name), at) for queue in view.queues}
+        return tuple(sorted(view.queues, key=self.sort_key))
 
-    def order(self, queue: QueueView) -> tuple[int, float, float, str]:
+    def sort_key(self, queue: QueueView) -> tuple[int, float, float, str]:
         """Return the sort key of a queue of the newest view, worst first. Keys of different targets are comparable."""
         place = self._places[queue.name]
         return -place.severity, -place.ready, -place.oldest, queue.name.casefold()
 
 
-def _placed(queue: QueueView, before: _Place | None, at: float) -> _Place:
+def _next_place(queue: QueueView, before: _Place | None, at: float) -> _Place:
     severity, ready, oldest = queue.verdict.severity, queue.ready.value or 0.0, queue.oldest.value or 0.0
     if before is None or before.severity != severity:
         return _Place(severity, ready, oldest)
-    if not (_is_other(before.ready, ready) or _is_other(before.oldest, oldest)):
+    if not (_is_far_apart(before.ready, ready) or _is_far_apart(before.oldest, oldest)):
         return before if before.other_since is None else replace(before, other_since=None)
     if before.other_since is None:
         return replace(before, other_since=at)
     return before if 0.0 <= at - before.other_since < SETTLED_S else _Place(severity, ready, oldest)
 
 
-def _is_other(one: float, other: float) -> bool:
+def _is_far_apart(one: float, other: float) -> bool:
     """Return whether the difference justifies another place."""
     return one > _TIMES * other + _SLACK or other > _TIMES * one + _SLACK

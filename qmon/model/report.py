@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from qmon.model.broker import BrokerView
-from qmon.model.broker import state as broker_state
+from qmon.model.broker import queue_state as broker_state
 from qmon.model.figure import Figure, Verdict
 from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
@@ -16,10 +16,10 @@ from qmon.model.rates.usage import QueueUse
 from qmon.model.reasons import Reason
 from qmon.model.samples.groups import GroupBlockerSample
 from qmon.model.samples.server_state import ServerState
-from qmon.model.settings import Setting, card
+from qmon.model.settings import Setting, database_card
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
 from qmon.model.view import QueueView, TargetView, View
-from qmon.model.waits.horizon_holders import culprit
+from qmon.model.waits.horizon_holders import long_holder
 
 _WAITS: Final = 10
 _NOT_READ: Final = Figure.unknown(Reason.USE_UNREAD)
@@ -32,7 +32,7 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
     ``unknown`` has its reason. ``horizon`` is also null if nothing holds it for long. The result contains ``standby``,
     ``version_store_bytes``, ``counters`` (per second), ``service_broker`` and ``server_state`` if the server has them.
     """
-    waiting, holder = server.waiting, culprit(server.horizon)
+    waiting, holder = server.waiting, long_holder(server.horizon)
     waits = None
     if waiting is not None:
         kept = waiting.rates[:_WAITS]
@@ -54,7 +54,7 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
         }
     blocked = None if server.blocking is None else server.blocking.waiters
     known = {"sessions": server.sessions, "blocked": blocked, "waits": waits, "horizon": server.horizon}
-    reasons = {name: _why(name, failures) for name, value in known.items() if value is None}
+    reasons = {name: _unknown_reason(name, failures) for name, value in known.items() if value is None}
     out: dict[str, Any] = {
         "sessions": server.sessions,
         "blocked": blocked,
@@ -73,8 +73,8 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
     if server.counters is not None:
         out["counters"] = {k: None if v is None else round(v, 3) for k, v in asdict(server.counters).items()}
     if server.state is not None:
-        out["server_state"] = _state(engine, server.state)
-    return out if server.broker is None else {**out, "service_broker": _broker(server.broker)}
+        out["server_state"] = _server_health(engine, server.state)
+    return out if server.broker is None else {**out, "service_broker": _broker_object(server.broker)}
 
 
 _READ_BY: Final = {
@@ -85,15 +85,15 @@ _READ_BY: Final = {
 }
 
 
-def _why(name: str, failures: Sequence[ProbeFailure]) -> str:
+def _unknown_reason(name: str, failures: Sequence[ProbeFailure]) -> str:
     """Return why a value of the target is unknown."""
-    found = (each.words for each in failures if not each.queue and each.probe in _READ_BY[name])
+    found = (each.text for each in failures if not each.queue and each.probe in _READ_BY[name])
     return next(found, Reason.NOT_READ_IN_THIS_POLL)
 
 
-def _state(engine: str, found: ServerState) -> dict[str, Any]:
+def _server_health(engine: str, state: ServerState) -> dict[str, Any]:
     """Return server health as last read: ``log`` (null: not read) and each server with the database."""
-    log = found.log
+    log = state.log
     return {
         "log": None
         if log is None
@@ -117,55 +117,55 @@ def _state(engine: str, found: ServerState) -> dict[str, Any]:
                 "not_redone_bytes": each.unredone,
                 "behind_seconds": each.behind_s,
             }
-            for each in found.replication
+            for each in state.replication
         ],
         "tempdb": None
-        if found.temp_space is None
+        if state.temp_space is None
         else {
-            "total_bytes": found.temp_space.total,
-            "used_bytes": found.temp_space.used,
-            "most_bytes": found.temp_space.most,
-            "row_versions_bytes": found.temp_space.versions,
+            "total_bytes": state.temp_space.total,
+            "used_bytes": state.temp_space.used,
+            "most_bytes": state.temp_space.most,
+            "row_versions_bytes": state.temp_space.versions,
         },
         "service": None
-        if found.service is None
+        if state.service is None
         else {
-            "objective": found.service.objective or None,
-            "pool": found.service.pool or None,
-            "serverless": found.service.serverless,
+            "objective": state.service.objective or None,
+            "pool": state.service.pool or None,
+            "serverless": state.service.serverless,
         },
-        "limits": None if found.limits is None else asdict(found.limits),
-        "pool_limits": None if found.pool_limits is None else asdict(found.pool_limits),
-        "settings": settings_object(card(engine, found.settings)) if found.settings else None,
+        "limits": None if state.limits is None else asdict(state.limits),
+        "pool_limits": None if state.pool_limits is None else asdict(state.pool_limits),
+        "settings": settings_object(database_card(engine, state.settings)) if state.settings else None,
     }
 
 
-def settings_object(found: Sequence[Setting]) -> list[dict[str, Any]]:
+def settings_object(settings: Sequence[Setting]) -> list[dict[str, Any]]:
     """Return the database card as a list of objects."""
     return [
         {"name": each.name, "tables": each.object or None, "value": each.value, "harm": each.harm or None}
-        for each in found
+        for each in settings
     ]
 
 
-def _broker(found: BrokerView) -> dict[str, Any]:
+def _broker_object(view: BrokerView) -> dict[str, Any]:
     """Return the queues of Service Broker, worst first, and messages ``not_delivered``."""
     return {
-        "read_seconds_ago": round(found.age_s, 3),
-        "not_delivered": {"messages": found.sending.value, **_code_and_proof(found.verdict)},
+        "read_seconds_ago": round(view.age_s, 3),
+        "not_delivered": {"messages": view.sending.value, **_code_and_proof(view.verdict)},
         "conversations": {
-            "counted": None if found.conversations is None else found.conversations.counted,
-            **_code_and_proof(found.leak),
+            "counted": None if view.conversations is None else view.conversations.counted,
+            **_code_and_proof(view.leak),
         },
         "queues": [
             {
                 "name": queue.name,
                 "depth": queue.depth.value,
-                "state": broker_state(queue, monitored=found.monitored),
+                "state": broker_state(queue, monitored=view.monitored),
                 "tasks": None if queue.monitor is None else queue.monitor.tasks,
                 **_code_and_proof(queue.verdict),
             }
-            for queue in found.queues
+            for queue in view.queues
         ],
     }
 
@@ -194,7 +194,7 @@ def use_figures(use: QueueUse | None) -> dict[str, Figure]:
 
 SCHEMA: Final = 1
 
-_WHOLE: Final = frozenset(figure.name for figure in QUEUE_FIGURES if figure.whole)
+_WHOLE: Final = frozenset(figure.name for figure in QUEUE_FIGURES if figure.is_whole)
 
 
 def status_object(view: View) -> dict[str, Any]:
@@ -227,28 +227,28 @@ def status_object(view: View) -> dict[str, Any]:
 
 def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
     """Return one queue of the status report. ``since_read_s``: as in ``View``."""
-    figures = {figure.name: figure.of(queue) for figure in QUEUE_FIGURES} | use_figures(queue.use)
+    figures = {figure.name: figure.figure_for(queue) for figure in QUEUE_FIGURES} | use_figures(queue.use)
     return {
         "name": queue.name,
         "design": queue.layout.design,
-        **{name: _value(name, figure.evidence) for name, figure in figures.items()},
-        **({"blocked_by": [_blocker(each) for each in queue.blockers]} if queue.blockers else {}),
+        **{name: _rounded_value(name, figure.evidence) for name, figure in figures.items()},
+        **({"blocked_by": [_blocker_object(each) for each in queue.blockers]} if queue.blockers else {}),
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
-        "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],
-        "approximate": _approximate(figures),
-        "unknown": _unknown(figures),
+        "verdicts": [_verdict_object(each) for each in queue.verdicts or (queue.verdict,)],
+        "approximate": _approximate_figures(figures),
+        "unknown": _unknown_figures(figures),
         "age_seconds": {
             n: round(age, 3) for n, f in figures.items() if f.value is not None and (age := f.age_s + since_read_s) > 0
         },
-        "old": {n: _value(n, f) for n, f in figures.items() if f.old},
+        "old": {n: _rounded_value(n, f) for n, f in figures.items() if f.old},
     }
 
 
-def _blocker(found: GroupBlockerSample) -> dict[str, Any]:
+def _blocker_object(blocker: GroupBlockerSample) -> dict[str, Any]:
     """Return what messages wait for. ``messages``: how many wait for it, among the bounded number that is read."""
-    held_s = None if found.held_s is None else round(found.held_s, 3)
-    return {"name": found.blocker, "holder": found.holder, "held_seconds": held_s, "messages": found.seen}
+    held_s = None if blocker.held_s is None else round(blocker.held_s, 3)
+    return {"name": blocker.blocker, "holder": blocker.holder, "held_seconds": held_s, "messages": blocker.seen}
 
 
 def _table_object(group: GroupView) -> dict[str, Any]:
@@ -258,21 +258,21 @@ def _table_object(group: GroupView) -> dict[str, Any]:
         "name": group.name,
         "table": str(group.table),
         "queues": list(group.queues),
-        **{name: _value(name, figure.evidence) for name, figure in figures.items()},
-        "approximate": _approximate(figures),
-        "unknown": _unknown(figures),
+        **{name: _rounded_value(name, figure.evidence) for name, figure in figures.items()},
+        "approximate": _approximate_figures(figures),
+        "unknown": _unknown_figures(figures),
     }
 
 
-def _approximate(figures: Mapping[str, Figure]) -> dict[str, str]:
+def _approximate_figures(figures: Mapping[str, Figure]) -> dict[str, str]:
     return {name: "≥" if f.at_least else "~" for name, f in figures.items() if f.at_least or f.estimated}
 
 
-def _unknown(figures: Mapping[str, Figure]) -> dict[str, str]:
+def _unknown_figures(figures: Mapping[str, Figure]) -> dict[str, str]:
     return {name: f.evidence.reason or "not known" for name, f in figures.items() if f.evidence.value is None}
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict_object(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict. ``since`` is null if its start is unknown."""
     since = None if verdict.since_at is None else iso(verdict.since_at)
     severity = verdict.severity.name.lower()
@@ -299,7 +299,7 @@ def iso(seconds: float) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _value(name: str, figure: Figure) -> float | int | None:
+def _rounded_value(name: str, figure: Figure) -> float | int | None:
     if figure.value is None:
         return None
     return round(figure.value) if name in _WHOLE else round(figure.value, 4)

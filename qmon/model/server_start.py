@@ -9,7 +9,7 @@ _CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
 _CLOCK_S: Final = 0.01
 
 
-def same_start(before: float, now: float) -> bool:
+def is_same_start(before: float, now: float) -> bool:
     """Return whether two start times of a server, in seconds since the epoch, are equal.
 
     SQL Server reports its start in wall-clock time. Probes convert it to UTC with today's offset, so a change of the

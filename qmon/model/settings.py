@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model.samples.server_state import SettingSample
 
 # Why a value is unknown. Probes do not ask for settings that a version lacks.
-NOT_TOLD: Final = "this version does not report it, or not for other sessions"
+NOT_REPORTED: Final = "this version does not report it, or not for other sessions"
 
 # From this compatibility level on, fewer changes trigger an update of the statistics of a large table.
 _NEW_THRESHOLD: Final = 130
@@ -47,17 +47,17 @@ def _user_options(value: str) -> list[str]:
     return [name for bit, name in _USER_OPTIONS.items() if bits & bit]
 
 
-def _in(values: str, harm: str) -> Callable[[str], str]:
+def _harm_if_in(values: str, harm: str) -> Callable[[str], str]:
     """Return a function that returns ``harm`` for each of these ``values``, which are separated by bars."""
     harmful = frozenset(values.split("|"))
     return lambda value: harm if value in harmful else ""
 
 
-def _of_options(value: str) -> str:
+def _options_harm(value: str) -> str:
     return "; ".join(f"{o}: {_HARMFUL_OPTIONS[o]}" for o in _user_options(value) if o in _HARMFUL_OPTIONS)
 
 
-def _of_level(value: str) -> str:
+def _level_harm(value: str) -> str:
     old = value.isdecimal() and int(value) < _NEW_THRESHOLD
     return "statistics are only renewed after a fifth of a table has changed, so plans of pops grow old" if old else ""
 
@@ -65,38 +65,40 @@ def _of_level(value: str) -> str:
 _LOST: Final = "a crash loses the last commits: pushed messages are gone, popped messages come back"
 _DEAD_ROWS: Final = "dead rows of popped messages are not removed, so each pop reads more of them"
 _SQLSERVER: Final[dict[str, Callable[[str], str]]] = {
-    "compatibility level": _of_level,
-    "read committed snapshot": _in(
+    "compatibility level": _level_harm,
+    "read committed snapshot": _harm_if_in(
         "off", "reports on the queue wait for rows that consumers have changed, and consumers wait for reports"
     ),
-    "accelerated recovery": _in(
+    "accelerated recovery": _harm_if_in(
         "off", "the rollback of a large batch takes as long as the batch did, and holds its locks"
     ),
-    "optimized locking": _in(
+    "optimized locking": _harm_if_in(
         "on", "a DELETE without UPDLOCK leaves no lock on the row: in progress and stuck are lower bounds"
     ),
-    "delayed durability": _in("forced", _LOST),
-    "auto update statistics": _in("off", "plans of pops grow old unless a job updates the statistics"),
-    "asynchronous statistics": _in("off", "a pop that finds old statistics waits until they are updated"),
-    "lock escalation": _in(
+    "delayed durability": _harm_if_in("forced", _LOST),
+    "auto update statistics": _harm_if_in("off", "plans of pops grow old unless a job updates the statistics"),
+    "asynchronous statistics": _harm_if_in("off", "a pop that finds old statistics waits until they are updated"),
+    "lock escalation": _harm_if_in(
         "table|auto", "a statement that locks about 5,000 rows locks the table or partition, and consumers wait"
     ),
-    "user options": _of_options,
+    "user options": _options_harm,
 }
 _POSTGRES: Final[dict[str, Callable[[str], str]]] = {
-    "default_transaction_isolation": _in(
+    "default_transaction_isolation": _harm_if_in(
         "repeatable read|serializable", "a pop fails (40001) if another consumer took the message in the meantime"
     ),
-    "synchronous_commit": _in("off", _LOST),
-    "fsync": _in("off", "a crash of the machine can destroy the database"),
-    "autovacuum": _in("off", _DEAD_ROWS),
-    "autovacuum_enabled": _in("off", _DEAD_ROWS),
-    "track_activities": _in("off", "states and statements of sessions are unknown, so blockers have no statement"),
-    "track_counts": _in("off", "no rows are counted: rates are unknown, and autovacuum does not start"),
-    "idle_in_transaction_session_timeout": _in(
+    "synchronous_commit": _harm_if_in("off", _LOST),
+    "fsync": _harm_if_in("off", "a crash of the machine can destroy the database"),
+    "autovacuum": _harm_if_in("off", _DEAD_ROWS),
+    "autovacuum_enabled": _harm_if_in("off", _DEAD_ROWS),
+    "track_activities": _harm_if_in(
+        "off", "states and statements of sessions are unknown, so blockers have no statement"
+    ),
+    "track_counts": _harm_if_in("off", "no rows are counted: rates are unknown, and autovacuum does not start"),
+    "idle_in_transaction_session_timeout": _harm_if_in(
         "0", "a consumer that hangs in a transaction keeps its messages until its connection ends"
     ),
-    "persistence": _in("unlogged", "a crash empties the table"),
+    "persistence": _harm_if_in("unlogged", "a crash empties the table"),
 }
 _HARM: Final = {"sqlserver": _SQLSERVER, "postgres": _POSTGRES}
 
@@ -117,21 +119,21 @@ class Setting:
     harm: str
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Its name, and the tables that have it."""
         return f"{self.name} of {self.object}" if self.object else self.name
 
 
-def card(engine: str, found: Iterable[SettingSample]) -> tuple[Setting, ...]:
+def database_card(engine: str, samples: Iterable[SettingSample]) -> tuple[Setting, ...]:
     """Return the database card: the settings as read, each with its harm to a queue."""
-    return tuple(_judged(_HARM.get(engine, {}), each) for each in found)
+    return tuple(_with_harm(_HARM.get(engine, {}), each) for each in samples)
 
 
-def _judged(harm: dict[str, Callable[[str], str]], found: SettingSample) -> Setting:
-    if found.value is None:
-        return Setting(found.name, found.object, None, "")
-    judge = harm.get(found.name)
-    shown = found.value
-    if judge is _of_options:
-        shown = ", ".join(_user_options(found.value)) or "none"
-    return Setting(found.name, found.object, shown, judge(found.value) if judge is not None else "")
+def _with_harm(harm: dict[str, Callable[[str], str]], sample: SettingSample) -> Setting:
+    if sample.value is None:
+        return Setting(sample.name, sample.object, None, "")
+    judge = harm.get(sample.name)
+    shown = sample.value
+    if judge is _options_harm:
+        shown = ", ".join(_user_options(sample.value)) or "none"
+    return Setting(sample.name, sample.object, shown, judge(sample.value) if judge is not None else "")

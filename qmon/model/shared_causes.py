@@ -26,7 +26,7 @@ class SharedCause:
     about: str
     queues: Mapping[str, tuple[str, ...]]
 
-    def rest(self, proof: str) -> str:
+    def proof_rest(self, proof: str) -> str:
         """Return the part of a queue's proof after ``about``."""
         return proof.removeprefix(self.about).lstrip(" ,:;")
 

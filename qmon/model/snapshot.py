@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.model.budget import Observing
+from qmon.model.budget import PollingCost
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.broker import Broker
@@ -62,7 +62,7 @@ class ProbeFailure:
     gone: bool = False
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The reason, followed by the grant that fixes it."""
         return f"{self.reason}; {self.grant}" if self.grant and self.grant not in self.reason else self.reason
 
@@ -202,7 +202,7 @@ class Snapshot:
     horizon: tuple[HorizonSample, ...] | None = None
     circles: tuple[Circle, ...] = ()
     clients: tuple[ClientSample, ...] | None = None
-    observing: Observing | None = None
+    observing: PollingCost | None = None
     server_counters: ServerCounters | None = None
     version_store: VersionStoreSample | None = None
     cpu_ms: int | None = None

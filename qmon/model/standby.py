@@ -21,7 +21,7 @@ class Standby:
     paused: bool
 
     @property
-    def words(self) -> str:
+    def delay_text(self) -> str:
         """A short text, empty if the standby has applied everything it received."""
         if self.paused:
             return "replay paused"
@@ -29,7 +29,7 @@ class Standby:
             return "not known how far behind"
         return f"{duration(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
 
-    def aged(self, figure: Figure) -> Figure:
+    def add_delay(self, figure: Figure) -> Figure:
         """Return the figure with the age of the rows added.
 
         It is ``old`` if that age is unknown or replay is paused.
@@ -38,10 +38,10 @@ class Standby:
             return figure
         age_s = figure.age_s + (self.behind_s or 0.0)
         if self.paused or self.behind_s is None:
-            return replace(figure, age_s=age_s, old=True, reason=Reason.STANDBY_BEHIND.format(delay=self.words))
+            return replace(figure, age_s=age_s, old=True, reason=Reason.STANDBY_BEHIND.format(delay=self.delay_text))
         return replace(figure, age_s=age_s)
 
 
-def standby_of(server: ServerSample) -> Standby | None:
+def standby_for(server: ServerSample) -> Standby | None:
     """Return the standby state of a server, ``None`` for a server that accepts writes."""
     return Standby(server.behind_s, server.replay_paused) if server.in_recovery else None

@@ -50,7 +50,7 @@ def duration(seconds: float) -> str:
     raise AssertionError("a minute or more has a unit")
 
 
-def brief(seconds: float) -> str:
+def short_duration(seconds: float) -> str:
     """Return a duration in its largest unit, for narrow columns: ``12s``, ``8m``, ``3h``, ``2d``."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= length:
@@ -70,7 +70,7 @@ def milliseconds(value: float) -> str:
     return f"{value:.0f} ms" if value < 999.5 else duration(value / 1000)
 
 
-def moment(at: float) -> str:
+def date_and_time(at: float) -> str:
     """Return seconds since the epoch as ``2026-11-21 07:15:00 UTC``."""
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
@@ -89,7 +89,7 @@ def count(value: float) -> str:
     return f"{scaled:,.{max(0, 4 - len(str(int(abs(scaled)))))}f} {unit}"
 
 
-def abbreviated(value: float) -> str:
+def short_count(value: float) -> str:
     """Return a number of things in at most four characters: ``0``, ``999``, ``1.2k``, ``40k``, ``5.0M``, ``512M``."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size * 0.9995:
@@ -98,7 +98,7 @@ def abbreviated(value: float) -> str:
     return f"{value:.0f}"
 
 
-def counted(number: int, thing: str) -> str:
+def count_text(number: int, thing: str) -> str:
     """Return a number with its noun: ``1 session``, ``1,204 sessions``."""
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
@@ -142,19 +142,19 @@ def one_line(text: str, length: int = 60) -> str:
 
 def holds_bytes(type_name: str) -> bool:
     """Return whether a column of this type holds bytes. The type may include a length."""
-    return _bare(type_name) in _BYTES
+    return _base_type(type_name) in _BYTES
 
 
-def tells_size(type_name: str) -> bool:
+def has_cheap_size(type_name: str) -> bool:
     """Return whether PostgreSQL's ``octet_length`` gets the size of a value of this type without detoasting it."""
-    return _bare(type_name) in _SIZED
+    return _base_type(type_name) in _SIZED
 
 
-def _bare(type_name: str) -> str:
+def _base_type(type_name: str) -> str:
     return "" if type_name.endswith("[]") else type_name.partition("(")[0].strip()
 
 
-def readable(written: str | None) -> str | None:
+def decode_hex(written: str | None) -> str | None:
     """Decode bytes that a server wrote as hex digits, possibly truncated: their UTF-8 text, else ``0x1b5b``.
 
     Anything else is returned unchanged.
@@ -194,32 +194,32 @@ def parse_duration(text: str) -> float:
     cleaned = text.strip().lower()
     at, seconds = 0, 0.0
     if re.fullmatch(r"\d*[1-9]\d*(\.\d+)?", cleaned):
-        raise BadInput(f"{_short(text)!r} has no unit: write {_short(cleaned)}m or {_short(cleaned)}s")
+        raise BadInput(f"{_shorten(text)!r} has no unit: write {_shorten(cleaned)}m or {_shorten(cleaned)}s")
     while at < len(cleaned) and (part := _PART.match(cleaned, at)):
         seconds += float(part[1]) * _SECONDS[part[2]]
         at = part.end()
     if at < len(cleaned):
         seconds = 0.0
     if not seconds > 0:
-        raise BadInput(f"{_short(text)!r} is not a duration: write 90s, 5m or 1h30m")
+        raise BadInput(f"{_shorten(text)!r} is not a duration: write 90s, 5m or 1h30m")
     if seconds > MAX_S:
-        raise BadInput(f"{_short(text)!r} is too long: at most {MAX_S / 86_400:.0f}d")
+        raise BadInput(f"{_shorten(text)!r} is too long: at most {MAX_S / 86_400:.0f}d")
     return seconds
 
 
 def format_duration(seconds: float) -> str:
     """Return the shortest text that ``parse_duration`` reads as exactly this many seconds."""
-    for text in _candidates(seconds):
+    for text in _duration_candidates(seconds):
         if text and parse_duration(text) == seconds:
             return text
     return f"{Decimal(repr(float(seconds))):f}s"
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _candidates(seconds: float) -> tuple[str, ...]:
+def _duration_candidates(seconds: float) -> tuple[str, ...]:
     whole = int(seconds)
     rest, out = whole, ""
     for unit in "dhms":
@@ -228,7 +228,7 @@ def _candidates(seconds: float) -> tuple[str, ...]:
     return (out, f"{round(seconds * 1000)}ms" if 0.0005 < seconds < 10 else "")
 
 
-def heights(values: Sequence[float | None], top: float, eighths: int) -> list[int]:
+def scale_heights(values: Sequence[float | None], top: float, eighths: int) -> list[int]:
     """Scale each value to a height from 0 to ``eighths``. Values above zero get at least 1, unknown ones -1."""
     out = []
     for value in values:
@@ -243,7 +243,7 @@ def heights(values: Sequence[float | None], top: float, eighths: int) -> list[in
 
 def sparkline(values: Sequence[float | None], top: float) -> str:
     """Return one line of blocks scaled to ``top``. Zero is the lowest block, an unknown value a blank."""
-    return "".join(" " if h < 0 else BLOCKS[max(1, h)] for h in heights(values, top, 8))
+    return "".join(" " if h < 0 else BLOCKS[max(1, h)] for h in scale_heights(values, top, 8))
 
 
 def spreadsheet_safe(text: str) -> str:

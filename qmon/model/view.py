@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from qmon.model.budget import Observing, Throttled
+from qmon.model.budget import PollingCost, Throttled
 from qmon.model.figure import Figure, PastVerdict, Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
@@ -24,7 +24,7 @@ from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.polled import MessageSample, WaitSample
 from qmon.model.samples.server_state import ServerState
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.waits.blocking import Forest
+from qmon.model.waits.blocking import LockChains
 
 if TYPE_CHECKING:
     from qmon.model.broker import BrokerView
@@ -154,10 +154,10 @@ class TargetView:
     buffers: int | None
     budget_share: float | None
     in_recovery: bool = False
-    blocking: Forest | None = None
+    blocking: LockChains | None = None
     horizon: tuple[HorizonSample, ...] | None = None
     waiting: Waiting | None = None
-    observing: Observing | None = None
+    observing: PollingCost | None = None
     counters: CounterRates | None = None
     version_store: VersionStoreSample | None = None
     cpu_ms: int | None = None

@@ -13,8 +13,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from qmon import log
-from qmon.model.alerts.alerts import Alert, AlertEvent, Change, Key, Latch, alerts, changes, lost, observe
-from qmon.model.alerts.notices import Notice, Told, notices_of, tell
+from qmon.model.alerts.alerts import (
+    Alert,
+    AlertEvent,
+    Change,
+    Latch,
+    LatchKey,
+    find_changes,
+    raised_alerts,
+    record_loss,
+    record_view,
+)
+from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity
 from qmon.model.view import View
@@ -71,15 +81,15 @@ class Alerting:
         self._redact = redact
         self._bell = bell
         self._clock = clock
-        self._memory: dict[Key, Latch] = {}
+        self._memory: dict[LatchKey, Latch] = {}
         self._alerts: tuple[Alert, ...] = ()
-        self._told: dict[str, Told] = {}
+        self._told: dict[str, SentNotice] = {}
         self._acknowledged: dict[tuple[str, str, str], Severity] = {}
         self._muted_until: float | None = None
         self._mute_step = 0
-        self._lost = ""
+        self._lost_reason = ""
 
-    def use(self, rules: Sequence[AlertRule], *, bell: bool) -> None:
+    def configure_rules(self, rules: Sequence[AlertRule], *, bell: bool) -> None:
         """Use these rules from now on; alerts of rules that no longer exist are forgotten."""
         self._rules, self._bell = tuple(rules), bell
         names = {rule.name for rule in rules}
@@ -92,41 +102,41 @@ class Alerting:
         """
         now = self._clock()
         if isinstance(event, View):
-            self._lost = ""
-            self._memory = observe(self._rules, event, self._memory)
+            self._lost_reason = ""
+            self._memory = record_view(self._rules, event, self._memory)
         elif event is not None and event.phase is Phase.LOST:
-            self._lost = event.reason or "no connection"
-        if self._lost:
-            self._memory = lost(self._rules, self._target, self._lost, now, self._memory)
+            self._lost_reason = event.reason or "no connection"
+        if self._lost_reason:
+            self._memory = record_loss(self._rules, self._target, self._lost_reason, now, self._memory)
         if self._muted_until is not None and now >= self._muted_until:
             self._unmute()
-        before, self._alerts = self._alerts, alerts(self._memory)
-        changed = changes(before, self._alerts)
+        before, self._alerts = self._alerts, raised_alerts(self._memory)
+        changed = find_changes(before, self._alerts)
         for change in changed:
-            self._take(change)
+            self._update_acknowledged(change)
             self.on_change(change)
         if self.notifier is not None:
-            for notice in self._to_tell(now, self._group_wait_s):
+            for notice in self._due_notices(now, self._group_wait_s):
                 self.notifier.send(notice)
         louder = any(change.turn in (AlertEvent.RAISED, AlertEvent.WORSE) for change in changed)
         return louder and self._bell and self._muted_until is None
 
-    def _take(self, change: Change) -> None:
+    def _update_acknowledged(self, change: Change) -> None:
         key, severity = change.alert.key, self._acknowledged.get(change.alert.key)
         known = severity is not None and change.alert.severity <= severity
         if severity is not None and (change.turn is AlertEvent.CLEARED or not known):
             del self._acknowledged[key]
 
-    def _to_tell(self, now: float, wait_s: float) -> list[Notice]:
+    def _due_notices(self, now: float, wait_s: float) -> list[Notice]:
         wall = time.time()
-        notices = notices_of(self._target, self._alerts, now, wall)
-        self._told, out = tell(self._told, notices, now, wall, wait_s)
+        notices = notices_for(self._target, self._alerts, now, wall)
+        self._told, out = select_due_notices(self._told, notices, now, wall, wait_s)
         return [replace(notice, words=hide_secrets(self._redact(notice.words))) for notice in out]
 
-    def tell_ends(self) -> None:
+    def send_cleared_notices(self) -> None:
         """Send the notices of alerts that are over now, because monitoring ends."""
-        for notice in self._to_tell(self._clock(), 0.0) if self.notifier is not None else ():
-            if notice.over and self.notifier is not None:
+        for notice in self._due_notices(self._clock(), 0.0) if self.notifier is not None else ():
+            if notice.is_over and self.notifier is not None:
                 self.notifier.send(notice)
 
     @property
@@ -160,7 +170,7 @@ class Alerting:
 
         Returns one line for each receiver that missed some.
         """
-        self.tell_ends()
+        self.send_cleared_notices()
         return [] if self.notifier is None else self.notifier.close(patience_s)
 
 
@@ -176,7 +186,7 @@ class FleetAlerting:
         self.notifier = notifier
         self._alerting = alerting
 
-    def tell(self, on_change: Mapping[str, Callable[[Change], object]]) -> None:
+    def set_change_listeners(self, on_change: Mapping[str, Callable[[Change], object]]) -> None:
         """Call ``on_change`` with each change of the alerts of a target, by its name."""
         for name, each in self._alerting.items():
             each.on_change = on_change[name]
@@ -193,18 +203,18 @@ class FleetAlerting:
     def state(self) -> AlertState:
         """The current alerts of all targets, worst first. Queue names begin with the target's name."""
         states = {name: each.state for name, each in self._alerting.items()}
-        opened = [_of(name, alert) for name, state in states.items() for alert in state.open]
-        known = [_of(name, alert) for name, state in states.items() for alert in state.acknowledged]
+        opened = [_with_target(name, alert) for name, state in states.items() for alert in state.open]
+        known = [_with_target(name, alert) for name, state in states.items() for alert in state.acknowledged]
         muted_until = max((s.muted_until for s in states.values() if s.muted_until is not None), default=None)
-        return AlertState(tuple(sorted(opened, key=_worst)), tuple(sorted(known, key=_worst)), muted_until)
+        return AlertState(tuple(sorted(opened, key=_by_severity)), tuple(sorted(known, key=_by_severity)), muted_until)
 
     def acknowledge(self) -> Alert | None:
         """Acknowledge the worst open alert and return it."""
         raised = {name: each.state.open for name, each in self._alerting.items()}
-        worst = min(((_worst(opened[0]), name) for name, opened in raised.items() if opened), default=None)
+        worst = min(((_by_severity(opened[0]), name) for name, opened in raised.items() if opened), default=None)
         if worst is None or (alert := self._alerting[worst[1]].acknowledge()) is None:
             return None
-        return _of(worst[1], alert)
+        return _with_target(worst[1], alert)
 
     def mute(self) -> float | None:
         """Mute all targets; see ``Alerting.mute``."""
@@ -214,15 +224,15 @@ class FleetAlerting:
     def close(self, patience_s: float) -> list[str]:
         """End; see ``Alerting.close``."""
         for each in self._alerting.values():
-            each.tell_ends()
+            each.send_cleared_notices()
         return [] if self.notifier is None else self.notifier.close(patience_s)
 
 
-def _of(target: str, alert: Alert) -> Alert:
+def _with_target(target: str, alert: Alert) -> Alert:
     return replace(alert, queue=f"{target}/{alert.queue}" if alert.queue else target)
 
 
-def _worst(alert: Alert) -> tuple[int, float]:
+def _by_severity(alert: Alert) -> tuple[int, float]:
     return -alert.severity, alert.since_at
 
 
@@ -240,10 +250,10 @@ class HeadlessAlerting:
         self._lock = threading.Lock()
         self._problem = ""
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._tick, name="qmon-alerts", daemon=True)
+        self._thread = threading.Thread(target=self._run_ticks, name="qmon-alerts", daemon=True)
         self._thread.start()
 
-    def take(self, target: str, event: View | SourceState) -> None:
+    def record_event(self, target: str, event: View | SourceState) -> None:
         """Record an event of one target's source; returns immediately."""
         self._on_event(target, event)
 
@@ -255,12 +265,12 @@ class HeadlessAlerting:
             with self._lock:
                 found.on_event(event)
         except Exception as problem:  # a bug of ours must be reported, and polling must continue
-            words = log.report(problem)
+            words = log.report_defect(problem)
             if words != self._problem:
                 self._problem = words
                 self._notifier.on_failure(words)
 
-    def _tick(self) -> None:
+    def _run_ticks(self) -> None:
         while not self._closing.wait(_TICK_S):
             for target in self._alerting:
                 self._on_event(target, None)
@@ -270,5 +280,5 @@ class HeadlessAlerting:
         self._closing.set()
         self._thread.join(_TICK_S)
         for alerting in self._alerting.values():
-            alerting.tell_ends()
+            alerting.send_cleared_notices()
         return self._notifier.close(patience_s)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Engine, Session
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.groups.configured import ConfiguredQueue
-from qmon.model.guard import DEFECT
+from qmon.model.guard import DEFECT_PREFIX
 from qmon.model.samples.polled import (
     PartialSample,
     ReplicaSample,
@@ -21,29 +21,29 @@ from qmon.model.samples.polled import (
 )
 from qmon.model.samples.server_state import SettingSample
 from qmon.model.samples.usage import NamingSample, SizeSample, UseSample
-from qmon.model.standby import standby_of
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.model.standby import standby_for
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.plans import PlanReader
-from qmon.monitor.background.scan import Scan, parts_of
+from qmon.monitor.background.scan import Scan, read_parts
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.newest_times import compared_tables
-from qmon.monitor.catalog.resolve import Resolved, resolve
-from qmon.monitor.catalog.wanted_indexes import proposals
+from qmon.monitor.catalog.newest_times import compare_tables_with_clock
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from qmon.monitor.catalog.wanted_indexes import propose_indexes
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.standby import replica, with_replica
+from qmon.monitor.poll.standby import statements_for_replica, with_replica
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.groups import GroupProbes
-from qmon.monitor.probes.locks import Locks
+from qmon.monitor.probes.locks import RowLocks
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.queue import QueueProbes, QueueSpec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 
 # The use of each connection of `qmon connect`, in the order in which they are opened.
-GIVES: Final = (
+CONNECTION_USES: Final = (
     "all that a poll reads",
     "exact counts of deep queues, the full search for the oldest message, and the catalog read anew beside the polls",
     "what sessions wait for over time, where the server counts no waits",
@@ -51,7 +51,7 @@ GIVES: Final = (
 )
 
 
-def room(connect: Callable[[], Connection]) -> int:
+def count_connections(connect: Callable[[], Connection]) -> int:
     """Return how many of these connections are available, including the one already open.
 
     Each is opened and closed again.
@@ -60,7 +60,7 @@ def room(connect: Callable[[], Connection]) -> int:
     """
     made: list[Connection] = []
     try:
-        while len(made) + 1 < len(GIVES):
+        while len(made) + 1 < len(CONNECTION_USES):
             made.append(connect())
     except NoConnectionLeft:
         pass
@@ -80,11 +80,11 @@ class Right:
     grant: str
 
 
-def rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
+def read_rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
     """Return the permissions for this engine and version, the most useful first. Raises as ``Connection.fetch``."""
-    query = queries.load(engine.name, "catalog/rights", connection.version)
+    query = queries.load_query(engine.name, "catalog/rights", connection.version)
     statement = queries.render(query, {}, engine)
-    return tuple(records(Right, connection.fetch(Bound(statement))))
+    return tuple(to_records(Right, connection.fetch(Bound(statement))))
 
 
 _FEW_PAGES: Final = 16
@@ -110,10 +110,10 @@ class Check:
     index: str = ""
 
 
-def pollers(connection: Connection, engine: Engine) -> int | None:
+def read_pollers(connection: Connection, engine: Engine) -> int | None:
     """Return how many qmon instances poll the database now; ``None``: our role cannot see them. Raises as ``fetch``."""
-    statement = StatementCache(engine, connection.version).of_target("server")
-    return records(ServerSample, connection.fetch(statement.bound))[0].pollers
+    statement = StatementCache(engine, connection.version).statement_for_target("server")
+    return to_records(ServerSample, connection.fetch(statement.bound))[0].pollers
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,98 +124,108 @@ class Checkup:
     settings: tuple[SettingSample, ...]
 
 
-def checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> Checkup:
+def run_checkup(connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]) -> Checkup:
     """Run every probe of the target and of each of its queues once.
 
     Raises ``ConnectionLost``, and whatever reading the catalog raises.
     """
     statements = StatementCache(engine, connection.version)
     named = [name for name, probe in TARGET_PROBES.items() if not probe.in_pool]
-    checks = [_run(connection, each) for name in named for each in statements.optional(name)]
-    checks += _standby(connection, statements)
+    checks = [_check_statement(connection, each) for name in named for each in statements.optional_statements_for(name)]
+    checks += _check_standby(connection, statements)
     began = time.perf_counter()
-    resolved = resolve(connection, engine, configured)
+    resolved = resolve_queues(connection, engine, configured)
     checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))
     checks += [Check(p.probe, p.queue, problem=p.reason, grant=p.grant) for p in resolved.problems]
     for layout in resolved.layouts:
-        spec = Spec(layout, resolved.facts[layout.queue])
-        checks += _of_queue(connection, engine, statements, spec)
+        spec = QueueSpec(layout, resolved.facts[layout.queue])
+        checks += _check_queue(connection, engine, statements, spec)
     for found in resolved.groups:
         probes = GroupProbes(statements, found)
-        checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
-        checks += _seen_in_part(connection, statements, found.group.name, [table for _, table in found.tables])
-    checks += _folded(connection, engine, resolved)
-    checks += _times(connection, engine, resolved)
-    return Checkup(checks, _settings(connection, engine, statements, resolved))
+        checks += [
+            _check_statement(connection, each)
+            for each in probes.statements_for_poll(time.monotonic(), found.group.name, 10)
+        ]
+        checks += _check_visibility(connection, statements, found.group.name, [table for _, table in found.tables])
+    checks += _check_folding(connection, engine, resolved)
+    checks += _check_times(connection, engine, resolved)
+    return Checkup(checks, _read_settings(connection, engine, statements, resolved))
 
 
-def _settings(
+def _read_settings(
     connection: Connection, engine: Engine, statements: StatementCache, resolved: Resolved
 ) -> tuple[SettingSample, ...]:
     """Return the settings that affect a queue, including those of all tables; empty if they cannot be read."""
     tables = [table for facts in resolved.facts.values() for table in facts.tables]
     tables += [found.table_id for found in resolved.groups]
     try:
-        asked = statements.of_target(SETTINGS, {"tables": engine.ids(tables or (0,))})
-        return tuple(records(SettingSample, connection.fetch(asked.bound)))
+        asked = statements.statement_for_target(SETTINGS, {"tables": engine.ids_value(tables or (0,))})
+        return tuple(to_records(SettingSample, connection.fetch(asked.bound)))
     except QueryFailed:
         return ()  # the check of the probe gives the reason
 
 
-def _times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
+def _check_times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
     """Compare the newest rows with the clock, for columns of times whose zone is unknown."""
-    lines = compared_tables(Catalog(connection, engine), resolved.layouts)
+    lines = compare_tables_with_clock(Catalog(connection, engine), resolved.layouts)
     for layout in resolved.layouts:
         for line in lines.get(layout.table, ()):
             yield Check("(times)", layout.queue, problem=line, expected=True)
 
 
-def _folded(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
+def _check_folding(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
     """Return the figures and rules that raise an exception when one poll is read and evaluated."""
 
     def refuse(_: Session) -> Connection:
         raise NoConnectionLeft("one poll needs no background reader")
 
-    collector = Collector("doctor", engine, connection, ExactCounts(engine, refuse))
-    collector.use(resolved)
+    collector = Collector("doctor", engine, connection, SlowReads(engine, refuse))
+    collector.watch_queues(resolved)
     try:
         snapshot = collector.collect(1, _INTERVAL_S, Focus())
     except QueryFailed:
         return  # the checks of the probes give the reason
-    for queue in TargetHistory().add(snapshot).queues:
+    for queue in TargetHistory().record_snapshot(snapshot).queues:
         for failure in queue.failures:
-            if failure.probe.startswith(DEFECT):
+            if failure.probe.startswith(DEFECT_PREFIX):
                 yield Check(failure.probe, failure.queue, problem=failure.reason)
 
 
-def _of_queue(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
+def _check_queue(
+    connection: Connection, engine: Engine, statements: StatementCache, spec: QueueSpec
+) -> Iterator[Check]:
     queue, facts = spec.layout.queue, spec.facts
     probes = QueueProbes(statements, spec)
-    if not spec.layout.routines and statements.has("routines_of_tables"):
-        tables = {"tables": engine.ids(facts.tables)}
-        found = _run(connection, statements.of("routines_of_tables", NamingSample, tables))
+    if not spec.layout.routines and statements.has_probe("routines_of_tables"):
+        tables = {"tables": engine.ids_value(facts.tables)}
+        found = _check_statement(connection, statements.statement_for("routines_of_tables", NamingSample, tables))
         # only a database owner has that permission by default, and only one figure of one screen needs it
         yield replace(found, queue=queue, expected=bool(found.grant))
-    asked = table_counters.wanted(statements, facts.tables) + statements.of_tables("uses", UseSample, facts.tables)
-    asked += statements.of_tables("sizes", SizeSample, facts.tables)
+    asked = table_counters.statements_for_counters(statements, facts.tables) + statements.statements_for_tables(
+        "uses", UseSample, facts.tables
+    )
+    asked += statements.statements_for_tables("sizes", SizeSample, facts.tables)
     for each in asked:
-        yield _run(connection, replace(each, queue=queue))
-    yield from _seen_in_part(connection, statements, queue, facts.tables)
-    for each in (*probes.wanted(time.monotonic(), 1, 10), *Locks(statements).checks(queue, probes)):
-        yield _run(connection, replace(each, queue=queue))
-    yield from _fragmentation(connection, engine, statements, spec)
-    yield from _plans(connection, engine, statements, spec)
-    yield from _scans(connection, engine, statements, spec)
+        yield _check_statement(connection, replace(each, queue=queue))
+    yield from _check_visibility(connection, statements, queue, facts.tables)
+    for each in (
+        *probes.statements_for_poll(time.monotonic(), 1, 10),
+        *RowLocks(statements).statements_for_checks(queue, probes),
+    ):
+        yield _check_statement(connection, replace(each, queue=queue))
+    yield from _check_fragmentation(connection, engine, statements, spec)
+    yield from _check_plans(connection, engine, statements, spec)
+    yield from _check_scans(connection, engine, statements, spec)
     for figure, reason in (*facts.slow.items(), *facts.unknown.items()):
         yield Check(f"({figure})", queue, problem=reason, expected=True)
 
 
-def _seen_in_part(
+def _check_visibility(
     connection: Connection, statements: StatementCache, queue: str, tables: Sequence[int]
 ) -> Iterator[Check]:
     """Return the tables and columns of which the server hides rows or values from our role, or may."""
-    for statement in statements.of_tables("partial", PartialSample, tables):
-        for found in records(PartialSample, connection.fetch(statement.bound)):
+    for statement in statements.statements_for_tables("partial", PartialSample, tables):
+        for found in to_records(PartialSample, connection.fetch(statement.bound)):
             if found.column_name is None:
                 problem = f"{found.why}: each figure from rows is at least so much; {found.helps}"
                 yield Check("(rows)", queue, problem=problem)
@@ -224,63 +234,71 @@ def _seen_in_part(
                 yield Check(f"({found.column_name})", queue, problem=problem)
 
 
-def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
+def _check_standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
     """Return what is unknown on a standby, and how old the rest is."""
     try:
-        server = records(ServerSample, connection.fetch(statements.of_target("server").bound))[0]
+        server = to_records(ServerSample, connection.fetch(statements.statement_for_target("server").bound))[0]
     except QueryFailed:
         return
-    if server.in_recovery and (asked := replica(statements)):
+    if server.in_recovery and (asked := statements_for_replica(statements)):
         found: list[ReplicaSample] = []
-        yield _timed("replica", "", lambda: found.extend(records(ReplicaSample, connection.fetch(asked[0].bound))))
+        yield _check_timed(
+            "replica", "", lambda: found.extend(to_records(ReplicaSample, connection.fetch(asked[0].bound)))
+        )
         server = with_replica(server, found)
-    if (standby := standby_of(server)) is not None:
-        how = standby.words or "up to date"
+    if (standby := standby_for(server)) is not None:
+        how = standby.delay_text or "up to date"
         problem = f"a standby, {how}: counters, sequences and sessions are its primary's, and nothing can be changed"
-        yield Check("(standby)", problem=problem, expected=not standby.words)
+        yield Check("(standby)", problem=problem, expected=not standby.delay_text)
 
 
-def _scans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
+def _check_scans(
+    connection: Connection, engine: Engine, statements: StatementCache, spec: QueueSpec
+) -> Iterator[Check]:
     """Run the first range of a scan, if figures come from scans, and propose indexes that would replace scans."""
-    if not spec.facts.scanned:
+    if not spec.facts.is_scanned:
         return
     parts: list[PartSample] = []
-    yield _timed("scan_parts", spec.layout.queue, lambda: parts.extend(parts_of(connection, statements, spec)))
+    yield _check_timed("scan_parts", spec.layout.queue, lambda: parts.extend(read_parts(connection, statements, spec)))
     scan = Scan(statements, spec, parts)
     if scan.by_range:
-        yield _timed("scan", spec.layout.queue, lambda: scan.step(connection, OwnUses(), _FEW_PAGES))
+        yield _check_timed("scan", spec.layout.queue, lambda: scan.read_next_range(connection, OwnUses(), _FEW_PAGES))
     partitioned = bool(parts) and all(part.part_id != spec.facts.table_id for part in parts)
-    for each in proposals(spec.layout, spec.facts, engine, partitioned=partitioned):
+    for each in propose_indexes(spec.layout, spec.facts, engine, partitioned=partitioned):
         figures = ", ".join(each.figures)
         yield Check(
             f"({figures})", spec.layout.queue, problem="an index is missing", expected=True, index=each.statement
         )
 
 
-def _fragmentation(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
+def _check_fragmentation(
+    connection: Connection, engine: Engine, statements: StatementCache, spec: QueueSpec
+) -> Iterator[Check]:
     """Read the fragmentation of one index, if the engine has such a probe."""
     fragments = FragmentationReader(engine)
-    if fragments.able:
-        yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
+    if fragments.is_supported:
+        yield _check_timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
 
 
-def _plans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
+def _check_plans(
+    connection: Connection, engine: Engine, statements: StatementCache, spec: QueueSpec
+) -> Iterator[Check]:
     """Read the plans of the queue's pops, if the engine records them."""
     plans = PlanReader(engine)
-    if plans.able:
-        yield _timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))
-        for each in plans.read_since():
+    if plans.is_supported:
+        yield _check_timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))
+        for each in plans.take_new_plans():
             if each.unread:
                 yield Check("(plans)", each.queue, problem=each.unread, expected=True)
 
 
-def _run(connection: Connection, statement: ProbeStatement) -> Check:
-    return _timed(
-        statement.probe, statement.queue, lambda: records(statement.record, connection.fetch(statement.bound))
+def _check_statement(connection: Connection, statement: ProbeStatement) -> Check:
+    return _check_timed(
+        statement.probe, statement.queue, lambda: to_records(statement.record, connection.fetch(statement.bound))
     )
 
 
-def _timed(probe: str, queue: str, read: Callable[[], object]) -> Check:
+def _check_timed(probe: str, queue: str, read: Callable[[], object]) -> Check:
     began = time.perf_counter()
     try:
         read()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from qmon.config.secrets import from_keyring, log_in
+from qmon.config.secrets import connect_with_password, password_from_keyring
 from qmon.engines.base import Connection, Target
 from qmon.errors import PasswordNeeded, QmonError
 from qmon.model.groups.configured import ConfiguredQueue
@@ -44,9 +44,9 @@ class HeadlessPoller:
         self._closing = threading.Event()
         self._wake = threading.Event()
         # Held while the poller starts. It does not start once `_closing` is set.
-        self._ending = threading.Lock()
+        self._start_lock = threading.Lock()
         # Held while the poller is created or called.
-        self._asking = threading.Lock()
+        self._poller_lock = threading.Lock()
         self._poller: Poller | None = None
 
     @property
@@ -61,7 +61,7 @@ class HeadlessPoller:
 
     def start(self, sink: Sink) -> None:
         """Start, and return immediately. ``sink`` gets every snapshot and phase change, on other threads."""
-        threading.Thread(target=self._begin, args=(sink,), name="qmon-headless", daemon=True).start()
+        threading.Thread(target=self._start_poller, args=(sink,), name="qmon-headless", daemon=True).start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll, or try to log in, as soon as the running step has ended."""
@@ -71,14 +71,14 @@ class HeadlessPoller:
 
     def set_interval(self, seconds: float) -> None:
         """Set the seconds between polls (0.5 to 60)."""
-        with self._asking:
+        with self._poller_lock:
             self._interval_s = seconds
             if self._poller is not None:
                 self._poller.set_interval(seconds)
 
     def set_focus(self, focus: Focus) -> None:
         """Set what is on screen."""
-        with self._asking:
+        with self._poller_lock:
             self._focus = focus
             if self._poller is not None:
                 self._poller.set_focus(focus)
@@ -90,13 +90,13 @@ class HeadlessPoller:
 
     def close(self) -> None:
         """Stop polling; the sink gets no more events. Waits a few seconds at most."""
-        with self._ending:
+        with self._start_lock:
             self._closing.set()
         self._wake.set()
         if self._poller is not None:
             self._poller.close()
 
-    def _begin(self, sink: Sink) -> None:
+    def _start_poller(self, sink: Sink) -> None:
         """Find the password and the engine, which may need the server, and start polling."""
         while not self._closing.is_set():
             connection: Connection | None = None
@@ -104,27 +104,27 @@ class HeadlessPoller:
             try:
                 target, connection = self._log_in()
                 poller = open_poller(target, self._layouts, interval_s=self._interval_s, first=connection)
-                if self._poll(target, poller, sink):
+                if self._start_polling(target, poller, sink):
                     return
                 reason = ""
             except QmonError as problem:
                 reason = str(problem)
             if connection is not None:
                 connection.close()
-            with self._ending:
+            with self._start_lock:
                 if self._closing.is_set():
                     return
                 now = time.monotonic()
                 sink(SourceState(self.target, Phase.LOST, reason, now + _CONNECT_EVERY_S, now))
             self._wake.wait(_CONNECT_EVERY_S)
 
-    def _poll(self, target: Target, poller: Poller, sink: Sink) -> bool:
+    def _start_polling(self, target: Target, poller: Poller, sink: Sink) -> bool:
         """Start polling, unless the poller was closed in the meantime."""
-        with self._ending:
+        with self._start_lock:
             if self._closing.is_set():
                 return False
             self._opened(target)
-            with self._asking:
+            with self._poller_lock:
                 poller.set_interval(self._interval_s)
                 poller.set_focus(self._focus)
                 self._poller = poller
@@ -134,7 +134,7 @@ class HeadlessPoller:
     def _log_in(self) -> tuple[Target, Connection | None]:
         """Return the target with its password, and a connection; ``None`` if the target cannot be reached now."""
         try:
-            return log_in(self._target, POLL, (from_keyring,))
+            return connect_with_password(self._target, POLL, (password_from_keyring,))
         except PasswordNeeded:
             raise
         except QmonError:

@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Target
 from qmon.errors import Unreachable
-from qmon.model.budget import AT_ONCE
+from qmon.model.budget import UNLIMITED
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.text import duration
 from qmon.model.view import View
@@ -47,7 +47,7 @@ def view_over(
         return views[-1].sampled_at - views[0].sampled_at >= over_s - 0.05
 
     interval_s = min(max(over_s / 2, 0.5), 2.0)
-    views, _ = _views(
+    views, _ = _collect_views(
         target,
         layouts,
         interval_s=interval_s,
@@ -84,13 +84,15 @@ def view_after(
     def enough(views: Sequence[View]) -> bool:
         return len(views) >= polls and not (len(views) < polls + MORE_POLLS and undecided(views[-1]))
 
-    views, in_time = _views(target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough, first=first)
+    views, in_time = _collect_views(
+        target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough, first=first
+    )
     if len(views) < polls and not in_time:
         raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls came back")
     return views[-1]
 
 
-def _views(
+def _collect_views(
     target: Target,
     layouts: Sequence[ConfiguredQueue],
     *,
@@ -131,12 +133,12 @@ def _views(
             changed(event)
             return
         problems.clear()
-        views.append(history.add(event))
+        views.append(history.record_snapshot(event))
         if enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
             done.set()
 
     poller = open_poller(
-        target, layouts, interval_s=interval_s, budget=AT_ONCE, within_s=_COUNTING * timeout_s, first=first
+        target, layouts, interval_s=interval_s, budget=UNLIMITED, within_s=_COUNTING * timeout_s, first=first
     )
     poller.start(sink)
     try:

@@ -9,7 +9,7 @@ from qmon.engines.registry import engine_for
 from qmon.model.budget import Budget
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.monitor.background.catalog_reading import Resolve
-from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from qmon.monitor.poll.poller import POLL, Poller
 
 
@@ -38,14 +38,14 @@ def open_poller(
         return open_already.pop() if session is POLL and open_already else engine.connect(target, session)
 
     budget = budget or target.budget
-    find = resolving(engine, layouts)
+    find = resolver_for(engine, layouts)
     return Poller(target.name, engine, connect, find, interval_s, budget=budget, within_s=within_s)
 
 
-def resolving(engine: Engine, layouts: Sequence[ConfiguredQueue]) -> Resolve:
+def resolver_for(engine: Engine, layouts: Sequence[ConfiguredQueue]) -> Resolve:
     """Return the function by which a poller finds its queues, given those of the configuration."""
 
     def find(connection: Connection, before: Resolved) -> Resolved:
-        return resolve(connection, engine, layouts, before=before)
+        return resolve_queues(connection, engine, layouts, before=before)
 
     return find

@@ -79,7 +79,7 @@ class Focus:
         """The queues whose figures matter most now: opened, under the cursor, or with a problem."""
         return self.with_verdict | {each for each in (self.rows_of, self.cursor) if each is not None}
 
-    def at_once(self, before: Focus) -> bool:
+    def needs_poll(self, before: Focus) -> bool:
         """Return whether the change from ``before`` justifies a poll now."""
         opened = self.rows_of is not None and (self.rows_of, self.listing) != (before.rows_of, before.listing)
         return opened or (self.blocking and not before.blocking)

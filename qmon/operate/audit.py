@@ -73,18 +73,18 @@ class Audit:
         """
         line = {"format": FORMAT, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **entry}
         try:
-            with self._opened() as file:
+            with self._open_locked() as file:
                 _append(file, json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as problem:
             why = problem.strerror or str(problem)
             raise AuditFailed(f"the audit cannot be written to {self.path}: {why}; the action was stopped") from problem
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[int]:
+    def _open_locked(self) -> Iterator[int]:
         files.make_folder(self.path.parent)
         file = files.open_private(self.path, os.O_WRONLY | os.O_APPEND)
         try:
-            system.lock(file)
+            system.lock_file(file)
             yield file
         finally:
             os.close(file)

@@ -15,12 +15,12 @@ from qmon.model.operations import Consent, Progress
 from qmon.operate.sql import Sql
 
 # The operator must type the queue's name for actions on more messages than this.
-TYPED_ABOVE: Final = 10_000
+TYPE_NAME_ABOVE: Final = 10_000
 
 # Opens a connection for a purpose. The purpose becomes part of the application name (`qmon requeue`).
 Connect = Callable[[str], Connection]
 OnProgress = Callable[[Progress], None]
-Stopped = Callable[[], bool]
+StopRequested = Callable[[], bool]
 
 
 class ReadOnly(BadInput):
@@ -55,13 +55,13 @@ class OperatorContext:
     trash_days: float = 7.0
     audit: Path | None = None
 
-    def may_change(self) -> None:
+    def check_writable(self) -> None:
         """Raise ``ReadOnly`` if nothing may be changed. Every action calls this before it changes anything."""
         if self.read_only is not None:
             raise ReadOnly(self.read_only)
 
     @contextlib.contextmanager
-    def sql(self, purpose: str) -> Iterator[Sql]:
+    def open_sql(self, purpose: str) -> Iterator[Sql]:
         """Open a connection for this purpose, yield the action statements on it, and close it at the end.
 
         Raises ``BadInput`` if qmon's own schema in the database cannot be trusted.
@@ -70,6 +70,6 @@ class OperatorContext:
             check_trusted(connection, self.engine)
             yield Sql(connection, self.engine)
 
-    def consent(self, count: int = 0) -> Consent:
+    def required_consent(self, count: int = 0) -> Consent:
         """Return the consent that an action needs. ``count``: number of messages, for actions on messages."""
-        return Consent.TYPED if self.target.prod or count > TYPED_ABOVE else Consent.BUTTON
+        return Consent.TYPED if self.target.prod or count > TYPE_NAME_ABOVE else Consent.BUTTON

@@ -9,22 +9,22 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
 from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
-from qmon.model.layout.ids import id_parts
+from qmon.model.layout.ids import split_id
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.text import duration, one_line, utf8_text
 from qmon.operate.actions import sessions
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.library_queue import library_queue
+from qmon.operate.plan.library_queue import library_queue_for
 from qmon.operate.sql import Sql
-from qmon.operate.table import LONGEST_PART
+from qmon.operate.table import MAX_KEY_CHARS
 
 # Maximum size of a payload on screen: characters, or bytes for binary columns.
-MOST_READ: Final = 1 << 20
-MOST_OF_A_COLUMN: Final = 4_000
+MAX_PAYLOAD_CHARS: Final = 1 << 20
+MAX_COLUMN_CHARS: Final = 4_000
 
 # Read this much beyond the cut, but do not show it: a secret may begin before the cut and end after it.
-_SPARE: Final = 4_096
-_BYTES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
+_REDACTION_MARGIN: Final = 4_096
+_BINARY_TYPES: Final = frozenset({"bytea", "binary", "varbinary", "image"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ReadableColumn:
     role: str
 
     @property
-    def stored(self) -> StoredColumn:
+    def stored_column(self) -> StoredColumn:
         """The column in the form that statements take."""
         return StoredColumn(self.column_name, self.type_name, self.kind)
 
@@ -93,7 +93,7 @@ class ColumnValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class MessageTimes:
     """A row of ``action/message/times``."""
 
     pushed_s: float | None
@@ -121,39 +121,41 @@ def read_message(context: OperatorContext, layout: Layout, id: str, owner: str |
     identified, ``LockTimeout`` naming the session that blocks even readers, and whatever connecting and reading
     raise.
     """
-    with context.sql("message") as sql:
-        table = _Row(sql, layout.table, _key_of(layout, id), layout.payload, context.redact)
+    with context.open_sql("message") as sql:
+        table = _Row(sql, layout.table, _key_for(layout, id), layout.payload, context.redact)
         try:
             row = table.read()
             if row is None:
                 return None
-            second = _second_row(context, sql, layout, id, row)
+            second = _read_second_row(context, sql, layout, id, row)
             where = row if second is None else second
             payload = where.get(layout.payload or "")
             columns = (*row.values(), *(second or {}).values())
             if layout.owner is not None:
-                owner = _text(row.get(layout.owner.column))
-            times = _times(sql, layout, table)
+                owner = _text_value(row.get(layout.owner.column))
+            times = _read_times(sql, layout, table)
             return Message(
-                tuple(_short(each) for each in columns),
+                tuple(_shorten_column(each) for each in columns),
                 payload,
                 times.pushed_s,
                 times.popped_s,
                 owner,
-                _doing(context, sql, layout, owner),
+                _describe_owner(context, sql, layout, owner),
             )
         except LockTimeout as problem:
-            raise LockTimeout(_locked(sql, table.id), sqlstate=problem.sqlstate, query=problem.query) from None
+            raise LockTimeout(
+                _describe_lock_holder(sql, table.id), sqlstate=problem.sqlstate, query=problem.query
+            ) from None
 
 
-def _key_of(layout: Layout, id: str) -> dict[str, str]:
+def _key_for(layout: Layout, id: str) -> dict[str, str]:
     """Return the columns that identify the row of a message, with their values."""
     ring = layout.ring
     if ring is not None:
         return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
     if not layout.ids:
         raise BadInput(f"nothing makes a row of {layout.table} known: it has no id")
-    parts = id_parts(id, len(layout.ids))
+    parts = split_id(id, len(layout.ids))
     if len(parts) != len(layout.ids):
         raise BadInput(f"an id here is {'/'.join(layout.ids)}")
     return dict(zip(layout.ids, parts, strict=True))
@@ -163,9 +165,14 @@ class _Row:
     """The row of a table with this key. ``payload_column``: more of this column is read than of the others."""
 
     def __init__(
-        self, sql: Sql, table: TableName, key: Mapping[str, str], payload: str | None, redact: Callable[[str], str]
+        self,
+        sql: Sql,
+        table: TableName,
+        key: Mapping[str, str],
+        payload_column: str | None,
+        redact: Callable[[str], str],
     ) -> None:
-        self._sql, self._table, self._payload, self._redact = sql, table, payload, redact
+        self._sql, self._table, self._payload, self._redact = sql, table, payload_column, redact
         self._columns = sql.fetch(ReadableColumn, "action/message/columns", {"table": table.parts})
         if not self._columns:
             raise BadInput(f"{table} is not there, or our role may not see it")
@@ -173,63 +180,65 @@ class _Row:
         known = {each.column_name: each for each in self._columns}
         if unknown := key.keys() - known.keys():
             raise BadInput(f"{table} has no column {min(unknown)}")
-        long = [name for name, value in key.items() if len(value) >= LONGEST_PART]
+        long = [name for name, value in key.items() if len(value) >= MAX_KEY_CHARS]
         if sql.engine.name == "sqlserver" and long:
-            raise BadInput(f"{long[0]} has {LONGEST_PART} characters or more: qmon cannot name this message of {table}")
-        if grants := [self._grant(known[name]) for name in key if not known[name].readable]:
+            raise BadInput(
+                f"{long[0]} has {MAX_KEY_CHARS} characters or more: qmon cannot name this message of {table}"
+            )
+        if grants := [self._grant_statement(known[name]) for name in key if not known[name].readable]:
             raise PermissionMissing(f"our role may not read the key of {table}", grant=grants[0])
-        of_key = RowKey(tuple((known[name].stored, value) for name, value in key.items()))
+        of_key = RowKey(tuple((known[name].stored_column, value) for name, value in key.items()))
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
     def read(self) -> dict[str, MessageColumn] | None:
         """Return the columns by name, or ``None`` if the row does not exist."""
         readable = [each for each in self._columns if each.readable]
-        wanted = RowValues(tuple((each.stored, self._most(each) + _SPARE) for each in readable))
+        wanted = RowValues(tuple((each.stored_column, self._max_size(each) + _REDACTION_MARGIN) for each in readable))
         found = self._sql.fetch(ColumnValue, "action/message/row", {**self.names, "columns": wanted})
         if not found:
             return None
         values = {readable[each.place - 1].column_name: each for each in found}
-        return {each.column_name: self._shown(each, values.get(each.column_name)) for each in self._columns}
+        return {each.column_name: self._to_message_column(each, values.get(each.column_name)) for each in self._columns}
 
-    def _most(self, column: ReadableColumn) -> int:
-        return MOST_READ if column.column_name == self._payload else MOST_OF_A_COLUMN
+    def _max_size(self, column: ReadableColumn) -> int:
+        return MAX_PAYLOAD_CHARS if column.column_name == self._payload else MAX_COLUMN_CHARS
 
-    def _shown(self, column: ReadableColumn, found: ColumnValue | None) -> MessageColumn:
+    def _to_message_column(self, column: ReadableColumn, found: ColumnValue | None) -> MessageColumn:
         if found is None:
-            return MessageColumn(column.column_name, column.type_name, grant=self._grant(column))
+            return MessageColumn(column.column_name, column.type_name, grant=self._grant_statement(column))
         if found.value is None:
             return MessageColumn(column.column_name, column.type_name, found.size)
-        most, value = self._most(column), found.value
-        raw = bytes.fromhex(value[2:]) if column.kind in _BYTES else None
+        most, value = self._max_size(column), found.value
+        raw = bytes.fromhex(value[2:]) if column.kind in _BINARY_TYPES else None
         cut = len(value if raw is None else raw) > most
         text = value if raw is None else utf8_text(raw)
-        shown = self._covered(text or "", cut) if raw is None or text is not None else self._covered_bytes(raw, cut)
+        shown = self._redact_text(text or "", cut) if raw is None or text is not None else self._redact_bytes(raw, cut)
         return MessageColumn(column.column_name, column.type_name, found.size, shown, cut)
 
-    def _covered(self, text: str, cut: bool) -> str:
+    def _redact_text(self, text: str, cut: bool) -> str:
         covered = self._redact(text)
-        return covered[:-_SPARE] if cut else covered
+        return covered[:-_REDACTION_MARGIN] if cut else covered
 
-    def _covered_bytes(self, raw: bytes, cut: bool) -> bytes:
+    def _redact_bytes(self, raw: bytes, cut: bool) -> bytes:
         """Redact text in bytes; redacted characters become question marks."""
-        return self._covered(raw.decode("latin-1"), cut).encode("latin-1", "replace")
+        return self._redact_text(raw.decode("latin-1"), cut).encode("latin-1", "replace")
 
-    def _grant(self, column: ReadableColumn) -> str:
+    def _grant_statement(self, column: ReadableColumn) -> str:
         quote = self._sql.engine.quote
         return f"GRANT SELECT ({quote((column.column_name,))}) ON {quote(self._table.parts)} TO {column.role}"
 
 
-def _second_row(
+def _read_second_row(
     context: OperatorContext, sql: Sql, layout: Layout, id: str, row: Mapping[str, MessageColumn]
 ) -> dict[str, MessageColumn] | None:
     """Return the row that contains the payload, if that is in another table. An empty dict means that it is missing."""
-    library = library_queue(layout)
+    library = library_queue_for(layout)
     lookup = None if library is None or library.group.payload is None else library.group.payload.lookup
     if lookup is not None:
-        table, column, value = TableName(layout.table.schema, lookup.table), lookup.key, _text(row.get(lookup.by))
+        table, column, value = TableName(layout.table.schema, lookup.table), lookup.key, _text_value(row.get(lookup.by))
     elif layout.data_table is not None and layout.data_id is not None:
         table, column = layout.data_table, layout.data_id
-        value = id if layout.ring is not None else _text(row.get(layout.id or ""))
+        value = id if layout.ring is not None else _text_value(row.get(layout.id or ""))
     else:
         return None
     if value is None:
@@ -237,20 +246,20 @@ def _second_row(
     return _Row(sql, table, {column: value}, layout.payload, context.redact).read() or {}
 
 
-def _times(sql: Sql, layout: Layout, row: _Row) -> Times:
+def _read_times(sql: Sql, layout: Layout, row: _Row) -> MessageTimes:
     names = {
         **row.names,
-        "enqueued_at": layout.timed(layout.enqueued_at),
-        "started_at": layout.timed(layout.started_at),
+        "enqueued_at": layout.time_column(layout.enqueued_at),
+        "started_at": layout.time_column(layout.started_at),
     }
     try:
-        found = sql.fetch(Times, "action/message/times", names)
+        found = sql.fetch(MessageTimes, "action/message/times", names)
     except PermissionMissing:
-        return Times(None, None)
-    return found[0] if found else Times(None, None)
+        return MessageTimes(None, None)
+    return found[0] if found else MessageTimes(None, None)
 
 
-def _doing(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None) -> str:
+def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None) -> str:
     """Describe in one line what the owner's session is doing now."""
     if owner is None:
         return ""
@@ -261,7 +270,7 @@ def _doing(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None
     if (column is not None and column.kind != "session") or layout.part is not None or not number.isdecimal():
         return "a name: which session it is, is not known"
     try:
-        found = sessions.read(sql, int(number))
+        found = sessions.read_session(sql, int(number))
     except QmonError as problem:
         return f"what session {number} does is not known: {one_line(str(problem), 120)}"
     if found is None:
@@ -274,10 +283,10 @@ def _doing(context: OperatorContext, sql: Sql, layout: Layout, owner: str | None
     return f"session {number} ({who}): {found.state or 'state not known'}{since}{last}"
 
 
-def _locked(sql: Sql, table_id: int) -> str:
+def _describe_lock_holder(sql: Sql, table_id: int) -> str:
     """Name the session or transaction whose lock blocks even readers."""
     try:
-        found = sql.fetch(LockHolder, "probe/lock_holders", {}, {"tables": sql.engine.ids([table_id])})
+        found = sql.fetch(LockHolder, "probe/lock_holders", {}, {"tables": sql.engine.ids_value([table_id])})
     except QmonError:
         found = []
     if not found:
@@ -287,12 +296,12 @@ def _locked(sql: Sql, table_id: int) -> str:
     return f"{by} waits to lock the table, and readers wait behind it" if found[0].waits else f"locked by {by}"
 
 
-def _text(column: MessageColumn | None) -> str | None:
+def _text_value(column: MessageColumn | None) -> str | None:
     return column.value if column is not None and isinstance(column.value, str) else None
 
 
-def _short(column: MessageColumn) -> MessageColumn:
+def _shorten_column(column: MessageColumn) -> MessageColumn:
     value = column.value
-    if value is None or len(value) <= MOST_OF_A_COLUMN:
+    if value is None or len(value) <= MAX_COLUMN_CHARS:
         return column
-    return replace(column, value=value[:MOST_OF_A_COLUMN], cut=True)
+    return replace(column, value=value[:MAX_COLUMN_CHARS], cut=True)

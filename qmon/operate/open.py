@@ -15,14 +15,14 @@ from qmon.errors import NoConnectionLeft
 from qmon.operate.context import OperatorContext
 
 # Statement timeout of operations, in seconds. The slowest statement is an exact count of a large table.
-STATEMENT_S: Final = 120.0
-LOCK_WAIT_S: Final = 5.0
+STATEMENT_TIMEOUT_S: Final = 120.0
+LOCK_TIMEOUT_S: Final = 5.0
 
 # The connection that reads one message gives up quickly instead of waiting for locks.
-MESSAGE: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
+MESSAGE_SESSION: Final = Session("message", statement_timeout_s=5.0, lock_timeout_s=0.5, read_only=True)
 
 # Purposes that change nothing, so a standby can serve them.
-_READS: Final = frozenset({"operations", "pauses", "record"})
+_READ_ONLY_PURPOSES: Final = frozenset({"operations", "pauses", "record"})
 
 
 class Connections:
@@ -37,10 +37,13 @@ class Connections:
     def __call__(self, purpose: str) -> Connection:
         """Open a connection. Raises whatever connecting raises."""
         session = (
-            MESSAGE
-            if purpose == MESSAGE.purpose
+            MESSAGE_SESSION
+            if purpose == MESSAGE_SESSION.purpose
             else Session(
-                purpose, statement_timeout_s=STATEMENT_S, lock_timeout_s=LOCK_WAIT_S, writes=purpose not in _READS
+                purpose,
+                statement_timeout_s=STATEMENT_TIMEOUT_S,
+                lock_timeout_s=LOCK_TIMEOUT_S,
+                writes=purpose not in _READ_ONLY_PURPOSES,
             )
         )
         try:
@@ -53,15 +56,15 @@ class Connections:
 
     def cancel(self) -> None:
         """Ask the server to cancel the running statements on these connections. Does not wait. Safe from any thread."""
-        for connection in self._opened():
+        for connection in self._open_connections():
             threading.Thread(target=connection.cancel, name="qmon-act-cancel", daemon=True).start()
 
     def abandon(self) -> None:
         """Stop waiting for these connections: running statements raise ``ConnectionLost`` at once."""
-        for connection in self._opened():
+        for connection in self._open_connections():
             connection.abandon()
 
-    def _opened(self) -> tuple[Connection, ...]:
+    def _open_connections(self) -> tuple[Connection, ...]:
         with self._lock:
             return tuple(self._open)
 
@@ -79,11 +82,11 @@ def open_context(
     changed; not needed for targets configured as read-only.
     """
     engine = engine_for(target)
-    why = read_only or read_only_by(target)
-    return OperatorContext(Connections(engine, target), engine, target, who(), why, redact, trash_days)
+    why = read_only or read_only_reason(target)
+    return OperatorContext(Connections(engine, target), engine, target, account_name(), why, redact, trash_days)
 
 
-def read_only_by(target: Target) -> str | None:
+def read_only_reason(target: Target) -> str | None:
     """Return why the configuration forbids changes to a target, or ``None`` if it allows them."""
     return f"{target.name} is read-only: qmon.toml says read_only = true" if target.read_only else None
 
@@ -97,7 +100,7 @@ def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Con
     return replace(context, connect=connections), connections
 
 
-def who() -> str:
+def account_name() -> str:
     """Return the account on this machine, such as ``anna@app-7``."""
     try:
         user = getpass.getuser()

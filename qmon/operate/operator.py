@@ -7,7 +7,7 @@ from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, Red
 from qmon.operate.actions.end_session import prepare_end_session
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
-from qmon.operate.actions.pause_switch import pauses
+from qmon.operate.actions.pause_switch import read_pauses
 from qmon.operate.actions.purge import prepare_purge
 from qmon.operate.actions.redrive import prepare_redrive
 from qmon.operate.actions.requeue import prepare_requeue
@@ -20,9 +20,9 @@ from qmon.operate.libraries.messages import (
     prepare_library_redrive,
     prepare_library_requeue,
 )
-from qmon.operate.libraries.pause import library_paused, prepare_library_pause, prepare_library_resume
+from qmon.operate.libraries.pause import is_library_paused, prepare_library_pause, prepare_library_resume
 from qmon.operate.message import Message, read_message
-from qmon.operate.run.operations import recorded
+from qmon.operate.run.operations import read_operations
 from qmon.operate.run.prepared import PreparedAction
 
 
@@ -81,10 +81,10 @@ class Operator:
             return prepare_library_resume(self.context, layout, side)
         return prepare_resume(self.context, layout, side)
 
-    def library_paused(self, layout: Layout) -> bool:
+    def is_paused_by_library(self, layout: Layout) -> bool:
         """Return whether the library's own pause stops the consumers of this queue."""
-        with self.context.sql("pauses") as sql:
-            return library_paused(sql, layout)
+        with self.context.open_sql("pauses") as sql:
+            return is_library_paused(sql, layout)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
         """Plan to put a trigger on a table that qmon did not install, so that its producers can be paused."""
@@ -94,10 +94,10 @@ class Operator:
         """Plan to remove the gate from a table."""
         return prepare_remove_gate(self.context, layout)
 
-    def pauses(self) -> tuple[Pause, ...]:
+    def read_pauses(self) -> tuple[Pause, ...]:
         """Return the active pauses; empty if this database does not record pauses."""
-        with self.context.sql("pauses") as sql:
-            return pauses(sql)
+        with self.context.open_sql("pauses") as sql:
+            return read_pauses(sql)
 
     def repair(self, layout: Layout) -> PreparedAction:
         """Plan to repair holes and orphans of a ring. The plan is refused if the queue is not a ring."""
@@ -113,11 +113,11 @@ class Operator:
         """
         return prepare_empty_trash(self.context, queue, older_than_s)
 
-    def message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
+    def read_message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
         """Read one message completely; ``None`` if it no longer exists. ``owner``: the last known owner."""
         return read_message(self.context, layout, id, owner)
 
-    def operations(self, limit: int = 100) -> tuple[Operation, ...]:
+    def read_operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """Return the latest operations, newest first; empty if this database does not record operations."""
-        with self.context.sql("operations") as sql:
-            return tuple(each.operation() for each in recorded(sql, limit=limit))
+        with self.context.open_sql("operations") as sql:
+            return tuple(each.to_operation() for each in read_operations(sql, limit=limit))

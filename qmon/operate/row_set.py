@@ -11,11 +11,11 @@ from typing import Final
 from xml.etree import ElementTree
 
 from qmon.engines.base import EngineName
-from qmon.engines.postgres.arrays import array
-from qmon.model.layout.ids import id_parts
+from qmon.engines.postgres.arrays import array_literal
+from qmon.model.layout.ids import split_id
 
 # Number of rows that are packed into one chunk, and sent by the server in one piece.
-CHUNK: Final = 2000
+CHUNK_ROWS: Final = 2000
 
 # The place of a row and its version, as opaque text from the server.
 Mark = tuple[str, str]
@@ -37,30 +37,30 @@ class RowSet:
         """Return the first ``count`` marks."""
         return list(islice(iter(self), count))
 
-    def turned(self) -> RowSet:
+    def in_reverse(self) -> RowSet:
         """Return the same rows in reverse order."""
-        return RowSet(self.count, tuple(_turned(chunk) for chunk in reversed(self.chunks)))
+        return RowSet(self.count, tuple(_reverse_chunk(chunk) for chunk in reversed(self.chunks)))
 
 
-def frozen(marks: Iterable[Mark]) -> RowSet:
+def pack_rows(marks: Iterable[Mark]) -> RowSet:
     """Pack these marks into a ``RowSet``."""
     rest = iter(marks)
     count, chunks = 0, []
-    while some := list(islice(rest, CHUNK)):
+    while some := list(islice(rest, CHUNK_ROWS)):
         count += len(some)
-        chunks.append(_packed([[key for key, _ in some], [seen for _, seen in some]]))
+        chunks.append(_pack_lists([[key for key, _ in some], [seen for _, seen in some]]))
     return RowSet(count, tuple(chunks))
 
 
-def _packed(lists: list[list[str]]) -> bytes:
+def _pack_lists(lists: list[list[str]]) -> bytes:
     return zlib.compress(json.dumps(lists).encode(), 1)
 
 
-def _turned(chunk: bytes) -> bytes:
-    return _packed([each[::-1] for each in json.loads(zlib.decompress(chunk))])
+def _reverse_chunk(chunk: bytes) -> bytes:
+    return _pack_lists([each[::-1] for each in json.loads(zlib.decompress(chunk))])
 
 
-def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
+def parse_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
     """Convert marks as a server sends them: two JSON arrays of many (PostgreSQL), or a single mark (SQL Server)."""
     if engine == "sqlserver":
         return [(keys, versions)]
@@ -76,9 +76,9 @@ def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()
     """
     if engine == "postgres":
         places = [place for place, _ in marks]
-        tids = array(place[place.index("(") :] for place in places)
-        return {"keys": array(places), "tids": tids, "versions": array(seen for _, seen in marks)}
-    rows = (_element(id_parts(text, len(key)), {"k": text, "v": seen}) for text, seen in marks)
+        tids = array_literal(place[place.index("(") :] for place in places)
+        return {"keys": array_literal(places), "tids": tids, "versions": array_literal(seen for _, seen in marks)}
+    rows = (_xml_element(split_id(text, len(key)), {"k": text, "v": seen}) for text, seen in marks)
     return {"keys": "".join(rows), "versions": ""}
 
 
@@ -90,19 +90,19 @@ def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
     """
     return {
         "rows": texts_for(engine, (row for row, _ in marks)),
-        "tids": array(place for _, place in marks if place),
+        "tids": array_literal(place for _, place in marks if place),
     }
 
 
 def ids_for(engine: EngineName, columns: Sequence[str], ids: Iterable[str]) -> str:
     """Convert ids made of these columns to a JSON array of rows (PostgreSQL) or XML (SQL Server)."""
-    parts = [id_parts(text, len(columns)) for text in ids]
+    parts = [split_id(text, len(columns)) for text in ids]
     if engine == "postgres":
         return json.dumps([dict(zip(columns, each, strict=True)) for each in parts], ensure_ascii=False)
-    return "".join(_element(each, {}) for each in parts)
+    return "".join(_xml_element(each, {}) for each in parts)
 
 
-def _element(parts: Sequence[str], more: dict[str, str]) -> str:
+def _xml_element(parts: Sequence[str], more: dict[str, str]) -> str:
     numbered = {f"k{number}": part for number, part in enumerate(parts, 1)}
     return ElementTree.tostring(ElementTree.Element("r", numbered | more), encoding="unicode")
 
@@ -110,5 +110,5 @@ def _element(parts: Sequence[str], more: dict[str, str]) -> str:
 def texts_for(engine: EngineName, texts: Iterable[str]) -> str:
     """Convert texts to an array literal (PostgreSQL) or XML (SQL Server)."""
     if engine == "postgres":
-        return array(texts)
+        return array_literal(texts)
     return "".join(ElementTree.tostring(ElementTree.Element("r", k=text), encoding="unicode") for text in texts)

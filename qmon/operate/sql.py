@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Statement, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 
@@ -33,33 +33,33 @@ class Sql:
         """Render a statement. ``lock`` means ``action/operate/lock``; a name that contains a folder is
         used unchanged.
         """
-        query = queries.load(self.engine.name, _full(name), self.connection.version)
+        query = queries.load_query(self.engine.name, _full_name(name), self.connection.version)
         return queries.render(query, {slot: names[slot] for slot in query.names if slot in names}, self.engine)
 
-    def fetch(self, kind: type[Record], name: str, names: Names, values: Values | None = None) -> list[Record]:
+    def fetch(self, record_type: type[Record], name: str, names: Names, values: Values | None = None) -> list[Record]:
         """Run a query and return its rows as records of this type."""
-        return records(kind, self.connection.fetch(self._bound(name, names, values or {})))
+        return to_records(record_type, self.connection.fetch(self._bind(name, names, values or {})))
 
-    def count(self, name: str, names: Names, values: Values | None = None) -> int:
+    def fetch_count(self, name: str, names: Names, values: Values | None = None) -> int:
         """Run a query that returns a single number, and return it."""
         return self.fetch(Count, name, names, values)[0].done
 
     def execute(self, name: str, names: Names, values: Values | None = None) -> int:
         """Run a statement for its effect and return the number of affected rows."""
-        return self.connection.execute(self._bound(name, names, values or {}))
+        return self.connection.execute(self._bind(name, names, values or {}))
 
-    def exists(self, name: str) -> bool:
+    def has_statement(self, name: str) -> bool:
         """Return whether this statement exists for this server."""
-        return queries.exists(self.engine.name, _full(name), self.connection.version)
+        return queries.has_query(self.engine.name, _full_name(name), self.connection.version)
 
-    def set_up(self, name: str) -> None:
+    def set_up_session(self, name: str) -> None:
         """Run a statement that configures the session; see ``Connection.set_up_session``."""
-        self.connection.set_up(Bound(self.statement(name, {})))
+        self.connection.set_up_session(Bound(self.statement(name, {})))
 
-    def _bound(self, name: str, names: Names, values: Values) -> Bound:
+    def _bind(self, name: str, names: Names, values: Values) -> Bound:
         statement = self.statement(name, names)
         return Bound(statement, {each: values[each] for each in statement.parameters if each in values})
 
 
-def _full(name: str) -> str:
+def _full_name(name: str) -> str:
     return name if "/" in name else f"action/operate/{name}"

@@ -9,7 +9,7 @@ from typing import Final
 _CHECK_S: Final = 0.5
 
 
-def repeated(step: Callable[[], bool], every_s: float | None, stop: threading.Event | None = None) -> None:
+def repeat_step(step: Callable[[], bool], every_s: float | None, stop: threading.Event | None = None) -> None:
     """Repeat ``step`` while it returns true. With ``every_s`` (seconds), wait and start over.
 
     Ends when ``stop`` is set, without waiting for the running step. Raises what a step raises, unless ``stop`` is set:

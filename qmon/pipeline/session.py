@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from qmon.errors import BadInput
 
 LOCAL: Final = "local[*]"
-_QUIET: Final = Path(__file__).with_name("log4j2.properties").as_uri()
+_LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
@@ -53,7 +53,7 @@ _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _NO_FOLDER: Final = "-XX:-UsePerfData"
 
 # Compiles fast instead of well. Without the default code cache size some code would be discarded.
-_BRIEF: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
+_BRIEF_OPTIONS: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -61,7 +61,9 @@ _LOCAL_DEFAULTS: Final = {
 }
 
 
-def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False) -> SparkSession:
+def start_session(
+    master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False
+) -> SparkSession:
     """Start a session with qmon's settings, on ``master`` or on all processors of this machine.
 
     Without ``master``, the one given by spark-submit is kept. ``conf`` overrides qmon's settings; Java options are
@@ -90,28 +92,28 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None, *, b
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
-                f"Spark does not start: {first_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
+                f"Spark does not start: {first_error_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
             ) from None
     return session
 
 
-def java_options(theirs: str = "", *, brief: bool = False) -> str:
+def java_options(user_options: str = "", *, brief: bool = False) -> str:
     """Return the Java options for Spark on this machine: qmon's, then the user's, which take precedence.
 
     The user's garbage collector replaces qmon's.
     """
     # The collector with the lowest total time: nothing waits for answers within a batch.
-    collector = "" if re.search(r"-XX:\+Use\w+GC\b", theirs) else "-XX:+UseParallelGC"
-    ours = (f"-Dlog4j2.configurationFile={_QUIET}", _NO_FOLDER, collector, _BRIEF if brief else "")
-    return " ".join(option for option in (*ours, theirs) if option)
+    collector = "" if re.search(r"-XX:\+Use\w+GC\b", user_options) else "-XX:+UseParallelGC"
+    ours = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", _NO_FOLDER, collector, _BRIEF_OPTIONS if brief else "")
+    return " ".join(option for option in (*ours, user_options) if option)
 
 
-def end(session: SparkSession) -> None:
+def stop_session(session: SparkSession) -> None:
     """Stop the session. Its Java may have ended already, by the signal that ends qmon."""
     with contextlib.suppress(PySparkException, Py4JError, OSError):
         session.stop()
 
 
-def first_line(problem: BaseException) -> str:
+def first_error_line(problem: BaseException) -> str:
     """Return the first line of an error, without Java's stack."""
     return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo, available_timezones
 from qmon.errors import BadInput
 from qmon.model.text import parse_duration
 
-_PLACES: Final = "zoneinfo/"
+_ZONE_FOLDER: Final = "zoneinfo/"
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
-_WAYS: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
+_EXAMPLES: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 
 
 def parse_moment(text: str, zone: str, near_at: float) -> float:
@@ -28,7 +28,7 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
     cleaned = text.strip()
     if cleaned[:1] in ("+", "-"):
         return near_at + (1 if cleaned[0] == "+" else -1) * parse_duration(cleaned[1:])
-    where = zone_of(zone)
+    where = zone_info(zone)
     clock = _CLOCK.fullmatch(cleaned)
     try:
         if clock is None:
@@ -38,7 +38,7 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
         seconds = float(clock[3] or 0)
         found = near.replace(hour=int(clock[1]), minute=int(clock[2]), second=int(seconds), microsecond=0)
     except (ValueError, OverflowError):
-        raise BadInput(f"{text!r} is no time: {_WAYS}") from None
+        raise BadInput(f"{text!r} is no time: {_EXAMPLES}") from None
     if found > near + timedelta(minutes=1):
         found -= timedelta(days=1)
     return found.timestamp() + seconds % 1
@@ -46,16 +46,16 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
 
 def local_time(at: float, zone: str) -> str:
     """Return a moment in a time zone: ``2026-11-21 14:03:20 CET``."""
-    return datetime.fromtimestamp(at, zone_of(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+    return datetime.fromtimestamp(at, zone_info(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 @lru_cache(maxsize=64)
-def zone_of(name: str) -> ZoneInfo:
+def zone_info(name: str) -> ZoneInfo:
     """Return the time zone, or UTC if this machine does not know it."""
     return ZoneInfo(name if is_zone(name) else "UTC")
 
 
-def local_zone(localtime: Path = Path("/etc/localtime"), named: Path = Path("/etc/timezone")) -> str:
+def local_zone(localtime: Path = Path("/etc/localtime"), timezone_file: Path = Path("/etc/timezone")) -> str:
     """Return the IANA name (``Europe/Berlin``) from ``TZ``, the files or Windows' registry; otherwise ``UTC``."""
     candidates = [os.environ.get("TZ", "").removeprefix(":")]
     if sys.platform == "win32":
@@ -63,9 +63,9 @@ def local_zone(localtime: Path = Path("/etc/localtime"), named: Path = Path("/et
 
         candidates.append(get_localzone_name())
     if localtime.is_symlink():
-        candidates.append(str(localtime.readlink()).rpartition(_PLACES)[2])
-    if named.is_file():
-        candidates.append(named.read_text("utf-8", errors="replace").strip())
+        candidates.append(str(localtime.readlink()).rpartition(_ZONE_FOLDER)[2])
+    if timezone_file.is_file():
+        candidates.append(timezone_file.read_text("utf-8", errors="replace").strip())
     return next((name for name in candidates if is_zone(name)), "UTC")
 
 

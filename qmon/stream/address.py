@@ -32,19 +32,19 @@ class ServeAddress:
         return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
 
-def read_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
+def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
     """Parse a URL. ``origin``: where a password in it came from.
 
     ``ca``: PEM file with the certificates to trust instead of the system's. Raises ``BadInput``, which never repeats
     the URL.
     """
     try:
-        parts = notify.address(text.strip(), "")
+        parts = notify.parse_url(text.strip(), "")
     except BadInput:
         parts = None
     if parts is None or parts.query or parts.fragment:
         raise BadInput("a qmon serve has a URL like https://ops-1:9777/orders-prod, odd characters as %20 and the like")
-    if notify.in_the_clear(parts):
+    if notify.is_unencrypted(parts):
         raise BadInput("http:// is for this machine only, as others could read on the way; write https://")
     if ca is not None and parts.scheme == "http":
         raise BadInput("--ca is about https:// URLs")
@@ -54,11 +54,11 @@ def read_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
         unquote(parts.username or ""),
         Secret(unquote(parts.password), origin) if parts.password else None,
         unquote(parts.path.removeprefix("/")),
-        _trust(ca) if parts.scheme == "https" else None,
+        _tls_context(ca) if parts.scheme == "https" else None,
     )
 
 
-def _trust(ca: Path | None) -> ssl.SSLContext:
+def _tls_context(ca: Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError:

@@ -21,20 +21,20 @@ from qmon.model.text import duration
 from qmon.monitor.notify.web import why_unreachable
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.frames import Damaged
-from qmon.recording.format.records import Changed, Line, SessionLine, read_line
+from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_line
 from qmon.stream.address import ServeAddress
-from qmon.stream.sending import CLOCK, PATH, SILENCE_S
+from qmon.stream.sending import CLOCK_HEADER, SILENCE_S, STREAM_PATH
 
 _CONNECT_S: Final = 5.0
 
 # Seconds without a complete line after which the connection counts as lost.
-SILENT_S: Final = 3 * SILENCE_S
+LOST_AFTER_S: Final = 3 * SILENCE_S
 
 # Maximum bytes of a line. A poll of a thousand queues takes about 2 MB.
-LONGEST: Final = 64 * 1024 * 1024
-_WORDS: Final = 1000
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024
+_MESSAGE_BYTES: Final = 1000
 _TOO_SLOW: Final = "it does not answer in time"
-_HOPELESS: Final = frozenset({403, 404, 421})
+_PERMANENT_STATUSES: Final = frozenset({403, 404, 421})
 
 
 class OpenStream:
@@ -51,7 +51,7 @@ class OpenStream:
     def __init__(self, address: ServeAddress, clock: Callable[[], float]) -> None:
         self._place = address.place
         self._clock = clock
-        self._connection = _connection(address)
+        self._connection = _connection_for(address)
         self._answer: http.client.HTTPResponse | None = None
         try:
             self.recorder, self.session = self._open(address)
@@ -63,29 +63,29 @@ class OpenStream:
             if isinstance(problem, OSError):
                 raise Unreachable(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
             if isinstance(problem, http.client.HTTPException | ValueError):
-                raise self._none("it does not answer as one") from None
+                raise self._not_a_serve("it does not answer as one") from None
             raise
 
     def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
         self._connection.connect()
         self._socket = self._connection.sock
-        self._due = _Due(self._socket)
-        self._due.within(_CONNECT_S)
+        self._due = _DeadlineReader(self._socket)
+        self._due.set_deadline(_CONNECT_S)
         # http.client restarts its timeout for each byte: a server that sends slowly must not block us
-        self._connection.response_class = self._due.response  # type: ignore[assignment]
+        self._connection.response_class = self._due.open_response  # type: ignore[assignment]
         asked_at = self._clock()
         query = urlencode({"target": address.target}) if address.target else ""
-        self._connection.request("GET", f"{PATH}?{query}", headers=_headers(address))
+        self._connection.request("GET", f"{STREAM_PATH}?{query}", headers=_request_headers(address))
         self._answer = answer = self._connection.getresponse()
-        self._accept(answer, address)
+        self._check_answer(answer, address)
         # The server read its clock after our request, so a poll never looks younger than it is.
-        self._ahead_s = asked_at - float(answer.headers[CLOCK])
-        return self._first(answer)
+        self._ahead_s = asked_at - float(answer.headers[CLOCK_HEADER])
+        return self._read_first(answer)
 
-    def _none(self, why: str) -> BadInput:
+    def _not_a_serve(self, why: str) -> BadInput:
         return BadInput(f"{self._place} is no qmon serve: {why}")
 
-    def _accept(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
+    def _check_answer(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
         """Raise the error for an answer without a stream."""
         if answer.status == 401:
             if not address.user:
@@ -95,62 +95,64 @@ class OpenStream:
             if address.password is None:
                 raise PasswordNeeded(f"{self._place} wants the password of {address.user}")
             raise WrongPassword(f"{self._place} refuses the name or the password ({address.password.origin})")
-        if CLOCK not in answer.headers:
-            raise self._none(f"it answers {answer.status} {http.client.responses.get(answer.status, '')}".rstrip())
+        if CLOCK_HEADER not in answer.headers:
+            raise self._not_a_serve(
+                f"it answers {answer.status} {http.client.responses.get(answer.status, '')}".rstrip()
+            )
         if answer.status != 200:
-            words = " ".join(answer.read(_WORDS).decode("utf-8", "replace").split())
+            words = " ".join(answer.read(_MESSAGE_BYTES).decode("utf-8", "replace").split())
             problem = f"qmon serve at {self._place}: {words}"
-            raise BadInput(problem) if answer.status in _HOPELESS else Unreachable(problem)
+            raise BadInput(problem) if answer.status in _PERMANENT_STATUSES else Unreachable(problem)
 
-    def _first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
+    def _read_first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
         """Return the recorder's id and the session line."""
         try:
-            self._due.within(SILENT_S)
-            first = read_line(answer.readline(LONGEST))
-            session = first.record() if first is not None else None
+            self._due.set_deadline(LOST_AFTER_S)
+            first = parse_line(answer.readline(MAX_LINE_BYTES))
+            session = first.decode_record() if first is not None else None
         except Damaged:
-            raise self._none("what it sends is no recording") from None
+            raise self._not_a_serve("what it sends is no recording") from None
         if first is None:
             raise BadInput(f"qmon serve at {self._place} is newer than this qmon ({__version__}): update this one")
         if not isinstance(session, SessionLine):
-            raise self._none("what it sends begins as no recording does")
+            raise self._not_a_serve("what it sends begins as no recording does")
         return first.recorder, session
 
     def events(self) -> Iterator[Event]:
         """Yield events until the connection breaks. Then raises ``ConnectionLost`` with the reason."""
         while True:
-            read = self._line()
+            read = self._read_line()
             if read is None:  # a kind that is newer than this qmon
                 continue
             if read.kind == "snapshot":
-                poll = read.record()
+                poll = read.decode_record()
                 yield replace(poll, taken_at=min(self._clock(), poll.taken_at + self._ahead_s))
             elif read.kind == "state":
-                changed: Changed = read.record()
+                changed: PhaseChange = read.decode_record()
                 if changed.phase in set(Phase):
                     yield SourceState(self.session.target, Phase(changed.phase), changed.reason, None, self._clock())
             elif read.kind == "session":
-                self.session = read.record()
+                self.session = read.decode_record()
             elif read.kind == "end":
                 raise ConnectionLost(f"qmon serve at {self._place} has ended")
 
-    def _line(self) -> Line | None:
-        self._due.within(SILENT_S)
+    def _read_line(self) -> Line | None:
+        self._due.set_deadline(LOST_AFTER_S)
         try:
-            text = self._answer.readline(LONGEST) if self._answer is not None else b""
+            text = self._answer.readline(MAX_LINE_BYTES) if self._answer is not None else b""
         except TimeoutError:
-            raise ConnectionLost(f"no whole line came from {self._place} for {duration(SILENT_S)}") from None
+            raise ConnectionLost(f"no whole line came from {self._place} for {duration(LOST_AFTER_S)}") from None
         except OSError as problem:
             raise ConnectionLost(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
         except (http.client.HTTPException, ValueError):  # broken off, or closed by us
             text = b""
-        if len(text) >= LONGEST:
-            raise ConnectionLost(f"{self._place} sent a line of more than {LONGEST // 2**20} MB")
+        if len(text) >= MAX_LINE_BYTES:
+            raise ConnectionLost(f"{self._place} sent a line of more than {MAX_LINE_BYTES // 2**20} MB")
         if not text.endswith(b"\n"):
             raise ConnectionLost(f"the connection to {self._place} has broken")
-        return read_line(text)
+        return parse_line(text)
 
-    def cut(self) -> None:
+    def interrupt(self) -> None:
         """End the wait for a line. Thread-safe."""
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
@@ -161,7 +163,7 @@ class OpenStream:
         self._connection.close()
 
 
-class _Due(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """Reads a socket up to a deadline, however many bytes arrive before it."""
 
     def __init__(self, connected: socket.socket) -> None:
@@ -169,11 +171,11 @@ class _Due(io.RawIOBase):
         self._raw = connected.makefile("rb", buffering=0)
         self._at = 0.0
 
-    def within(self, seconds: float) -> None:
+    def set_deadline(self, seconds: float) -> None:
         """Set the deadline: everything read from now on must arrive within ``seconds`` in total."""
         self._at = time.monotonic() + seconds
 
-    def response(self, connected: socket.socket, **options: Any) -> http.client.HTTPResponse:
+    def open_response(self, connected: socket.socket, **options: Any) -> http.client.HTTPResponse:
         """Return an HTTP answer that reads through this object."""
         return http.client.HTTPResponse(self, **options)  # type: ignore[arg-type]  # it only calls makefile
 
@@ -200,13 +202,13 @@ class _Due(io.RawIOBase):
         super().close()
 
 
-def _connection(address: ServeAddress) -> http.client.HTTPConnection:
+def _connection_for(address: ServeAddress) -> http.client.HTTPConnection:
     if address.trust is None:
         return http.client.HTTPConnection(address.host, address.port, timeout=_CONNECT_S)
     return http.client.HTTPSConnection(address.host, address.port, timeout=_CONNECT_S, context=address.trust)
 
 
-def _headers(address: ServeAddress) -> dict[str, str]:
+def _request_headers(address: ServeAddress) -> dict[str, str]:
     headers = {"User-Agent": f"qmon/{__version__}"}
     if address.user and address.password is not None:
         whose = f"{address.user}:{address.password.reveal()}"

@@ -20,27 +20,27 @@ from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.codec import Cover, encode
-from qmon.recording.format.records import KIND_OF, Changed, End, Line, SessionLine, line
-from qmon.recording.format.redaction import discreet
+from qmon.recording.format.records import KIND_BY_TYPE, End, Line, PhaseChange, SessionLine, encode_line
+from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
 
 # Response header with the monotonic clock of `taken_at` in seconds, from which clients compute the age of polls.
-CLOCK: Final = "Qmon-Clock"
-PATH: Final = "/stream"
+CLOCK_HEADER: Final = "Qmon-Clock"
+STREAM_PATH: Final = "/stream"
 
 # Seconds of silence after which the phase is sent again, so that clients notice a broken connection.
 SILENCE_S: Final = 5.0
 
 # Polls that a new client gets: enough for rates, and for most figures that are not read in every poll.
-_KEPT: Final = 16
-_WAITING: Final = 64
-_ENDING_S: Final = 2.0
+_RECENT_POLLS: Final = 16
+_MAX_PENDING: Final = 64
+_CLOSE_TIMEOUT_S: Final = 2.0
 
 
-class _Waiting:
+class _PendingRecord:
     """One record for the clients, encoded once by the first thread that needs it."""
 
-    def __init__(self, at: float, record: Snapshot | Changed, cover: Cover) -> None:
+    def __init__(self, at: float, record: Snapshot | PhaseChange, cover: Cover) -> None:
         self.at = at
         self.record = record
         self._cover = cover
@@ -54,8 +54,8 @@ class _Client:
     """The pending records of one client. Created on the thread of its event loop."""
 
     def __init__(self) -> None:
-        self.waiting: deque[_Waiting] = deque()
-        self.dropped = False
+        self.pending: deque[_PendingRecord] = deque()
+        self.is_dropped = False
         self._news = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -75,7 +75,7 @@ class _Client:
         return True
 
 
-class Stream:
+class PollStream:
     """The polls of one target for its clients. Thread-safe.
 
     Args:
@@ -95,14 +95,14 @@ class Stream:
         silence_s: float = SILENCE_S,
     ) -> None:
         self.target = target
-        self._cover = discreet(redact, payloads=False)
+        self._cover = recording_cover(redact, payloads=False)
         self._silence_s = silence_s
         self._id = secrets.token_hex(6)
         self._session = SessionLine(
             target, "", "", __version__, local_zone(), interval_s, time.time(), socket.gethostname(), environment
         )
-        self._kept: deque[_Waiting] = deque(maxlen=_KEPT)
-        self._phase = _Waiting(time.time(), Changed(Phase.CONNECTING), self._cover)
+        self._recent_polls: deque[_PendingRecord] = deque(maxlen=_RECENT_POLLS)
+        self._phase = _PendingRecord(time.time(), PhaseChange(Phase.CONNECTING), self._cover)
         self._clients: set[_Client] = set()
         self._changed = threading.Condition()
         self._closed = False
@@ -112,24 +112,24 @@ class Stream:
         """Number of connected clients."""
         return len(self._clients)
 
-    def take(self, event: Event) -> None:
+    def publish_event(self, event: Event) -> None:
         """Record a poll or phase change without blocking. Clients that lag too far behind are dropped."""
-        record = Changed(event.phase, event.reason) if isinstance(event, SourceState) else event
-        waiting = _Waiting(time.time(), record, self._cover)
+        record = PhaseChange(event.phase, event.reason) if isinstance(event, SourceState) else event
+        waiting = _PendingRecord(time.time(), record, self._cover)
         with self._changed:
             if isinstance(record, Snapshot):
-                self._kept.append(waiting)
+                self._recent_polls.append(waiting)
             else:
                 self._phase = waiting
             for client in [*self._clients]:
-                if len(client.waiting) < _WAITING:
-                    client.waiting.append(waiting)
+                if len(client.pending) < _MAX_PENDING:
+                    client.pending.append(waiting)
                 else:
-                    client.dropped = True
+                    client.is_dropped = True
                     self._clients.remove(client)
                 client.wake()
 
-    async def lines(self) -> AsyncGenerator[bytes, None]:
+    async def client_lines(self) -> AsyncGenerator[bytes, None]:
         """Yield the lines for one client: the last polls, the phase, and then each event, until the stream is closed.
 
         Raises ``TimeoutError`` if the client does not keep up.
@@ -139,15 +139,15 @@ class Stream:
         def next_line(at: float, kind: type, value: bytes) -> bytes:
             nonlocal number
             number += 1
-            return line(Line(self._id, number, at, KIND_OF[kind], value))
+            return encode_line(Line(self._id, number, at, KIND_BY_TYPE[kind], value))
 
         with self._changed:
-            before = [*self._kept, self._phase]
+            before = [*self._recent_polls, self._phase]
             if not self._closed:
                 self._clients.add(client)
         try:
             yield next_line(time.time(), SessionLine, encode(session))
-            async with contextlib.aclosing(self._all(before, client)) as every:
+            async with contextlib.aclosing(self._pending_records(before, client)) as every:
                 async for waiting in every:
                     record = waiting.record
                     if isinstance(record, Snapshot) and record.server_version != session.version:
@@ -160,14 +160,16 @@ class Stream:
                 self._clients.discard(client)
                 self._changed.notify_all()
 
-    async def _all(self, before: Sequence[_Waiting], client: _Client) -> AsyncGenerator[_Waiting, None]:
+    async def _pending_records(
+        self, before: Sequence[_PendingRecord], client: _Client
+    ) -> AsyncGenerator[_PendingRecord, None]:
         for waiting in before:
             yield waiting
-        while client.waiting or not self._closed:
-            if client.dropped:
+        while client.pending or not self._closed:
+            if client.is_dropped:
                 raise TimeoutError
-            if client.waiting:
-                yield client.waiting.popleft()
+            if client.pending:
+                yield client.pending.popleft()
             elif not await client.wait(self._silence_s):
                 yield self._phase
 
@@ -177,10 +179,10 @@ class Stream:
             self._closed = True
             for client in self._clients:
                 client.wake()
-            self._changed.wait_for(lambda: not self._clients, _ENDING_S)
+            self._changed.wait_for(lambda: not self._clients, _CLOSE_TIMEOUT_S)
 
 
-def stream_of(streams: Sequence[Stream], query: str) -> Stream:
+def stream_for(streams: Sequence[PollStream], query: str) -> PollStream:
     """Return the stream for ``target=NAME``, or the only one without a name.
 
     Raises ``BadInput`` with the known names.

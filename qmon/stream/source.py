@@ -37,11 +37,11 @@ class ServedSource:
         self, address: ServeAddress, first: OpenStream | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._address = address
-        self._next = first
+        self._next_stream = first
         self._stream = first
         self._clock = clock
         self._sink: Sink = lambda event: None
-        self._said: tuple[Phase, str] | None = None
+        self._last_reported: tuple[Phase, str] | None = None
         self._newest = ("", 0)
         self._tries = 0
         self._reason = ""
@@ -88,7 +88,7 @@ class ServedSource:
         self._closing.set()
         self._wake.set()
         if self._stream is not None:
-            self._stream.cut()
+            self._stream.interrupt()
         if self._thread is not None:
             self._thread.join(_GRACE_S)
         elif self._stream is not None:
@@ -97,50 +97,50 @@ class ServedSource:
     def _run(self) -> None:
         while not self._closing.is_set():
             try:
-                with contextlib.closing(self._connected()) as stream:
-                    self._read(stream)
+                with contextlib.closing(self._take_stream()) as stream:
+                    self._read_stream(stream)
             except QmonError as problem:
                 hopeless = isinstance(problem, BadInput) or (isinstance(problem, Unreachable) and not problem.retryable)
-                self._lost(str(problem), hopeless=hopeless)
+                self._report_lost(str(problem), hopeless=hopeless)
             except Exception as problem:  # a bug in qmon must show on the screen, and reading must go on
-                self._lost(log.report(problem))
-        if self._next is not None:
-            self._next.close()
+                self._report_lost(log.report_defect(problem))
+        if self._next_stream is not None:
+            self._next_stream.close()
 
-    def _connected(self) -> OpenStream:
+    def _take_stream(self) -> OpenStream:
         """Return the open connection, or a new one."""
-        stream, self._next = self._next, None
+        stream, self._next_stream = self._next_stream, None
         if stream is None:
-            self._say(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
+            self._report_state(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
             stream = OpenStream(self._address, self._clock)
         self._stream = stream
         _LOG.info("%s: read from the qmon serve at %s", self.target, self._address.place)
         return stream
 
-    def _read(self, stream: OpenStream) -> None:
+    def _read_stream(self, stream: OpenStream) -> None:
         """Pass on events until it is time to switch to a new connection."""
         until = self._clock() + _RENEW_S
         for event in stream.events():
             if self._closing.is_set():
                 return
             if isinstance(event, SourceState):
-                self._say(event)
+                self._report_state(event)
             elif stream.recorder != self._newest[0] or event.sequence > self._newest[1]:
                 self._newest, self._tries, self._reason = (stream.recorder, event.sequence), 0, ""
                 self._sink(event)
             if self._clock() > until:
                 until += _RENEW_S
                 with contextlib.suppress(QmonError):
-                    self._next = OpenStream(self._address, self._clock)
+                    self._next_stream = OpenStream(self._address, self._clock)
                     return
 
-    def _say(self, state: SourceState) -> None:
+    def _report_state(self, state: SourceState) -> None:
         """Report a phase, unless it was the last one reported."""
-        if (state.phase, state.reason) != self._said:
-            self._said = state.phase, state.reason
+        if (state.phase, state.reason) != self._last_reported:
+            self._last_reported = state.phase, state.reason
             self._sink(state)
 
-    def _lost(self, reason: str, *, hopeless: bool = False) -> None:
+    def _report_lost(self, reason: str, *, hopeless: bool = False) -> None:
         self._wake.clear()
         if self._closing.is_set():
             return
@@ -150,5 +150,5 @@ class ServedSource:
         _LOG.log(level, "%s: lost: %s; tried again in %g s", self.target, reason, pause_s)
         self._reason = reason
         now = self._clock()
-        self._say(SourceState(self.target, Phase.LOST, reason, now + pause_s, now))
+        self._report_state(SourceState(self.target, Phase.LOST, reason, now + pause_s, now))
         self._wake.wait(pause_s)

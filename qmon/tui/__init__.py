@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmon.tui.action_runner import ActionRunner
-from qmon.tui.feed import redacted
-from qmon.tui.run import need_terminal, run, run_fleet
+from qmon.tui.feed import redacting_fold
+from qmon.tui.run import require_terminal, run, run_fleet
 
-__all__ = ["ActionRunner", "need_terminal", "redacted", "run", "run_fleet"]
+__all__ = ["ActionRunner", "redacting_fold", "require_terminal", "run", "run_fleet"]

@@ -13,7 +13,7 @@ from textual.message_pump import MessagePump
 
 from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.model.operations import Kind, OperationResult, OperationState, Plan, Progress
+from qmon.model.operations import OperationKind, OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.open import Connections, with_own_connections
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 _REPORT_EVERY_S: Final = 0.1
 # Seconds for a cancelled statement to end and for its audit line to be written.
-_ORDERLY_S: Final = 1.0
+_CANCEL_GRACE_S: Final = 1.0
 
 
 class Planned(Message):
@@ -67,22 +67,22 @@ class Ended(Message):
         self.refused = refused
 
     @property
-    def well(self) -> bool:
+    def has_succeeded(self) -> bool:
         """True if the operation finished as planned."""
         return self.result is not None and self.result.state is OperationState.DONE
 
-    def words(self) -> str:
+    def result_text(self) -> str:
         """Return the result in one line."""
         what = f"{self.plan.title} on {self.plan.target}"
         if self.result is None:
             return f"{what}: {self.problem}"
-        telling = self.plan.kind is Kind.REDRIVE or self.result.state is OperationState.UNKNOWN
+        telling = self.plan.kind is OperationKind.REDRIVE or self.result.state is OperationState.UNKNOWN
         why = f": {'; '.join(self.result.notes)}" if telling and self.result.notes else ""
         return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; 6 lists it"
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class BackgroundOperation:
     """An operation that continues in the background. ``target`` is empty unless several targets are watched."""
 
     title: str
@@ -99,66 +99,70 @@ class ActionTask:
         receiver: gets the ``Planned``, ``Progressed`` and ``Ended`` messages.
     """
 
-    def __init__(self, to: MessagePump, operator: Operator, connections: Connections, number: int) -> None:
+    def __init__(self, receiver: MessagePump, operator: Operator, connections: Connections, number: int) -> None:
         self.number = number
-        self._to = to
+        self._receiver = receiver
         self._operator = operator
         self._connections = connections
         self._stop = threading.Event()
         self._reported_at = 0.0
-        self._handing = threading.Lock()
+        self._move_lock = threading.Lock()
         self._ended: Ended | None = None
         self._progress: Progress | None = None
         self._in_background = False
         # The title of the plan being applied, or applied last.
-        self._applied = ""
+        self._applied_title = ""
         self.thread: threading.Thread | None = None
 
-    def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:
+    def start_planning(self, prepare: Callable[[Operator], PreparedAction]) -> None:
         """Plan on a thread, then post ``Planned``."""
 
         def run() -> None:
             try:
-                self._to.post_message(Planned(self.number, prepare(self._operator)))
+                self._receiver.post_message(Planned(self.number, prepare(self._operator)))
             except Exception as problem:
-                self._to.post_message(Planned(self.number, None, explain(problem)))
+                self._receiver.post_message(Planned(self.number, None, describe_problem(problem)))
 
         self._start(run)
 
-    def apply(self, prepared: PreparedAction, permission: Permission) -> None:
+    def start_applying(self, prepared: PreparedAction, permission: Permission) -> None:
         """Apply on a thread. Posts ``Progressed`` while it runs and ``Ended`` at the end."""
 
         def run() -> None:
             try:
                 ended = Ended(prepared.plan, prepared.apply(permission, self._report, self._stop.is_set))
             except Exception as problem:
-                ended = Ended(prepared.plan, None, explain(problem), refused=isinstance(problem, BadInput))
-            with self._handing:
+                ended = Ended(prepared.plan, None, describe_problem(problem), refused=isinstance(problem, BadInput))
+            with self._move_lock:
                 self._ended = ended
-                self._to.post_message(ended)
+                self._receiver.post_message(ended)
 
-        self._applied = prepared.plan.title
+        self._applied_title = prepared.plan.title
         self._start(run)
 
     @property
-    def under_way(self) -> str:
+    def running_title(self) -> str:
         """The title of the plan being applied, or empty."""
-        return self._applied if self._ended is None and self.thread is not None and self.thread.is_alive() else ""
+        return self._applied_title if self._ended is None and self.thread is not None and self.thread.is_alive() else ""
 
     @property
-    def in_background(self) -> UnderWay | None:
+    def background_operation(self) -> BackgroundOperation | None:
         """The operation and its progress, if it was moved to the background and still runs."""
-        return UnderWay(self._applied, self._progress) if self._in_background and self.under_way else None
+        return (
+            BackgroundOperation(self._applied_title, self._progress)
+            if self._in_background and self.running_title
+            else None
+        )
 
-    def hand_over(self, to: MessagePump) -> None:
+    def move_to_background(self, receiver: MessagePump) -> None:
         """Post to ``receiver`` from now on and count the operation as running in the background.
 
         If the operation has ended already, post its ``Ended`` message again: the old receiver may not have read it.
         """
-        with self._handing:
-            self._to, self._in_background = to, True
+        with self._move_lock:
+            self._receiver, self._in_background = receiver, True
             if self._ended is not None:
-                to.post_message(self._ended)
+                receiver.post_message(self._ended)
 
     def _start(self, run: Callable[[], None]) -> None:
         self.thread = threading.Thread(target=run, name=f"qmon-act-{self.number}", daemon=True)
@@ -168,10 +172,10 @@ class ActionTask:
         now, self._progress = time.monotonic(), progress
         if now - self._reported_at >= _REPORT_EVERY_S or progress.done >= progress.total:
             self._reported_at = now
-            self._to.post_message(Progressed(progress))
+            self._receiver.post_message(Progressed(progress))
 
     @property
-    def stopping(self) -> bool:
+    def is_stopping(self) -> bool:
         """True once a stop was requested."""
         return self._stop.is_set()
 
@@ -186,7 +190,9 @@ class ActionTask:
         """
         self._stop.set()
         self._connections.cancel()
-        threading.Thread(target=self.abandon_after, args=(_ORDERLY_S,), name="qmon-act-cancel", daemon=True).start()
+        threading.Thread(
+            target=self.abandon_after, args=(_CANCEL_GRACE_S,), name="qmon-act-cancel", daemon=True
+        ).start()
 
     def abandon_after(self, seconds: float) -> None:
         """Wait up to ``seconds`` for the end, then abandon the connections.
@@ -197,7 +203,7 @@ class ActionTask:
             self.thread.join(seconds)
             if self.thread.is_alive():
                 self._connections.abandon()
-                self.thread.join(_ORDERLY_S)
+                self.thread.join(_CANCEL_GRACE_S)
 
 
 class ActionRunner:
@@ -210,32 +216,32 @@ class ActionRunner:
 
     def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Operator] | None = None) -> None:
         self.context = context
-        self._make = operator or _operator
+        self._make_operator = operator or _default_operator
         self._tasks: list[ActionTask] = []
 
     @property
-    def read_only(self) -> str | None:
+    def read_only_reason(self) -> str | None:
         """The reason why nothing may be changed here, or ``None``."""
         return self.context.read_only
 
     @property
-    def under_way(self) -> list[str]:
+    def running_titles(self) -> list[str]:
         """The titles of the plans being applied."""
-        return [task.under_way for task in self._tasks if task.under_way]
+        return [task.running_title for task in self._tasks if task.running_title]
 
     @property
-    def in_background(self) -> list[UnderWay]:
+    def background_operations(self) -> list[BackgroundOperation]:
         """The operations that continue without a dialog, oldest first."""
-        return [found for task in self._tasks if (found := task.in_background) is not None]
+        return [found for task in self._tasks if (found := task.background_operation) is not None]
 
-    def task(self, to: MessagePump) -> ActionTask:
+    def new_task(self, receiver: MessagePump) -> ActionTask:
         """Return a new task that posts to ``receiver``. It has its own connections."""
         context, connections = with_own_connections(self.context)
-        made = ActionTask(to, self._make(context), connections, len(self._tasks) + 1)
+        made = ActionTask(receiver, self._make_operator(context), connections, len(self._tasks) + 1)
         self._tasks.append(made)
         return made
 
-    def ask(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
+    def ask_operator(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
         """Read something on a thread.
 
         ``answer`` is called on that thread with the result and an empty string, or with ``None`` and the problem.
@@ -243,9 +249,9 @@ class ActionRunner:
 
         def run() -> None:
             try:
-                got = question(self._make(self.context))
+                got = question(self._make_operator(self.context))
             except Exception as problem:
-                answer(None, explain(problem))
+                answer(None, describe_problem(problem))
             else:
                 answer(got, "")
 
@@ -260,17 +266,17 @@ class ActionRunner:
             task.abandon_after(max(0.0, deadline - time.monotonic()))
 
 
-def explain(problem: Exception) -> str:
+def describe_problem(problem: Exception) -> str:
     """Return a problem as one line for the operator, with the GRANT that would help."""
     if not isinstance(problem, QmonError):
-        return log.report(problem)
-    log.reported(problem)
+        return log.report_defect(problem)
+    log.log_shown_error(problem)
     if isinstance(problem, PermissionMissing) and problem.grant:
         return f"{problem}; this would help: {problem.grant}"
     return str(problem)
 
 
-def _operator(context: OperatorContext) -> Operator:
+def _default_operator(context: OperatorContext) -> Operator:
     from qmon.operate.operator import Operator
 
     return Operator(context)

@@ -26,14 +26,14 @@ from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
-from qmon.tui.action_runner import ActionRunner, Ended, UnderWay
-from qmon.tui.catalogue import ENTRIES, Entry
+from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
+from qmon.tui.catalogue import ENTRIES, ScreenEntry
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.widgets.dialog import leave_pushed
+from qmon.tui.widgets.dialog import leave_pushed_screen
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _TICK_S: Final = 1.0
 # The poll intervals that `+` and `-` step through, in seconds.
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-_ASKED_S: Final = 3.0
+_QUIT_CONFIRM_S: Final = 3.0
 _NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.toml"
 
 
@@ -86,8 +86,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     AUTO_FOCUS = "Grid"
     TITLE = "qmon"
     DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
-    ENTRIES: ClassVar[tuple[Entry, ...]] = ENTRIES
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make_screen for e in ENTRIES}
+    ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = ENTRIES
 
     # Screens watch it and repaint only what has changed. A `reactive` would repaint everything.
     shown: var[Shown] = var(lambda: Shown(""), init=False)
@@ -116,32 +116,32 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     ) -> None:
         super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
-        self.fixed = f"read from the qmon serve at {clean(served)}, which decides what is read" if served else ""
-        self.maybe_queues: frozenset[TableName] = frozenset()
-        self.unwritten = "only a dashboard that polls the database itself writes qmon.toml"
-        self.failed = ""
+        self.fixed_reason = f"read from the qmon serve at {clean(served)}, which decides what is read" if served else ""
+        self.candidate_tables: frozenset[TableName] = frozenset()
+        self.unwritable_reason = "only a dashboard that polls the database itself writes qmon.toml"
+        self.failure_text = ""
         self.clock = clock
         self.selected: str | None = None
         self.source = source
         self.runner = runner
         self.alerting = alerting
-        self.known = known or KnownPast()
+        self.known_past = known or KnownPast()
         self.memory = self._new_memory()
-        self.moment: float | None = None
-        self.told = told
+        self.history_moment: float | None = None
+        self.tour_step = told
         self._recorder = recorder
         self._for_s = for_s
         self._feed = Feed(self, fold, self.memory)
         self._ticker: Timer | None = None
         self._focus = Focus()
-        self._held: ViewReady | None = None
-        self._asked_to_quit = False
+        self._held_message: ViewReady | None = None
+        self._is_quit_requested = False
         first = Shown(
             source.target,
             interval_s=source.interval_s,
             environment=environment,
             prod=prod,
-            read_only=read_only or (runner is not None and runner.read_only is not None),
+            read_only=read_only or (runner is not None and runner.read_only_reason is not None),
             recording=None if recorder is None else True,
             served=served,
         )
@@ -153,7 +153,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def on_mount(self) -> None:
         """Start the source once a screen can show it."""
         if isinstance(self.alerting, Alerting) and self.memory is not None:
-            self.alerting.on_change = self.memory.alerted
+            self.alerting.on_change = self.memory.record_alert
         if self.alerting is not None and self.alerting.notifier is not None:  # it has threads of its own
             self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
         self._ticker = self.set_interval(_TICK_S, self.tick)
@@ -169,12 +169,12 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def on_view_ready(self, message: ViewReady) -> None:
         """Show new figures, or keep them for later while the display is frozen."""
-        newest_at, alerts = message.view.taken_at, self._alerts_after(message.view)
+        newest_at, alerts = message.view.taken_at, self._update_alerts(message.view)
         wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
         self._set_focus(replace(self._focus, with_verdict=frozenset(queue.name for queue in worst)))
         if self.shown.frozen:
-            self._held = message
+            self._held_message = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
             return
         if self.shown.served:  # the server decides both
@@ -184,7 +184,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self._ticker.reset()
 
     def on_state_changed(self, message: StateChanged) -> None:
-        self.shown = replace(self.shown, state=message.state, alerts=self._alerts_after(message.state))
+        self.shown = replace(self.shown, state=message.state, alerts=self._update_alerts(message.state))
 
     def on_fold_failed(self, message: FoldFailed) -> None:
         """End with the traceback of this bug in qmon instead of showing wrong figures."""
@@ -192,22 +192,22 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def tick(self) -> None:
         """Count a second without new figures, and show alerts or a stopped recording."""
-        if (alerts := self._alerts_after(None)) != self.shown.alerts:
+        if (alerts := self._update_alerts(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
         if self._recorder is not None and self.shown.recording and (why := self._recorder.status.stopped):
             self.shown = replace(self.shown, recording=False)
             self.notify(clean(f"recording has stopped: {why}"), severity="error", timeout=30, markup=False)
         self.ticks += 1
 
-    def refocus(self, wanted: Focus) -> None:
+    def focus_source(self, focus: Focus) -> None:
         """Tell the source what is on screen, if that has changed, and poll for its rows immediately."""
-        self._set_focus(replace(wanted, with_verdict=self._focus.with_verdict))
+        self._set_focus(replace(focus, with_verdict=self._focus.with_verdict))
 
     def _set_focus(self, focus: Focus) -> None:
         before, self._focus = self._focus, focus
         if focus != before:
             self.source.set_focus(focus)
-            if focus.at_once(before):
+            if focus.needs_poll(before):
                 self.source.poll_now()
 
     # ---------------------------------------------------------------------------------------------------------- alerts
@@ -216,7 +216,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Show the failure. Each failure arrives once."""
         self.notify(clean(message.words), severity="warning", timeout=15, markup=False)
 
-    def _alerts_after(self, event: View | SourceState | None) -> AlertState:
+    def _update_alerts(self, event: View | SourceState | None) -> AlertState:
         """Return the alert state after ``event``. Ring the bell if an alert was raised."""
         if self.alerting is None:
             return AlertState()
@@ -227,18 +227,20 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def action_acknowledge(self) -> None:
         alert = self.alerting.acknowledge() if self.alerting is not None else None
         if alert is None:
-            self.say("no alert to acknowledge" if self.alerting is not None else _NO_RULES)
+            self.notify_briefly("no alert to acknowledge" if self.alerting is not None else _NO_RULES)
         else:
-            self.say(f"acknowledged: {clean(alert.queue or self.shown.target)}, {clean(alert.rule)}")
+            self.notify_briefly(f"acknowledged: {clean(alert.queue or self.shown.target)}, {clean(alert.rule)}")
         self._show_alerts()
 
     def action_mute(self) -> None:
         """Mute the bell and the banner, extend the mute, or end it."""
         if self.alerting is None:
-            self.say(_NO_RULES)
+            self.notify_briefly(_NO_RULES)
             return
         seconds = self.alerting.mute()
-        self.say("alerts are no longer muted" if seconds is None else f"alerts are muted for {duration(seconds)}")
+        self.notify_briefly(
+            "alerts are no longer muted" if seconds is None else f"alerts are muted for {duration(seconds)}"
+        )
         self._show_alerts()
 
     def _show_alerts(self) -> None:
@@ -249,7 +251,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def action_screen(self, name: str) -> None:
         """Switch to a screen and close an open message first. The screen sets what the source reads."""
-        await leave_pushed(self)
+        await leave_pushed_screen(self)
         await self.switch_mode(name)
 
     async def go_to_queue(self, name: str) -> None:
@@ -262,12 +264,12 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if name != self.DEFAULT_MODE:
             self.switch_mode(self.DEFAULT_MODE)
 
-    def places(self) -> list[palette_items.PaletteItem]:
+    def palette_places(self) -> list[palette_items.PaletteItem]:
         """Return what the palette can go to: every queue."""
         view = self.shown.view
-        return palette_items.queues(view.queues if view is not None else (), self.go_to_queue)
+        return palette_items.queue_items(view.queues if view is not None else (), self.go_to_queue)
 
-    def typed_name(self, queue: str) -> str:
+    def confirmation_name(self, queue: str) -> str:
         """Return the text that confirms an action on ``queue``, for actions that ask for it."""
         return queue
 
@@ -276,73 +278,73 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
         ``queue``: the queue to select; empty keeps the selection.
         """
-        self.selected, self.moment = queue or self.selected, at
-        if self.known.go is not None:
-            self.known.go(at)
+        self.selected, self.history_moment = queue or self.selected, at
+        if self.known_past.go is not None:
+            self.known_past.go(at)
         await self.action_screen("history")
 
     def action_faster(self) -> None:
         """Poll at the next shorter interval, if there is one."""
-        now = self.asked_s
+        now = self.requested_interval_s
         self._set_interval(max((i for i in _INTERVALS_S if i < now), default=_INTERVALS_S[0]))
 
     def action_slower(self) -> None:
         """Poll at the next longer interval, if there is one."""
-        now = self.asked_s
+        now = self.requested_interval_s
         self._set_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
 
     @property
-    def asked_s(self) -> float:
+    def requested_interval_s(self) -> float:
         """The requested seconds between polls of the target on screen."""
         return self.shown.interval_s
 
     def _set_interval(self, seconds: float) -> None:
-        if self.fixed:
-            self.say(self.fixed)
+        if self.fixed_reason:
+            self.notify_briefly(self.fixed_reason)
             return
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
-        self.preferences.change(self.shown.target, lambda of: replace(of, interval_s=seconds))
-        self.say(f"polls every {duration(seconds)}")
+        self.preferences.change_target(self.shown.target, lambda of: replace(of, interval_s=seconds))
+        self.notify_briefly(f"polls every {duration(seconds)}")
 
     def action_poll_now(self) -> None:
         """Poll now, including throttled probes."""
         self.source.poll_now(whole=True)
-        if self.fixed:
-            self.say(self.fixed)
+        if self.fixed_reason:
+            self.notify_briefly(self.fixed_reason)
 
     def action_freeze(self) -> None:
         """Freeze the display, or continue with the newest figures."""
-        held, self._held = self._held, None
+        held, self._held_message = self._held_message, None
         view = held.view if held is not None and self.shown.frozen else self.shown.view
         self.shown = replace(self.shown, frozen=not self.shown.frozen, view=view)
 
     def count_exactly(self, queue: str | None) -> None:
         """Request an exact count of one queue. It arrives with a later poll."""
-        if self.fixed:
-            self.say(self.fixed)
+        if self.fixed_reason:
+            self.notify_briefly(self.fixed_reason)
         elif queue is not None:
             self.source.count_exactly(queue)
-            self.say("counting exactly; the count arrives with a later poll")
+            self.notify_briefly("counting exactly; the count arrives with a later poll")
 
-    def propose(self, queue: QueueView | None = None) -> None:
+    def propose_queues(self, queue: QueueView | None = None) -> None:
         """List the tables that may be queues, to add them to the configuration. The cursor starts on ``queue``."""
-        self.say(self.unwritten)
+        self.notify_briefly(self.unwritable_reason)
 
     def on_ended(self, message: Ended) -> None:
         """Report the result of an operation in the background."""
-        if message.well:
-            self.notify(clean(message.words()), timeout=15, markup=False)
+        if message.has_succeeded:
+            self.notify(clean(message.result_text()), timeout=15, markup=False)
         else:
-            self.notify(clean(message.words()), timeout=60, markup=False, severity="warning")
-        self.source_of(message.plan.target).poll_now(changed=message.plan.queue)
+            self.notify(clean(message.result_text()), timeout=60, markup=False, severity="warning")
+        self.source_for(message.plan.target).poll_now(changed=message.plan.queue)
         self.ticks += 1
 
-    def source_of(self, target: str) -> SnapshotSource:
+    def source_for(self, target: str) -> SnapshotSource:
         """Return the source of the target ``target``."""
         return self.source
 
-    def say(self, words: str) -> None:
+    def notify_briefly(self, words: str) -> None:
         """Show one short line in a corner for 3 seconds."""
         self.notify(words, timeout=3, markup=False)
 
@@ -351,39 +353,39 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
         The caller closes the source after the app has ended, because the source may be stuck in a poll.
         """
-        under_way = self.under_way
-        if under_way and not self._asked_to_quit:
-            self._ask_to_quit(f"{clean('; '.join(under_way))}: still under way; press q again to stop it and leave")
+        under_way = self.running_titles
+        if under_way and not self._is_quit_requested:
+            self._request_quit(f"{clean('; '.join(under_way))}: still under way; press q again to stop it and leave")
         else:
             self.exit()
 
     @property
-    def under_way(self) -> list[str]:
+    def running_titles(self) -> list[str]:
         """The titles of the running operations."""
-        return [] if self.runner is None else self.runner.under_way
+        return [] if self.runner is None else self.runner.running_titles
 
     @property
-    def in_background(self) -> list[UnderWay]:
+    def background_operations(self) -> list[BackgroundOperation]:
         """The operations that continue in the background."""
-        return [] if self.runner is None else self.runner.in_background
+        return [] if self.runner is None else self.runner.background_operations
 
     async def action_copy_or_quit(self) -> None:
         """Copy the selection. Without one, quit when pressed twice."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
-            self.say("copied: what is selected")
-        elif self._asked_to_quit:
+            self.notify_briefly("copied: what is selected")
+        elif self._is_quit_requested:
             await self.action_quit()
         else:
-            self._ask_to_quit("leave qmon? press ctrl+c again, or q")
+            self._request_quit("leave qmon? press ctrl+c again, or q")
 
-    def _ask_to_quit(self, words: str) -> None:
-        self._asked_to_quit = True
-        self.set_timer(_ASKED_S, self._forget_to_quit)
-        self.notify(words, timeout=_ASKED_S, markup=False)
+    def _request_quit(self, words: str) -> None:
+        self._is_quit_requested = True
+        self.set_timer(_QUIT_CONFIRM_S, self._forget_quit_request)
+        self.notify(words, timeout=_QUIT_CONFIRM_S, markup=False)
 
-    def _forget_to_quit(self) -> None:
-        self._asked_to_quit = False
+    def _forget_quit_request(self) -> None:
+        self._is_quit_requested = False
 
     # ----------------------------------------------------------------------------------------------- faults of the app
 
@@ -391,10 +393,10 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Log the error that ends the app."""
         if self._exit and isinstance(error, NoMatches):
             return  # the app is exiting, and the handler of a late event looked for a removed widget
-        self.failed = log.report(error)
+        self.failure_text = log.report_defect(error)
         super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         """Exit and show the logged traceback. Textual's own shows variables, which contain rows and statements."""
         self.bell()
-        self.panic(Text(log.traceback_of(self._exception)) if self._exception is not None else "")
+        self.panic(Text(log.traceback_text(self._exception)) if self._exception is not None else "")

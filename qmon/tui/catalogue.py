@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ScreenEntry:
     """One screen. ``place`` is ``module:class``. The palette and the help show ``about``."""
 
     name: str
@@ -19,7 +19,7 @@ class Entry:
     about: str
     place: str
 
-    def make(self) -> Screen[Any]:
+    def make_screen(self) -> Screen[Any]:
         """Import the screen's module and return a new screen."""
         module, _, name = self.place.partition(":")
         made: Screen[Any] = getattr(import_module(module), name)()
@@ -27,37 +27,37 @@ class Entry:
 
 
 ENTRIES: Final = (
-    Entry("overview", "1", "overview", "All queues, the worst first", "qmon.tui.overview.screen:OverviewScreen"),
-    Entry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.queue.screen:QueueScreen"),
-    Entry(
+    ScreenEntry("overview", "1", "overview", "All queues, the worst first", "qmon.tui.overview.screen:OverviewScreen"),
+    ScreenEntry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.queue.screen:QueueScreen"),
+    ScreenEntry(
         "waits",
         "3",
         "waits",
         "Waits and latches, who holds the horizon, what pops touch",
         "qmon.tui.waits.screen:WaitsScreen",
     ),
-    Entry(
+    ScreenEntry(
         "blocking",
         "4",
         "blocking",
         "Who waits for whom, head blockers on top",
         "qmon.tui.blocking.screen:BlockingScreen",
     ),
-    Entry(
+    ScreenEntry(
         "history",
         "5",
         "history",
         "The past of a queue as a plot, with what is usual",
         "qmon.tui.history.screen:HistoryScreen",
     ),
-    Entry(
+    ScreenEntry(
         "operations",
         "6",
         "operations",
         "What was done, by whom, and whether it can be undone",
         "qmon.tui.operations.screen:OperationsScreen",
     ),
-    Entry(
+    ScreenEntry(
         "timeline",
         "7",
         "time line",
@@ -67,16 +67,16 @@ ENTRIES: Final = (
 )
 
 # Added to `ENTRIES` if several targets are watched.
-FLEET: Final = (
-    Entry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
-    Entry(
+FLEET_ENTRIES: Final = (
+    ScreenEntry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
+    ScreenEntry(
         "all-events",
         "8",
         "all events",
         "What happened on any target, the newest first",
         "qmon.tui.fleet.timeline:AllEventsScreen",
     ),
-    Entry(
+    ScreenEntry(
         "all-queues",
         "9",
         "all queues",

@@ -36,12 +36,12 @@ class _LenientParser(XTermParser):
         if not data:
             yield from super().feed(data)
         for character in data:
-            yield from self._unless_broken(super().feed(character))
+            yield from self._skip_malformed(super().feed(character))
 
     def tick(self) -> Iterable[Message]:
-        yield from self._unless_broken(super().tick())
+        yield from self._skip_malformed(super().tick())
 
-    def _unless_broken(self, messages: Iterable[Message]) -> Iterator[Message]:
+    def _skip_malformed(self, messages: Iterable[Message]) -> Iterator[Message]:
         try:
             yield from messages
         except (ArithmeticError, LookupError, ValueError):  # invalid numbers, or numbers that are not a character

@@ -10,7 +10,7 @@ from textual.message_pump import MessagePump
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
-from qmon.model.waits.blocking import Forest
+from qmon.model.waits.blocking import LockChains
 from qmon.monitor.source import Event, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 
@@ -52,27 +52,27 @@ class Feed:
     Every snapshot is folded and recorded in ``memory``; the screen may skip some.
     """
 
-    def __init__(self, to: MessagePump, fold: Fold, memory: InMemoryHistory | None = None) -> None:
-        self._to = to
-        self._fold = fold if memory is None else memory.remembering(fold)
+    def __init__(self, receiver: MessagePump, fold: Fold, memory: InMemoryHistory | None = None) -> None:
+        self._receiver = receiver
+        self._fold = fold if memory is None else memory.wrap_fold(fold)
         self._memory = memory
 
     def __call__(self, event: Event) -> None:
         """Process one event. Never raises, so that the source's thread continues."""
         if isinstance(event, SourceState):
             if self._memory is not None:
-                self._memory.changed(event)
-            self._to.post_message(StateChanged(event))
+                self._memory.record_state(event)
+            self._receiver.post_message(StateChanged(event))
             return
         try:
             view = self._fold(event)
         except Exception as error:
-            self._to.post_message(FoldFailed(error, event.target))
+            self._receiver.post_message(FoldFailed(error, event.target))
         else:
-            self._to.post_message(ViewReady(view))
+            self._receiver.post_message(ViewReady(view))
 
 
-def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
+def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
     """Return ``fold`` with payloads, errors and statements passed through ``redact``.
 
     The filter therefore searches only the redacted text.
@@ -81,17 +81,17 @@ def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
     def folded(snapshot: Snapshot) -> View:
         view = fold(snapshot)
         if view.server.blocking is not None:
-            view = replace(view, server=replace(view.server, blocking=_statements(view.server.blocking, redact)))
+            view = replace(view, server=replace(view.server, blocking=_redact_blocking(view.server.blocking, redact)))
         if view.server.outside:
             view = replace(view, server=replace(view.server, outside=tuple(map(redact, view.server.outside))))
         if not any(queue.messages for queue in view.queues):
             return view
-        return replace(view, queues=tuple(_covered(queue, redact) for queue in view.queues))
+        return replace(view, queues=tuple(_redact_messages(queue, redact) for queue in view.queues))
 
     return folded
 
 
-def _statements(blocking: Forest, redact: Callable[[str], str]) -> Forest:
+def _redact_blocking(blocking: LockChains, redact: Callable[[str], str]) -> LockChains:
     places = (
         replace(place, session=replace(place.session, statement=redact(place.session.statement)))
         for place in blocking.places
@@ -99,7 +99,7 @@ def _statements(blocking: Forest, redact: Callable[[str], str]) -> Forest:
     return replace(blocking, places=tuple(places))
 
 
-def _covered(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
+def _redact_messages(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
     if not queue.messages:
         return queue
     messages = (

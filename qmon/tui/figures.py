@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.queue_figures import MAIN
+from qmon.model.queue_figures import MAIN_FIGURES
 from qmon.model.verdicts.flow import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean
@@ -35,7 +35,7 @@ def aligned_rate(value: float) -> str:
     return rate if "." in rate else f"{rate}  "
 
 
-def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
+def moment_text(at: float, *, seconds: bool = False, short: bool = False) -> str:
     """Return a time in the local time zone: ``14:32``, with the date if it is not today.
 
     ``at``: seconds since the epoch. ``short``: a form for columns.
@@ -48,28 +48,30 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
     return clock if today else when.strftime("%Y-%m-%d ") + clock
 
 
-def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True) -> Cell:
+def figure_cell(
+    figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True
+) -> Cell:
     """Return a figure with its symbol. Zero, unknown and old values are grey.
 
     ``aged``: old values, and estimates older than their cadence, show their age.
     """
     shown = figure.text(write)
     if aged and figure.shows_age:
-        shown = f"{shown.rstrip()} ·{text.brief(figure.age_s)}"
+        shown = f"{shown.rstrip()} ·{text.short_duration(figure.age_s)}"
     return (shown, "faint" if figure.value is None else "muted" if figure.old or figure.value == 0 else tone)
 
 
-def not_read(view: View, what: str, *probes: str) -> str:
+def unread_reason(view: View, what: str, *probes: str) -> str:
     """Return why these probes did not read ``what`` for the whole target: failed, throttled, or out of time."""
-    failed = next((clean(f.words) for f in view.failures if not f.queue and f.probe in probes), "")
-    throttled = view.server.observing.of_queue("") if view.server.observing is not None else ()
+    failed = next((clean(f.text) for f in view.failures if not f.queue and f.probe in probes), "")
+    throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
     every = next((text.duration(each.every_s) for each in throttled if each.probe in probes), "")
     if every and not failed:
         return f"{what} is read every {every} now, to stay within the budget; n reads now"
     return failed or f"{what} was not read in this poll; a later poll reads it"
 
 
-def unknown(queue: QueueView) -> list[tuple[str, str]]:
+def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:
     """Return the unknown figures of a queue, each as name and reason.
 
     Figures that do not apply to the queue are left out: the fill of a table that is not a ring, the oldest message of
@@ -77,26 +79,28 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
     """
     out = []
     none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
-    none |= set() if queue.layout.has("blocked") else {"blocked"}
-    for each in MAIN:
-        figure = each.of(queue)
+    none |= set() if queue.layout.has_figure("blocked") else {"blocked"}
+    for each in MAIN_FIGURES:
+        figure = each.figure_for(queue)
         if each.field not in none and figure.value is None and figure.reason:
             out.append((each.words, clean(figure.reason)))
     return out
 
 
 # The symbol of a queue that was paused on purpose.
-HELD: Final = "‖"
+PAUSED_SYMBOL: Final = "‖"
 
 
-def mark(of: Verdict) -> Cell:
+def verdict_mark(verdict: Verdict) -> Cell:
     """Return the symbol and tone of a verdict. A pause has its own, other verdicts those of their severity."""
-    return (HELD, "held") if of.code == PAUSED.code else (SYMBOLS[of.severity], TONES[of.severity])
+    return (
+        (PAUSED_SYMBOL, "held") if verdict.code == PAUSED.code else (SYMBOLS[verdict.severity], TONES[verdict.severity])
+    )
 
 
-def verdict(queue: QueueView, hint: str) -> Cell:
+def verdict_cell(queue: QueueView, hint: str) -> Cell:
     """Return the verdict with its symbol and ``hint``, the key that handles it."""
-    symbol, tone = mark(queue.verdict)
+    symbol, tone = verdict_mark(queue.verdict)
     key = f" [{hint}]" if hint else ""
     return (f"{symbol} {clean(queue.verdict.code.replace('_', ' '))}{key}", tone)
 
@@ -104,16 +108,16 @@ def verdict(queue: QueueView, hint: str) -> Cell:
 _ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("growing ", "↑ "))
 
 
-def short_forecast(queue: QueueView) -> Cell:
+def short_forecast_cell(queue: QueueView) -> Cell:
     """Return the forecast with an arrow as verb and ``~`` for its band: ``↓ ~35 m 12 s``, ``↑ 216/s``."""
-    words, tone = forecast(queue, brief=True)
+    words, tone = forecast_cell(queue, brief=True)
     for verb, arrow in _ARROWS:
         if words.startswith(verb):
             return (arrow + words.removeprefix(verb).partition(" ±")[0], tone)
     return (words, tone)
 
 
-def forecast(queue: QueueView, *, brief: bool = False) -> Cell:
+def forecast_cell(queue: QueueView, *, brief: bool = False) -> Cell:
     """Return the forecast as text, or the sign for unknown. ``brief``: without what would be needed to drain."""
     words = clean(queue.forecast.text)
     words = words.partition(": ")[0] if brief else words

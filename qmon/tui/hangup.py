@@ -33,53 +33,53 @@ class Hangup:
     def __init__(self, app: App[None]) -> None:
         self.code = 0
         self._app = app
-        self._over = Event()
-        self._gone = Event()
-        self._before: dict[signal.Signals, signal._HANDLER] = {}
+        self._app_ended = Event()
+        self._terminal_gone = Event()
+        self._old_handlers: dict[signal.Signals, signal._HANDLER] = {}
 
     def __enter__(self) -> Self:
         for number in _EXIT_CODES:
-            self._before[number] = signal.signal(number, self._signalled)
-        Thread(target=self._watch, name="qmon-terminal", daemon=True).start()
+            self._old_handlers[number] = signal.signal(number, self._handle_signal)
+        Thread(target=self._watch_terminal, name="qmon-terminal", daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
-        for number, handler in self._before.items():
+        self._app_ended.set()
+        for number, handler in self._old_handlers.items():
             signal.signal(number, handler)
 
-    def _signalled(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         self.code = _EXIT_CODES[signal.Signals(number)]
-        self._gone.set()
+        self._terminal_gone.set()
 
-    def _watch(self) -> None:
+    def _watch_terminal(self) -> None:
         """Wait for a signal or a dead terminal, then end the app.
 
         This runs on its own thread because the app's may be stuck writing to the lost terminal.
         """
-        while not self._gone.wait(_CHECK_EVERY_S):
-            if self._over.is_set():
+        while not self._terminal_gone.wait(_CHECK_EVERY_S):
+            if self._app_ended.is_set():
                 return
-            if not _terminal_lives():
+            if not _is_terminal_alive():
                 self.code = _EXIT_CODES[HANGUP]
                 break
-        if not _terminal_lives():
-            _let_go()
+        if not _is_terminal_alive():
+            _detach_terminal()
         self._app.exit(return_code=self.code)
-        if self._over.wait(_PATIENCE_S):
+        if self._app_ended.wait(_PATIENCE_S):
             main_thread().join()  # it closes the source and the rest, each with its own time limit
             Event().wait(_PATIENCE_S)  # this is a daemon thread: if nothing hangs, the process ends during this wait
         os._exit(self.code)
 
 
-def _terminal_lives() -> bool:
+def _is_terminal_alive() -> bool:
     """Ask the terminal itself: a closed one answers with an error."""
     return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
 
 
-def _let_go() -> None:
+def _detach_terminal() -> None:
     """Replace the dead terminal with the null device, so that reading and writing neither fail nor block."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):

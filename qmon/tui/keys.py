@@ -7,7 +7,7 @@ from typing import Final
 
 from textual.binding import Binding, BindingType
 
-from qmon.tui.catalogue import ENTRIES, FLEET, Entry
+from qmon.tui.catalogue import ENTRIES, FLEET_ENTRIES, ScreenEntry
 
 SCREENS: Final = Binding.Group("Screens")
 ACTING: Final = Binding.Group("Acting")
@@ -42,14 +42,14 @@ def _key(
     )
 
 
-def _screen_keys(entries: Iterable[Entry]) -> list[Binding]:
+def _screen_keys(entries: Iterable[ScreenEntry]) -> list[Binding]:
     return [
         _key(entry.digit, f"screen('{entry.name}')", entry.title, entry.about, SCREENS, id=entry.name, bar=False)
         for entry in entries
     ]
 
 
-def plain(bindings: Iterable[BindingType]) -> list[Binding]:
+def bindings_in(bindings: Iterable[BindingType]) -> list[Binding]:
     """Return the entries that are ``Binding`` objects."""
     return [binding for binding in bindings if isinstance(binding, Binding)]
 
@@ -128,11 +128,15 @@ REPLAY: Final[list[BindingType]] = [
     ),
     _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
     _key("c", "compare", "compare", "Remember this moment, then compare it with another", READINGS, id="compare"),
-    *(key for key in plain(APP) if key.id not in ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")),
+    *(
+        key
+        for key in bindings_in(APP)
+        if key.id not in ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")
+    ),
 ]
 
 # Replaces `APP` if several targets are watched.
-OF_FLEET: Final[list[BindingType]] = [*_screen_keys(FLEET), *APP]
+FLEET_APP: Final[list[BindingType]] = [*_screen_keys(FLEET_ENTRIES), *APP]
 
 TABLES: Final[list[BindingType]] = [
     _key(
@@ -161,7 +165,7 @@ TABLES: Final[list[BindingType]] = [
 
 UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")
 
-ACTS: Final[list[BindingType]] = [
+QUEUE_ACTIONS: Final[list[BindingType]] = [
     _key("r", "act('requeue')", "requeue", "Requeue what is stuck, or what is marked", ACTING, id="requeue"),
     _key(
         "d",
@@ -231,7 +235,7 @@ PROPOSE: Final = _key(
 )
 
 OVERVIEW: Final[list[BindingType]] = [
-    *ACTS,
+    *QUEUE_ACTIONS,
     *TABLES,
     PROPOSE,
     COLUMNS,
@@ -241,10 +245,10 @@ OVERVIEW: Final[list[BindingType]] = [
 
 TARGETS: Final[list[BindingType]] = list(TABLES)
 
-ALL_QUEUES: Final[list[BindingType]] = [*ACTS, *TABLES, COLUMNS]
+ALL_QUEUES: Final[list[BindingType]] = [*QUEUE_ACTIONS, *TABLES, COLUMNS]
 
 QUEUE_SCREEN: Final[list[BindingType]] = [
-    *ACTS,
+    *QUEUE_ACTIONS,
     _key(
         "space",
         "mark",
@@ -295,7 +299,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
 ]
 
 MESSAGE: Final[list[BindingType]] = [
-    *(binding for binding in plain(ACTS) if binding.id in ("requeue", "purge", "undo")),
+    *(binding for binding in bindings_in(QUEUE_ACTIONS) if binding.id in ("requeue", "purge", "undo")),
     _key("slash", "filter", "search", "Search the message", TABLE, id="search", shown="/", first=True),
     _key(
         "greater_than_sign",
@@ -339,7 +343,7 @@ MESSAGE: Final[list[BindingType]] = [
         id="copy-payload",
         shown="Y",
     ),
-    *(binding for binding in plain(TABLES) if binding.id == "back"),
+    *(binding for binding in bindings_in(TABLES) if binding.id == "back"),
 ]
 
 OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
@@ -366,8 +370,8 @@ WAITS: Final[list[BindingType]] = [
         READINGS,
         id="server-state",
     ),
-    *plain(BLOCKING),
-    *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
+    *bindings_in(BLOCKING),
+    *(binding for binding in bindings_in(QUEUE_SCREEN) if binding.id in ("previous", "next")),
 ]
 
 HISTORY: Final[list[BindingType]] = [
@@ -404,12 +408,12 @@ HISTORY: Final[list[BindingType]] = [
     _key("enter", "open", "go there", "Let the replay go to the cursor", READINGS, id="go-there", bar=False),
     _key("home,g", "end(-1)", "begin", "The beginning of what is known", READINGS, id="begin", shown="g", bar=False),
     _key("end,G", "end(1)", "end", "The end of what is known", READINGS, id="end", shown="G", bar=False),
-    *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
-    *(binding for binding in plain(TABLES) if binding.id == "back"),
+    *(binding for binding in bindings_in(QUEUE_SCREEN) if binding.id in ("previous", "next")),
+    *(binding for binding in bindings_in(TABLES) if binding.id == "back"),
 ]
 
 TIMELINE: Final[list[BindingType]] = [
-    *(binding for binding in plain(TABLES) if binding.id in ("filter", "back")),
+    *(binding for binding in bindings_in(TABLES) if binding.id in ("filter", "back")),
 ]
 
 GRID: Final[list[BindingType]] = [
@@ -447,7 +451,7 @@ GRID: Final[list[BindingType]] = [
 ]
 
 PAGER: Final[list[BindingType]] = [
-    binding for binding in plain(GRID) if binding.id in ("up", "down", "page-up", "page-down", "first", "last")
+    binding for binding in bindings_in(GRID) if binding.id in ("up", "down", "page-up", "page-down", "first", "last")
 ]
 
 PALETTE: Final[list[BindingType]] = [
@@ -456,13 +460,13 @@ PALETTE: Final[list[BindingType]] = [
     Binding("down", "move(1)", "down", id="palette.down"),
 ]
 
-PROPOSAL: Final[list[BindingType]] = [
+PROPOSAL_DIALOG: Final[list[BindingType]] = [
     Binding("escape,q", "close", "close", id="proposal.close"),
     Binding("space", "mark", "mark", id="proposal.mark"),
     Binding("W", "write", "write", id="proposal.write"),
 ]
 
-CHOOSING: Final[list[BindingType]] = [
+COLUMN_DIALOG: Final[list[BindingType]] = [
     Binding("escape,q,C", "close", "close", id="choosing.close"),
     Binding("space", "mark", "show or hide", id="choosing.mark"),
     Binding("less_than_sign", "shift(-1)", "to the left", id="choosing.left"),
@@ -472,11 +476,11 @@ CHOOSING: Final[list[BindingType]] = [
     Binding("x", "delete", "delete the view", id="choosing.delete"),
 ]
 
-SAVE: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]
+SAVE_DIALOG: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]
 
 HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close", "close", id="help.close")]
 
-ACT: Final[list[BindingType]] = [
+ACTION_DIALOG: Final[list[BindingType]] = [
     Binding("escape,ctrl+c,ctrl+q", "leave", "leave or stop", id="act.leave"),
     Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the next keys reach the field
     Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
@@ -489,7 +493,7 @@ ACT: Final[list[BindingType]] = [
     Binding("u", "undo", "undo what was done", id="act.undo"),
     *(
         Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
-        for each in plain(ACTS)
+        for each in bindings_in(QUEUE_ACTIONS)
         if each.id not in (UNDO.id, "end-session")
     ),
 ]

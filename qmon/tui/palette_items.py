@@ -22,10 +22,12 @@ class PaletteItem:
     off: str | None = None
 
 
-def queues(views: Iterable[QueueView], go: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
+def queue_items(views: Iterable[QueueView], go_to_queue: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
     """Return an entry for every queue, with its verdict. ``go_to_queue`` shows the queue of the given name."""
     return [
-        PaletteItem(f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go, name))
+        PaletteItem(
+            f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go_to_queue, name)
+        )
         for each in views
         for name in (each.layout.queue,)
     ]

@@ -13,7 +13,7 @@ from qmon.model.baselines import Baselines
 from qmon.recording.format.records import Mark
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.baselines import FoundBaselines
-from qmon.recording.history.range_query import Past, Pasts
+from qmon.recording.history.range_query import PastRange, RangeReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class PastRequest:
 class PastRead(Message):
     """A range, or a part of it, was read. ``begins_at`` and ``ends_at`` limit all known data."""
 
-    def __init__(self, number: int, past: Past, begins_at: float, ends_at: float) -> None:
+    def __init__(self, number: int, past: PastRange, begins_at: float, ends_at: float) -> None:
         super().__init__()
         self.number = number
         self.past = past
@@ -74,24 +74,24 @@ class MarkFound(Message):
 class PastReader:
     """Reads on a thread of its own. A new request cancels the previous one. Call it from the screen's thread only."""
 
-    def __init__(self, pasts: Pasts, to: MessagePump) -> None:
+    def __init__(self, pasts: RangeReader, receiver: MessagePump) -> None:
         # The number of the last request. Answers to earlier requests are discarded.
         self.number = 0
         self._pasts = pasts
-        self._to = to
-        self._one = Lock()
+        self._receiver = receiver
+        self._read_lock = Lock()
 
     def stop(self) -> None:
         """Discard the answers of all requests so far."""
         self.number += 1
 
-    def read(self, wanted: PastRequest, *, whole: bool = False) -> None:
+    def read_range(self, request: PastRequest, *, whole: bool = False) -> None:
         """Read a range and post ``PastRead`` for each part, or with ``whole`` once."""
 
         def do(number: int) -> None:
-            last: Past | None = None
-            given = (wanted.queue, wanted.since_at, wanted.step_s, wanted.count)
-            for past in self._pasts.read(*given, lambda: number != self.number):
+            last: PastRange | None = None
+            given = (request.queue, request.since_at, request.step_s, request.count)
+            for past in self._pasts.read_range(*given, lambda: number != self.number):
                 if last is not None and not whole:
                     self._post(number, last)
                 last = past
@@ -100,12 +100,12 @@ class PastReader:
 
         self._start(do)
 
-    def jump(self, queue: str, at: float, *, forward: bool) -> None:
+    def find_mark(self, queue: str, at: float, *, forward: bool) -> None:
         """Find the next or previous incident or operation of a queue, and post ``MarkFound``."""
 
         def do(number: int) -> None:
-            mark = self._pasts.mark(queue, at, forward=forward, stopped=lambda: number != self.number)
-            self._to.post_message(MarkFound(number, mark))
+            mark = self._pasts.find_mark(queue, at, forward=forward, stopped=lambda: number != self.number)
+            self._receiver.post_message(MarkFound(number, mark))
 
         self._start(do)
 
@@ -114,12 +114,12 @@ class PastReader:
         number = self.number
 
         def run() -> None:
-            with self._one:
+            with self._read_lock:
                 if number == self.number:
                     do(number)
 
         Thread(target=run, name="qmon-past", daemon=True).start()
 
-    def _post(self, number: int, past: Past) -> None:
+    def _post(self, number: int, past: PastRange) -> None:
         if number == self.number:
-            self._to.post_message(PastRead(number, past, self._pasts.begins_at, self._pasts.ends_at))
+            self._receiver.post_message(PastRead(number, past, self._pasts.begins_at, self._pasts.ends_at))

@@ -8,7 +8,7 @@ from textual.app import App
 from textual.driver import Driver
 
 from qmon.config.preferences import Preferences
-from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_light, no_color
+from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled, is_light
 
 
 class PersonalApp(App[None], inherit_bindings=False):
@@ -21,7 +21,7 @@ class PersonalApp(App[None], inherit_bindings=False):
     """
 
     def __init__(self, *, dark: bool, plain: bool | None, preferences: Preferences | None) -> None:
-        no_colour = no_color() if plain is None else plain
+        no_colour = is_color_disabled() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
         self.preferences = preferences or Preferences()
         for theme in THEMES:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from qmon.tui.fleet.member import FleetTarget
     from qmon.tui.past_reader import KnownPast
 
-_PATIENCE_S: Final = 0.5
-_STOPPING_S: Final = 5.0
-_ALERTING_S: Final = 2.0
+_SOURCE_CLOSE_S: Final = 0.5
+_OPERATION_STOP_S: Final = 5.0
+_NOTICE_DELIVERY_S: Final = 2.0
 
 
 def run(
@@ -62,7 +62,7 @@ def run(
     Raises:
         BadInput: there is no terminal.
     """
-    _own_terminal()
+    _prepare_terminal()
     app = _app_for(source, followed)(
         source,
         fold,
@@ -79,7 +79,7 @@ def run(
         told=told,
         preferences=preferences,
     )
-    return _until_left(app, [source], lambda: [runner], alerting)
+    return _run_app(app, [source], lambda: [runner], alerting)
 
 
 def run_fleet(
@@ -91,20 +91,20 @@ def run_fleet(
     preferences: Preferences | None = None,
 ) -> int:
     """Show several targets, like ``run`` does one. The arguments are those of ``FleetApp``."""
-    _own_terminal()
+    _prepare_terminal()
     from qmon.tui.fleet.app import FleetApp
 
     app = FleetApp(targets, alerting=alerting, dark=dark, for_s=for_s, preferences=preferences)
-    return _until_left(app, [each.source for each in targets], lambda: [each.runner for each in targets], alerting)
+    return _run_app(app, [each.source for each in targets], lambda: [each.runner for each in targets], alerting)
 
 
-def _own_terminal() -> None:
-    need_terminal()
+def _prepare_terminal() -> None:
+    require_terminal()
     for name in ("COLUMNS", "LINES"):  # they would override the terminal's real size, even after a resize
         os.environ.pop(name, None)
 
 
-def _until_left(
+def _run_app(
     app: QmonApp,
     sources: Sequence[SnapshotSource],
     runners: Callable[[], Sequence[ActionRunner | None]],
@@ -117,18 +117,18 @@ def _until_left(
     try:
         with Hangup(app) as hangup:
             app.run()
-        if app.failed:
-            print(f"qmon: {clean(app.failed)}", file=sys.stderr)
+        if app.failure_text:
+            print(f"qmon: {clean(app.failure_text)}", file=sys.stderr)
     finally:
-        _at_once([partial(runner.close, _STOPPING_S) for runner in runners() if runner is not None], None)
+        _run_in_parallel([partial(runner.close, _OPERATION_STOP_S) for runner in runners() if runner is not None], None)
         if alerting is not None:
-            for line in alerting.close(_ALERTING_S):
+            for line in alerting.close(_NOTICE_DELIVERY_S):
                 print(f"qmon: {clean(line)}", file=sys.stderr)
-        _at_once([source.close for source in sources], _PATIENCE_S)
+        _run_in_parallel([source.close for source in sources], _SOURCE_CLOSE_S)
     return hangup.code or app.return_code or 0
 
 
-def _at_once(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
+def _run_in_parallel(calls: Sequence[Callable[[], object]], patience_s: float | None) -> None:
     """Run all calls in parallel on threads. Wait for them, at most ``patience_s`` seconds if given."""
     threads = [Thread(target=call, name="qmon-close", daemon=True) for call in calls]
     for thread in threads:
@@ -154,9 +154,9 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
     return ReplayApp
 
 
-def need_terminal(instead: str = "`qmon status` prints the same figures") -> None:
+def require_terminal(alternative: str = "`qmon status` prints the same figures") -> None:
     """Raise ``BadInput`` if there is no terminal. ``alternative`` names a command that needs none."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(f"standard {name} is not a terminal; without one, {instead}")
+            raise BadInput(f"standard {name} is not a terminal; without one, {alternative}")

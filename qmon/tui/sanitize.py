@@ -12,7 +12,7 @@ _SYMBOLS: Final = {"\n": "⏎", "\r": "⏎", "\t": "⇥", "\u2028": "⏎", "\u20
 _DROPPED: Final = frozenset("\u200d\ufe0e\ufe0f")  # joiners and variation selectors: terminals disagree on their width
 
 
-def _symbol(character: str) -> str:
+def _visible_character(character: str) -> str:
     """Return the visible replacement of ``character``, or the character itself if it is harmless."""
     if character in _SYMBOLS:
         return _SYMBOLS[character]
@@ -36,24 +36,24 @@ def clean(text: str) -> str:
     characters, and lone surrogates (which cannot be encoded) are replaced. Letters of all scripts stay. Results are
     cached.
     """
-    return cleaned(text)
+    return clean_uncached(text)
 
 
-def cleaned(text: str) -> str:
+def clean_uncached(text: str) -> str:
     """Clean a text that may be very long. Does the same as ``clean`` without caching."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_symbol, text))
+    return "".join(map(_visible_character, text))
 
 
-def width(text: str) -> int:
+def text_width(text: str) -> int:
     """Return the width of ``text`` in cells."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def shorten(text: str, cells: int) -> str:
     """Return ``text`` in at most ``cells`` cells, with an ellipsis if it was cut."""
-    if width(text) <= cells:
+    if text_width(text) <= cells:
         return text
     if cells <= 0:
         return ""
@@ -63,5 +63,5 @@ def shorten(text: str, cells: int) -> str:
 def pad(text: str, cells: int, *, right: bool = False) -> str:
     """Return ``text`` in exactly ``cells`` cells, cut with an ellipsis or padded. ``right``: align it to the right."""
     text = shorten(text, cells)
-    fill = " " * (cells - width(text))
+    fill = " " * (cells - text_width(text))
     return fill + text if right else text + fill

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.tui.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, text_width
 
 Span = tuple[str, str]
 Line = tuple[Span, ...]
 
 # Width of the names at the left of entries, in cells.
-LABEL: Final = 10
+LABEL_CELLS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class LinePart:
     rank: int = 0
 
     @classmethod
-    def of(cls, text: str, tone: str = "text", rank: int = 0) -> LinePart:
+    def from_text(cls, text: str, tone: str = "text", rank: int = 0) -> LinePart:
         """Build a part with one span."""
         return cls(((text, tone),), rank)
 
 
 def line_width(line: Iterable[Span]) -> int:
     """Return the width of a line in cells."""
-    return sum(width(text) for text, _ in line)
+    return sum(text_width(text) for text, _ in line)
 
 
-def cut(line: Iterable[Span], cells: int) -> Line:
+def cut_line(line: Iterable[Span], cells: int) -> Line:
     """Return at most ``cells`` cells of a line, with an ellipsis if it was cut."""
     line = tuple(line)
     if line_width(line) <= cells:
@@ -45,7 +45,7 @@ def cut(line: Iterable[Span], cells: int) -> Line:
     kept: list[Span] = []
     left = cells
     for text, tone in line:
-        taken = width(text)
+        taken = text_width(text)
         if taken >= left:  # more follows, or it does not fit: two extra blanks force the ellipsis
             kept.append((shorten(f"{text}  ", left), tone))
             break
@@ -54,7 +54,7 @@ def cut(line: Iterable[Span], cells: int) -> Line:
     return tuple(kept)
 
 
-def fit(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
+def fit_parts(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
     """Join the parts with ``gap`` into one line. Parts of the greatest rank are dropped until the line fits."""
     kept = [part for part in parts if part.spans]
     room = len(gap)
@@ -67,25 +67,25 @@ def fit(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
         if joined:
             joined.append((gap, "text"))
         joined.extend(part.spans)
-    return cut(joined, cells)
+    return cut_line(joined, cells)
 
 
-def spread(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
+def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
     """Return one line with parts at both ends. The left end is fitted into the space that the right end leaves."""
-    end = fit(right, cells, "  ")
+    end = fit_parts(right, cells, "  ")
     room = cells - line_width(end) - (2 if end else 0)
-    start = fit(left, max(0, room), gap)
+    start = fit_parts(left, max(0, room), gap)
     if not end:
         return start
     return (*start, (" " * (cells - line_width(start) - line_width(end)), "text"), *end)
 
 
-def wrap(text: str, first: int, rest: int, lines: int) -> list[str]:
+def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
     """Break ``text`` at blanks: ``first`` cells on the first line, ``rest`` on the others, at most ``lines`` lines."""
     words, out, room = text.split(" "), [""], first
     for index, word in enumerate(words):
         candidate = f"{out[-1]} {word}" if out[-1] else word
-        if width(candidate) <= room or not out[-1]:
+        if text_width(candidate) <= room or not out[-1]:
             out[-1] = candidate
         elif len(out) < lines:
             out.append(word)
@@ -96,10 +96,13 @@ def wrap(text: str, first: int, rest: int, lines: int) -> list[str]:
     return [shorten(line, first if i == 0 else rest) for i, line in enumerate(out)]
 
 
-def entry(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
+def entry_lines(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
     """Return a name with a text next to it, broken over as many lines as needed, at most ``most``."""
     if not words:
         return []
-    room = max(10, cells - LABEL - 2)
-    pieces = wrap(clean(words), room, room, most)
-    return [((f" {name if index == 0 else '':<{LABEL}}", "muted"), (piece, tone)) for index, piece in enumerate(pieces)]
+    room = max(10, cells - LABEL_CELLS - 2)
+    pieces = wrap_text(clean(words), room, room, most)
+    return [
+        ((f" {name if index == 0 else '':<{LABEL_CELLS}}", "muted"), (piece, tone))
+        for index, piece in enumerate(pieces)
+    ]

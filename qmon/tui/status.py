@@ -60,7 +60,7 @@ class Shown:
             return 0.0
         return max(0.0, now - self.view.taken_at + self.view.server.client_ms / 1000.0)
 
-    def overdue(self, now: float) -> bool:
+    def is_overdue(self, now: float) -> bool:
         """Return True if new figures should have arrived by now, whatever state the source reports."""
         if self.view is None:
             return False
@@ -76,4 +76,4 @@ class Shown:
             return Freshness.STALE
         if self.frozen:
             return Freshness.FROZEN
-        return Freshness.STALE if self.overdue(now) and self.phase is not Phase.PAUSED else Freshness.LIVE
+        return Freshness.STALE if self.is_overdue(now) and self.phase is not Phase.PAUSED else Freshness.LIVE

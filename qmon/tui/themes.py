@@ -72,7 +72,7 @@ _COLOURS: Final[dict[str, dict[str, str]]] = {
 }
 
 
-def _theme(name: str, dark: bool) -> Theme:
+def _qmon_theme(name: str, dark: bool) -> Theme:
     c = _COLOURS[name]
     return Theme(
         name=name,
@@ -98,14 +98,14 @@ def _plain_theme() -> Theme:
 
 
 # The themes that the app registers.
-THEMES: Final = (_theme(DARK, True), _theme(LIGHT, False), _plain_theme())
+THEMES: Final = (_qmon_theme(DARK, True), _qmon_theme(LIGHT, False), _plain_theme())
 # The themes that users can choose from.
 NAMES: Final = (DARK, LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi))
 _LIGHT_NAMES: Final = {LIGHT, *(name for name, theme in BUILTIN_THEMES.items() if not theme.dark)}
 _READABLE: Final = 4.5
 _VISIBLE: Final = 3.0
 _STEPS: Final = 10
-_GIVEN: Final = (
+_SOURCE_COLOURS: Final = (
     "background",
     "surface",
     "panel",
@@ -118,10 +118,10 @@ _GIVEN: Final = (
 )
 
 
-def _of_textual(theme: Theme) -> dict[str, str]:
+def _textual_colours(theme: Theme) -> dict[str, str]:
     """Return the colours of one of Textual's themes, with enough contrast on its background and its cursor."""
     made = theme.to_color_system().generate()
-    given = {name: Color.parse(made[name]) for name in _GIVEN}
+    given = {name: Color.parse(made[name]) for name in _SOURCE_COLOURS}
     background, cursor, text = given["background"], given["panel"], given["foreground"]
     towards = WHITE if theme.dark else Color(0, 0, 0)
 
@@ -166,34 +166,34 @@ def _luminance(colour: Color) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), each, strict=True))
 
 
-def _coloured(c: Mapping[str, str]) -> Tones:
+def _colour_tones(colours: Mapping[str, str]) -> Tones:
     return {
-        "text": Style(color=c["text"]),
-        "strong": Style(color=c["strong"], bold=True),
-        "muted": Style(color=c["muted"]),
-        "faint": Style(color=c["faint"]),
-        "title": Style(color=c["muted"], bold=True),
-        "key": Style(color=c["strong"]),
-        "accent": Style(color=c["accent"]),
-        "alarm": Style(color=c["critical"], bold=True),
-        "held": Style(color=c["held"]),
-        "badge": Style(color=c["on_badge"], bgcolor=c["accent"], bold=True),
-        "alarm badge": Style(color=c["on_badge"], bgcolor=c["critical"], bold=True),
-        "held badge": Style(color=c["on_badge"], bgcolor=c["held"], bold=True),
-        "tag": Style(color=c["text"], bgcolor=c["cursor"]),
-        "push": Style(color=c["push"]),
-        "pop": Style(color=c["pop"]),
-        "depth": Style(color=c["depth"]),
-        "band": Style(color=c["band"]),
-        "area": Style(color=c["area"], bgcolor=c["area"]),
-        **{f"{name} fill": Style(color=c[f"{name}_fill"]) for name in DRAWN},
-        **{f"{name} on area": Style(color=c[name], bgcolor=c["area"]) for name in DRAWN},
-        **{f"{name} fill on area": Style(color=c[f"{name}_fill"], bgcolor=c["area"]) for name in DRAWN},
-        "cursor": Style(bgcolor=c["cursor"]),
+        "text": Style(color=colours["text"]),
+        "strong": Style(color=colours["strong"], bold=True),
+        "muted": Style(color=colours["muted"]),
+        "faint": Style(color=colours["faint"]),
+        "title": Style(color=colours["muted"], bold=True),
+        "key": Style(color=colours["strong"]),
+        "accent": Style(color=colours["accent"]),
+        "alarm": Style(color=colours["critical"], bold=True),
+        "held": Style(color=colours["held"]),
+        "badge": Style(color=colours["on_badge"], bgcolor=colours["accent"], bold=True),
+        "alarm badge": Style(color=colours["on_badge"], bgcolor=colours["critical"], bold=True),
+        "held badge": Style(color=colours["on_badge"], bgcolor=colours["held"], bold=True),
+        "tag": Style(color=colours["text"], bgcolor=colours["cursor"]),
+        "push": Style(color=colours["push"]),
+        "pop": Style(color=colours["pop"]),
+        "depth": Style(color=colours["depth"]),
+        "band": Style(color=colours["band"]),
+        "area": Style(color=colours["area"], bgcolor=colours["area"]),
+        **{f"{name} fill": Style(color=colours[f"{name}_fill"]) for name in DRAWN},
+        **{f"{name} on area": Style(color=colours[name], bgcolor=colours["area"]) for name in DRAWN},
+        **{f"{name} fill on area": Style(color=colours[f"{name}_fill"], bgcolor=colours["area"]) for name in DRAWN},
+        "cursor": Style(bgcolor=colours["cursor"]),
     }
 
 
-def _plain() -> Tones:
+def _plain_tones() -> Tones:
     """Return the tones without colours. Bold, dim, reverse and underline replace them."""
     normal, bold, dim = Style(), Style(bold=True), Style(dim=True)
     return {
@@ -222,7 +222,7 @@ def _plain() -> Tones:
     }
 
 
-def _greyed(fresh: Tones, grey: Style) -> Tones:
+def _grey_tones(fresh: Tones, grey: Style) -> Tones:
     """Return the tones for stale figures: all of them in one grey."""
     kept = ("cursor", "faint", "area")
     fills = {name: fresh["faint"] for name in fresh if name.endswith(" fill")}
@@ -230,26 +230,26 @@ def _greyed(fresh: Tones, grey: Style) -> Tones:
     return {**dict.fromkeys(fresh, grey), **{name: fresh[name] for name in kept}, **fills, **lines}
 
 
-_NOTHING: Final = Style.null()
-_FRESH: Final[dict[str, Tones]] = {name: _coloured(c) for name, c in _COLOURS.items()} | {PLAIN: _plain()}
+_NULL_STYLE: Final = Style.null()
+_FRESH: Final[dict[str, Tones]] = {name: _colour_tones(c) for name, c in _COLOURS.items()} | {PLAIN: _plain_tones()}
 _STALE: Final[dict[str, Tones]] = {
-    name: _greyed(_FRESH[name], Style(color=c["stale"])) for name, c in _COLOURS.items()
-} | {PLAIN: _greyed(_FRESH[PLAIN], Style(dim=True))}
+    name: _grey_tones(_FRESH[name], Style(color=c["stale"])) for name, c in _COLOURS.items()
+} | {PLAIN: _grey_tones(_FRESH[PLAIN], Style(dim=True))}
 
 
 @lru_cache(maxsize=64)
-def tones(theme: str, *, stale: bool = False, base: Style = _NOTHING) -> Tones:
+def tones(theme: str, *, stale: bool = False, base: Style = _NULL_STYLE) -> Tones:
     """Return the styles of a theme by tone, on top of ``base``. ``stale`` greys all of them."""
-    return {name: base + style for name, style in _tones_of(theme, stale).items()}
+    return {name: base + style for name, style in _tones_for(theme, stale).items()}
 
 
 @lru_cache(maxsize=8)
-def _tones_of(theme: str, stale: bool) -> Tones:
+def _tones_for(theme: str, stale: bool) -> Tones:
     if theme in _FRESH or theme not in BUILTIN_THEMES:
         return (_STALE if stale else _FRESH).get(theme, _FRESH[DARK])
-    colours = _of_textual(BUILTIN_THEMES[theme])
-    fresh = _coloured(colours)
-    return _greyed(fresh, Style(color=colours["stale"])) if stale else fresh
+    colours = _textual_colours(BUILTIN_THEMES[theme])
+    fresh = _colour_tones(colours)
+    return _grey_tones(fresh, Style(color=colours["stale"])) if stale else fresh
 
 
 def is_light(theme: str) -> bool:
@@ -257,7 +257,7 @@ def is_light(theme: str) -> bool:
     return theme in _LIGHT_NAMES
 
 
-def no_color() -> bool:
+def is_color_disabled() -> bool:
     """Return True if the environment disables colours (https://no-color.org). Like Textual, accept an empty value."""
     return "NO_COLOR" in os.environ
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 # Seconds for which points are kept.
-KEPT_S: Final = 900.0
+KEEP_S: Final = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Totals:
         return self.pushed - self.popped + self.returned + self.requeued
 
 
-COUNTED: Final = tuple(field.name for field in fields(Totals) if field.name != "popped_by")
+COUNTED_FIELDS: Final = tuple(field.name for field in fields(Totals) if field.name != "popped_by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ class CommittedCounts:
         self._totals: dict[str, Totals] = {queue: Totals() for queue in base}
         self._guard = threading.Lock()
 
-    def add(self, at: float, totals: Mapping[str, Totals]) -> None:
+    def record_point(self, at: float, totals: Mapping[str, Totals]) -> None:
         """Add a point to each queue. ``at``: seconds since the epoch, later than the last point."""
         with self._guard:
             for queue, now in totals.items():
                 points = self._points[queue]
                 points.append(CountPoint(at, now.pushed, now.popped, now.completed, self._base[queue] + now.ready))
-                if len(points) > 200 and points[100].at < at - KEPT_S:
+                if len(points) > 200 and points[100].at < at - KEEP_S:
                     del points[:100]
                 self._totals[queue] = now
 
@@ -116,7 +116,7 @@ class CommittedCounts:
         with self._guard:
             return self._totals[queue]
 
-    def between(self, start: float, end: float) -> dict[str, CommittedFlow]:
+    def flow_between(self, start: float, end: float) -> dict[str, CommittedFlow]:
         """Return the messages that each queue committed from ``start`` to ``end``, in seconds since the epoch.
 
         The flow between two points is assumed to be even. Raises ``ValueError`` if the end is not after the start,
@@ -126,7 +126,7 @@ class CommittedCounts:
             raise ValueError(f"the flow from {start} to {end}: the end must be later than the start")
         out = {}
         for queue in self.queues:
-            first, last = self._at(queue, start), self._at(queue, end)
+            first, last = self._interpolate(queue, start), self._interpolate(queue, end)
             out[queue] = CommittedFlow(end - start, last[0] - first[0], last[1] - first[1], last[2] - first[2])
         return out
 
@@ -134,14 +134,14 @@ class CommittedCounts:
         """Return the ready messages at a moment, in seconds since the epoch. Raises ``ValueError`` as ``flow_between``
         does.
         """
-        return self._at(queue, at)[3]
+        return self._interpolate(queue, at)[3]
 
     def last_at(self) -> float:
         """Return the time of the last point, in seconds since the epoch; 0 if there is none."""
         with self._guard:
             return max((points[-1].at for points in self._points.values() if points), default=0.0)
 
-    def _at(self, queue: str, at: float) -> tuple[float, float, float, float]:
+    def _interpolate(self, queue: str, at: float) -> tuple[float, float, float, float]:
         with self._guard:
             points = self._points[queue]
             if not points or not points[0].at <= at <= points[-1].at:

@@ -10,22 +10,28 @@ from qmon.engines.base import Bound, Engine, Target
 from qmon.engines.sql import queries
 from qmon.errors import QmonError
 from qmon.model.layout.layout import Layout
-from qmon.workload.member import connect
-from qmon.workload.statements import Statements
+from qmon.workload.member import connect_as
+from qmon.workload.statements import WorkloadStatements
 
 
-def hold(
+def hold_locks(
     engine: Engine, target: Target, stop: threading.Event, layout: Layout, application: str, rows: int, seconds: float
 ) -> None:
     """Lock the oldest ``rows`` messages for ``seconds``, idle in an open transaction; then roll back."""
-    _keep_open(target, stop, application, seconds, lambda version: Statements(engine, layout, version).hold(rows))
+    _keep_open(
+        target,
+        stop,
+        application,
+        seconds,
+        lambda version: WorkloadStatements(engine, layout, version).hold_statement(rows),
+    )
 
 
-def pin(engine: Engine, target: Target, stop: threading.Event, application: str, seconds: float) -> None:
+def pin_horizon(engine: Engine, target: Target, stop: threading.Event, application: str, seconds: float) -> None:
     """Hold a transaction open for ``seconds``: VACUUM cannot remove rows that die in the meantime."""
 
     def statement(version: tuple[int, int]) -> Bound:
-        return Bound(queries.render(queries.load(engine.name, "action/workload/pin", version), {}, engine))
+        return Bound(queries.render(queries.load_query(engine.name, "action/workload/pin", version), {}, engine))
 
     _keep_open(target, stop, application, seconds, statement)
 
@@ -39,14 +45,14 @@ def _keep_open(
 ) -> None:
     """Run a statement in a transaction that stays open; then roll back."""
     with (
-        contextlib.suppress(QmonError, _OverError),
-        contextlib.closing(connect(target, application)) as connection,
+        contextlib.suppress(QmonError, _RollBackError),
+        contextlib.closing(connect_as(target, application)) as connection,
         connection.transaction(),
     ):
         connection.fetch(statement(connection.version))
         stop.wait(seconds)
-        raise _OverError
+        raise _RollBackError
 
 
-class _OverError(Exception):
+class _RollBackError(Exception):
     """Rolls back the transaction of a fault."""

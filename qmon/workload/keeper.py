@@ -6,8 +6,8 @@ from typing import Final
 
 from qmon.engines.base import Connection, Value
 from qmon.workload.member import Worker
-from qmon.workload.slots import Field
-from qmon.workload.statements import Statements
+from qmon.workload.slots import CounterField
+from qmon.workload.statements import WorkloadStatements
 
 _BATCH: Final = 500
 
@@ -18,21 +18,21 @@ _NEVER_DEAD: Final = 1_000_000
 class Keeper(Worker):
     """Requeue stuck messages, archive processed ones, repair a ring; then pause."""
 
-    def round(self, connection: Connection, statements: Statements) -> None:
+    def run_round(self, connection: Connection, statements: WorkloadStatements) -> None:
         member = self.member
-        if statements.has("requeue") and (after := member.requeue_after_s) is not None:
+        if statements.has_routine("requeue") and (after := member.requeue_after_s) is not None:
             asked: dict[str, Value] = {"timeout": after, "limit": _BATCH, "max_attempts": _NEVER_DEAD}
-            self._count(Field.REQUEUED, statements.value(connection, "requeue", asked))
-        if statements.has("archive"):
+            self._record_count(CounterField.REQUEUED, statements.fetch_value(connection, "requeue", asked))
+        if statements.has_routine("archive"):
             while not self.stop.is_set():
-                moved = statements.value(connection, "archive", {"limit": _BATCH})
-                self._count(Field.ARCHIVED, moved)
+                moved = statements.fetch_value(connection, "archive", {"limit": _BATCH})
+                self._record_count(CounterField.ARCHIVED, moved)
                 if int(str(moved)) < _BATCH:
                     break
-        if statements.has("repair") and member.requeue_after_s is not None:
-            self._count(Field.REPAIRED, statements.repair(connection, member.requeue_after_s))
+        if statements.has_routine("repair") and member.requeue_after_s is not None:
+            self._record_count(CounterField.REPAIRED, statements.repair_ring(connection, member.requeue_after_s))
         self.stop.wait(member.every_s)
 
-    def _count(self, field: Field, amount: object) -> None:
+    def _record_count(self, field: CounterField, amount: object) -> None:
         if number := int(str(amount)):
-            self.slot.add(field, number)
+            self.slot.add_count(field, number)

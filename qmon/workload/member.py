@@ -16,9 +16,9 @@ from qmon.engines.base import SILENCE_S, Bound, Connection, Session, Target
 from qmon.engines.sql import queries
 from qmon.errors import ConnectionLost, QmonError, Unreachable
 from qmon.model.layout.layout import Layout
-from qmon.workload.slots import CounterSlot, Field
+from qmon.workload.slots import CounterField, CounterSlot
 from qmon.workload.spec import MemberSpec
-from qmon.workload.statements import Statements
+from qmon.workload.statements import WorkloadStatements
 
 # Pauses longer than this are not made up for.
 MAX_DEBT_S: Final = 0.5
@@ -30,7 +30,7 @@ class Pacer:
     def __init__(self, now: float) -> None:
         self._due = now
 
-    def wait(self, now: float, messages: int, rate: float | None) -> float:
+    def wait_s(self, now: float, messages: int, rate: float | None) -> float:
         """Return the seconds to wait before these messages may go; 0 or less means now.
 
         ``rate``: messages per second from now on; ``None``: no limit, 0: never (the result is infinite). The
@@ -56,7 +56,7 @@ _CHECK_S: Final = 0.1
 _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 
 
-def connect(target: Target, application: str, silence_s: float | None = SILENCE_S) -> Connection:
+def connect_as(target: Target, application: str, silence_s: float | None = SILENCE_S) -> Connection:
     """Connect under the name of an application. ``silence_s``: see ``Session``.
 
     Raises what connecting raises.
@@ -65,8 +65,8 @@ def connect(target: Target, application: str, silence_s: float | None = SILENCE_
     session = Session(idle_transaction_timeout_s=None, application=application, writes=True, silence_s=silence_s)
     connection = engine.connect(target, session)
     try:
-        query = queries.load(engine.name, "action/workload/session", connection.version)
-        connection.set_up(Bound(queries.render(query, {}, engine)))
+        query = queries.load_query(engine.name, "action/workload/session", connection.version)
+        connection.set_up_session(Bound(queries.render(query, {}, engine)))
     except BaseException:
         connection.close()
         raise
@@ -84,7 +84,7 @@ class Worker(abc.ABC):
         self.slot = slot
         self.stop = stop
         # Kill the whole process at the worst moment: between a pop and its complete.
-        self.crash = False
+        self.must_crash = False
         self.random = random.Random()
         self._target = target
         self._layout = layout
@@ -93,10 +93,10 @@ class Worker(abc.ABC):
         self._pacer = Pacer(time.monotonic())
 
     @abc.abstractmethod
-    def round(self, connection: Connection, statements: Statements) -> None:
+    def run_round(self, connection: Connection, statements: WorkloadStatements) -> None:
         """Run one round, and count what it commits."""
 
-    def change(self, **changes: object) -> None:
+    def change_member(self, **changes: object) -> None:
         """Change fields of ``MemberSpec`` from the next round on."""
         self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by Orders
 
@@ -106,52 +106,52 @@ class Worker(abc.ABC):
         while not self.stop.is_set():
             try:
                 # The process is killed if it does not end. A thread for each call would be measured, too.
-                connection = self._connection = connect(self._target, self.member.application, silence_s=None)
+                connection = self._connection = connect_as(self._target, self.member.application, silence_s=None)
             except QmonError:
-                self.slot.add(Field.ERRORS)
+                self.slot.add_count(CounterField.ERRORS)
                 self.stop.wait(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
                 attempt += 1
                 continue
             attempt = 0
-            self.slot.connected(True)
+            self.slot.set_connected(True)
             try:
-                self._work(connection)
+                self._run_rounds(connection)
             finally:
-                self.slot.connected(False)
+                self.slot.set_connected(False)
                 connection.close()
 
-    def _work(self, connection: Connection) -> None:
-        statements = Statements(registry.engine_for(self._target), self._layout, connection.version)
+    def _run_rounds(self, connection: Connection) -> None:
+        statements = WorkloadStatements(registry.engine_for(self._target), self._layout, connection.version)
         while not self.stop.is_set():
             try:
-                self.round(connection, statements)
+                self.run_round(connection, statements)
             except (ConnectionLost, Unreachable):
-                self.slot.add(Field.ERRORS)
+                self.slot.add_count(CounterField.ERRORS)
                 return
             except QmonError:
                 if not self._cancelled:
-                    self.slot.add(Field.ERRORS)
+                    self.slot.add_count(CounterField.ERRORS)
                 self.stop.wait(_RETRY_S[0])
 
-    def cancel(self) -> None:
+    def cancel_statement(self) -> None:
         """Cancel the running statement, without counting it as an error. Called from another thread."""
         self._cancelled = True
         if (connection := self._connection) is not None:
             connection.cancel()
 
-    def paced(self, messages: int) -> bool:
+    def wait_for_rate(self, messages: int) -> bool:
         """Wait until the rate allows ``messages``. Return false if that takes longer; then call again later."""
-        wait = self._pacer.wait(time.monotonic(), messages, self.member.rate)
+        wait = self._pacer.wait_s(time.monotonic(), messages, self.member.rate)
         if wait > 0:
             self.stop.wait(min(wait, _CHECK_S))
             return False
         return True
 
-    def happens(self, share: float) -> bool:
+    def is_chosen(self, share: float) -> bool:
         """Return true for this share of the calls, at random."""
         return share > 0 and self.random.random() < share
 
-    def crash_now(self) -> None:
+    def crash_if_ordered(self) -> None:
         """Kill this process with SIGKILL if a crash was ordered."""
-        if self.crash:
+        if self.must_crash:
             os.kill(os.getpid(), system.KILL)

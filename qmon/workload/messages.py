@@ -8,7 +8,7 @@ from typing import Final
 _POISON: Final = '"poison": true'
 
 
-def message(number: int, origin: str, size: int, *, poison: bool) -> str:
+def make_message(number: int, origin: str, size: int, *, poison: bool) -> str:
     """Return a message of ``size`` ASCII characters, or a little more if its fields need more."""
     head = json.dumps({"number": number, "from": origin, "poison": poison})[:-1] + ', "text": "'
     return head + "x" * max(0, size - len(head) - 2) + '"}'

@@ -10,7 +10,7 @@ from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.workload.spec import MemberSpec, MemberWork, Role, WorkerSpec
-from qmon.workload.statements import drivable
+from qmon.workload.statements import check_drivable
 
 FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_poppers"]
 
@@ -68,9 +68,9 @@ class QueueLoad(MemberWork):
         """The number of readers of each message."""
         return max(1, len(self.layout.ring.subscribers)) if self.layout.ring is not None else 1
 
-    def check(self) -> None:
+    def check_possible(self) -> None:
         """Raise ``BadInput`` if the load is not possible."""
-        drivable(self.layout)
+        check_drivable(self.layout)
         if not 0 <= self.pushers <= 200 or not 0 <= self.poppers <= 200:
             raise BadInput("a queue takes 0 to 200 pushers and as many poppers")
         for name in ("rollback_share", "poison_share", "fail_share"):
@@ -82,7 +82,7 @@ class QueueLoad(MemberWork):
         if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
             raise BadInput("a batch has 1 to 10,000 messages, a message 1 to 10,000,000 bytes")
 
-    def members(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
+    def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
         """Return the members of one role, counting in slots from ``first_slot`` on."""
         number = {"pusher": self.pushers, "popper": self.poppers, "keeper": int(self.keeper)}[role]
         rate = {"pusher": self.rate, "popper": self.pop_rate, "keeper": None}[role]
@@ -108,7 +108,7 @@ class QueueLoad(MemberWork):
         )
 
 
-def processes(
+def processes_for(
     target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
 ) -> list[WorkerSpec]:
     """Assign members to processes.
@@ -123,10 +123,10 @@ def processes(
     slot = 0
     for load in loads:
         for role, into in (("pusher", pushers), ("keeper", keepers)):
-            made = load.members("pusher" if role == "pusher" else "keeper", slot)
+            made = load.members_of("pusher" if role == "pusher" else "keeper", slot)
             into.extend(made)
             slot += len(made)
-        poppers = load.members("popper", slot)
+        poppers = load.members_of("popper", slot)
         slot += len(poppers)
         if load.own_processes:
             groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import qmon
 from qmon import system
-from qmon.redact import without_secrets
+from qmon.redact import environment_without_secrets
 from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 
 
-def environment() -> dict[str, str]:
+def subprocess_environment() -> dict[str, str]:
     """Return the environment in which a subprocess finds this package. Passwords go through its standard input."""
     package = str(Path(qmon.__file__).parent.parent)
-    kept = without_secrets(os.environ)
+    kept = environment_without_secrets(os.environ)
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))}
 
 
@@ -40,50 +40,50 @@ class Crew:
 
     def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
         """Return the ids of running processes that have members of this role on this queue."""
-        return tuple(pid for each in self._of(queue, role) if (pid := each.pid) is not None)
+        return tuple(pid for each in self._processes_of(queue, role) if (pid := each.pid) is not None)
 
-    def start(self) -> None:
+    def start_all(self) -> None:
         """Start all processes except the one for faults."""
         self._wanted = True
         for process in self._processes:
             process.start()
 
-    def fallen(self) -> list[WorkerProcess]:
+    def dead_processes(self) -> list[WorkerProcess]:
         """Return the processes that should run and do not."""
-        return [each for each in self._processes if self._wanted and not each.running]
+        return [each for each in self._processes if self._wanted and not each.is_running]
 
-    def change(self, queue: str, role: Role, changes: dict[str, object]) -> None:
+    def change_members(self, queue: str, role: Role, changes: dict[str, object]) -> None:
         """Change members, see ``qmon.workload.spec.CHANGEABLE``. A dead process starts with the change."""
-        for process in self._of(queue, role):
-            process.order("change", queue=queue, role=role, changes=changes)
+        for process in self._processes_of(queue, role):
+            process.send_order("change", queue=queue, role=role, changes=changes)
 
-    def crash(self, queue: str) -> None:
+    def crash_poppers(self, queue: str) -> None:
         """Let the consumers of a queue die between a pop and its complete, with the next pop."""
-        for process in self._of(queue, "popper"):
-            process.order("crash", queue=queue)
+        for process in self._processes_of(queue, "popper"):
+            process.send_order("crash", queue=queue)
 
-    def kill(self, queue: str, role: Role) -> None:
+    def kill_members(self, queue: str, role: Role) -> None:
         """Kill the processes that have members of this role on this queue with SIGKILL."""
-        for process in self._of(queue, role):
+        for process in self._processes_of(queue, role):
             process.kill()
 
-    def aside(self, do: str, **words: object) -> None:
+    def cause_fault(self, do: str, **words: object) -> None:
         """Let a separate session cause a fault: ``hold`` or ``pin``."""
         self._aside.start()
-        self._aside.order(do, **words)
+        self._aside.send_order(do, **words)
 
-    def finish(self) -> None:
+    def end_all(self) -> None:
         """End all processes, each after its round."""
         self._wanted = False
         every = (*self._processes, self._aside)
         for process in every:
-            process.order("end")
+            process.send_order("end")
             process.close_orders()
         for process in every:
-            process.finish()
+            process.wait_ended()
 
-    def _of(self, queue: str, role: Role) -> list[WorkerProcess]:
-        return [each for each in self._processes if each.has(queue, role)]
+    def _processes_of(self, queue: str, role: Role) -> list[WorkerProcess]:
+        return [each for each in self._processes if each.has_member(queue, role)]
 
 
 class WorkerProcess:
@@ -97,16 +97,16 @@ class WorkerProcess:
     @property
     def pid(self) -> int | None:
         """The process id, while it runs."""
-        return self._process.pid if self._process is not None and self.running else None
+        return self._process.pid if self._process is not None and self.is_running else None
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
         """Start the process, unless it is running."""
-        if self.running:
+        if self.is_running:
             return
         self.close_orders()
         self._process = subprocess.Popen(
@@ -114,32 +114,34 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=system.inherited(self.spec.counters) if self.spec.counters >= 0 else (),
-            env=environment(),
+            pass_fds=system.inherited_descriptors(self.spec.counters) if self.spec.counters >= 0 else (),
+            env=subprocess_environment(),
             start_new_session=True,  # Ctrl-C is for the controller, which ends the workers in order
             creationflags=system.NEW_GROUP,
         )
-        self._send(self.spec.to_json())
+        self._send_line(self.spec.to_json())
 
-    def order(self, do: str, **words: object) -> None:
+    def send_order(self, do: str, **words: object) -> None:
         """Send an order; see ``qmon.workload.worker``. Orders to a dead process are lost."""
         if do == "change":
-            self.spec = replace(self.spec, members=tuple(self._changed(each, words) for each in self.spec.members))
-        self._send(json.dumps({"do": do, **words}))
+            self.spec = replace(
+                self.spec, members=tuple(self._apply_changes(each, words) for each in self.spec.members)
+            )
+        self._send_line(json.dumps({"do": do, **words}))
 
-    def _changed(self, member: MemberSpec, words: dict[str, object]) -> MemberSpec:
+    def _apply_changes(self, member: MemberSpec, words: dict[str, object]) -> MemberSpec:
         changes = words["changes"]
         if (member.queue, member.role) != (words["queue"], words["role"]) or not isinstance(changes, dict):
             return member
         return replace(member, **changes)
 
-    def has(self, queue: str, role: str) -> bool:
+    def has_member(self, queue: str, role: str) -> bool:
         """Return whether a member has this role on this queue."""
         return any(each.queue == queue and each.role == role for each in self.spec.members)
 
     def kill(self) -> None:
         """Kill the process with SIGKILL."""
-        if self._process is not None and self.running:
+        if self._process is not None and self.is_running:
             self._process.kill()
             self._process.wait()
 
@@ -149,7 +151,7 @@ class WorkerProcess:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
-    def finish(self, timeout_s: float = 8.0) -> None:
+    def wait_ended(self, timeout_s: float = 8.0) -> None:
         """Wait until it has ended, at most ``timeout_s`` seconds; then kill it."""
         if self._process is not None:
             self.close_orders()
@@ -158,7 +160,7 @@ class WorkerProcess:
             except subprocess.TimeoutExpired:
                 self.kill()
 
-    def _send(self, line: str) -> None:
+    def _send_line(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError, ValueError):  # it is gone, or being closed
                 self._process.stdin.write(line.encode() + b"\n")

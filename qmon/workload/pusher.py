@@ -7,15 +7,15 @@ from typing import Final
 from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
 from qmon.workload.member import Worker
-from qmon.workload.messages import message
-from qmon.workload.slots import Field
-from qmon.workload.statements import Statements
+from qmon.workload.messages import make_message
+from qmon.workload.slots import CounterField
+from qmon.workload.statements import WorkloadStatements
 
 # The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 in the text).
-_FULL: Final = ("QM003", 770003)
+_FULL_ERRORS: Final = ("QM003", 770003)
 
 
-class _TakenBackError(Exception):
+class _RollBackError(Exception):
     """Rolls back the transaction of a push."""
 
 
@@ -26,40 +26,44 @@ class Pusher(Worker):
 
     _refused: tuple[str, ...] = ()
 
-    def round(self, connection: Connection, statements: Statements) -> None:
+    def run_round(self, connection: Connection, statements: WorkloadStatements) -> None:
         member = self.member
-        batch = max(1, member.batch) if statements.has("push_batch") else 1
-        if not self.paced(batch):
+        batch = max(1, member.batch) if statements.has_routine("push_batch") else 1
+        if not self.wait_for_rate(batch):
             return
-        payloads = list(self._refused) or [self._message() for _ in range(batch)]
+        payloads = list(self._refused) or [self._next_message() for _ in range(batch)]
         self._refused = ()
         try:
-            if not self.happens(member.rollback_share):
-                self.slot.add(Field.PUSHED, self._push(connection, statements, payloads))
+            if not self.is_chosen(member.rollback_share):
+                self.slot.add_count(CounterField.PUSHED, self._push_payloads(connection, statements, payloads))
                 return
             with connection.transaction():
-                self._push(connection, statements, payloads)
-                raise _TakenBackError
-        except _TakenBackError:
-            self.slot.add(Field.PUSH_ROLLED_BACK, batch)
+                self._push_payloads(connection, statements, payloads)
+                raise _RollBackError
+        except _RollBackError:
+            self.slot.add_count(CounterField.PUSH_ROLLED_BACK, batch)
         except QueryFailed as problem:
             if not _is_full(problem):
                 raise
             self._refused = tuple(payloads)
-            self.slot.add(Field.FULL_PUSHES, 1)
+            self.slot.add_count(CounterField.FULL_PUSHES, 1)
 
-    def _push(self, connection: Connection, statements: Statements, payloads: list[str]) -> int:
+    def _push_payloads(self, connection: Connection, statements: WorkloadStatements, payloads: list[str]) -> int:
         if len(payloads) > 1:
             return statements.push_batch(connection, payloads)
-        if statements.push(connection, payloads[0]) is None:  # the ring design as published
-            raise QueryFailed("the ring is full", sqlstate=_FULL[0])
+        if statements.push_message(connection, payloads[0]) is None:  # the ring design as published
+            raise QueryFailed("the ring is full", sqlstate=_FULL_ERRORS[0])
         return 1
 
-    def _message(self) -> str:
+    def _next_message(self) -> str:
         self._number += 1
-        poison = self.happens(self.member.poison_share)
-        return message(self._number, self.member.application, self.member.message_bytes, poison=poison)
+        poison = self.is_chosen(self.member.poison_share)
+        return make_message(self._number, self.member.application, self.member.message_bytes, poison=poison)
 
 
 def _is_full(problem: QueryFailed) -> bool:
-    return problem.sqlstate == _FULL[0] or _FULL[1] in problem.numbers or f"{_FULL[0]}: " in str(problem)
+    return (
+        problem.sqlstate == _FULL_ERRORS[0]
+        or _FULL_ERRORS[1] in problem.numbers
+        or f"{_FULL_ERRORS[0]}: " in str(problem)
+    )

@@ -16,9 +16,9 @@ from qmon.workload.load import SAMPLE_S, Load
 from qmon.workload.plan import QueueLoad, slots_needed
 
 MAX_SECONDS: Final = 7 * 24 * 3600.0
-_TELL_S: Final = 0.5
+_REPORT_EVERY_S: Final = 0.5
 _WINDOW_S: Final = 2.0
-_CONNECT_S: Final = 5.0
+_MAX_CONNECT_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +59,31 @@ def run_load(
     if not 0 < seconds <= MAX_SECONDS:
         raise BadInput(f"a load lasts more than 0 seconds and at most seven days, not {seconds:g} s")
     queue, members = load.layout.queue, slots_needed((load,))
-    with Load(target, [load], connections=_per_process(load)) as running:
+    with Load(target, [load], connections=_connections_per_process(load)) as running:
         counts = running.counts
-        until = time.monotonic() + _CONNECT_S
-        while running.connected(queue) < members and time.monotonic() < until and not stopped():
+        until = time.monotonic() + _MAX_CONNECT_S
+        while running.connected_members(queue) < members and time.monotonic() < until and not stopped():
             time.sleep(SAMPLE_S)
         began = counts.last_at()
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not stopped():
-            time.sleep(min(left, _TELL_S))
+            time.sleep(min(left, _REPORT_EVERY_S))
             now = counts.last_at()
             if progress is not None and now > began:
-                flow = counts.between(max(began, now - _WINDOW_S), now)[queue]
+                flow = counts.flow_between(max(began, now - _WINDOW_S), now)[queue]
                 now_at = LoadProgress(
                     min(seconds, now - began),
                     seconds,
                     counts.totals(queue),
                     flow,
                     counts.depth_at(queue, now),
-                    running.connected(queue),
+                    running.connected_members(queue),
                 )
                 progress(now_at)
     over = counts.last_at()
-    return LoadResult(counts.totals(queue), counts.between(began, over)[queue], counts.depth_at(queue, over))
+    return LoadResult(counts.totals(queue), counts.flow_between(began, over)[queue], counts.depth_at(queue, over))
 
 
-def _per_process(load: QueueLoad) -> int:
+def _connections_per_process(load: QueueLoad) -> int:
     """Return the connections per process that give as many processes per role as processors, at least two."""
     return max(1, math.ceil(max(load.pushers, load.poppers) / max(2, os.cpu_count() or 2)))

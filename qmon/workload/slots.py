@@ -12,7 +12,7 @@ from typing import Final
 from qmon import system
 
 
-class Field(IntEnum):
+class CounterField(IntEnum):
     """The counters. Totals of messages, except for the last three. Each is written by one thread only."""
 
     PUSHED = 0
@@ -41,8 +41,8 @@ class Field(IntEnum):
     CONNECTED = 14
 
 
-WIDTH: Final = 16
-_BYTES: Final = WIDTH * 8
+SLOT_WIDTH: Final = 16
+_BYTES: Final = SLOT_WIDTH * 8
 
 
 class Slots:
@@ -55,15 +55,15 @@ class Slots:
         # Eight bytes at a time, written at once: a reader never sees half a number.
         self._numbers = memoryview(self._memory).cast("q")
 
-    def slot(self, index: int) -> CounterSlot:
+    def open_slot(self, index: int) -> CounterSlot:
         """Return the counters of one member, for writing."""
         if not 0 <= index < self.count:
             raise IndexError(f"there is no slot {index} of {self.count}")
-        return CounterSlot(self._numbers[index * WIDTH : (index + 1) * WIDTH])
+        return CounterSlot(self._numbers[index * SLOT_WIDTH : (index + 1) * SLOT_WIDTH])
 
-    def read(self, index: int) -> tuple[int, ...]:
+    def read_slot(self, index: int) -> tuple[int, ...]:
         """Return all counters of one slot, in the order of ``CounterField``."""
-        return tuple(self._numbers[index * WIDTH : index * WIDTH + len(Field)].tolist())
+        return tuple(self._numbers[index * SLOT_WIDTH : index * SLOT_WIDTH + len(CounterField)].tolist())
 
     def close(self) -> None:
         """Release the memory."""
@@ -78,14 +78,14 @@ class CounterSlot:
     def __init__(self, numbers: memoryview[int]) -> None:
         self._numbers = numbers
 
-    def add(self, field: Field, amount: int = 1) -> None:
+    def add_count(self, field: CounterField, amount: int = 1) -> None:
         """Add to a counter, and record the time."""
         self._numbers[field] += amount
-        self._numbers[Field.COMMITTED_AT] = time.time_ns() // 1000
+        self._numbers[CounterField.COMMITTED_AT] = time.time_ns() // 1000
 
-    def connected(self, yes: bool) -> None:
+    def set_connected(self, yes: bool) -> None:
         """Record whether the member has a connection."""
-        self._numbers[Field.CONNECTED] = int(yes)
+        self._numbers[CounterField.CONNECTED] = int(yes)
 
     def release(self) -> None:
         """Release the memory. The counts stay."""

@@ -12,7 +12,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 
 # The routine of a design that each statement calls.
-_VERBS = {
+_ROUTINES = {
     "push": "push",
     "push_batch": "push_batch",
     "pop": "pop",
@@ -30,18 +30,18 @@ _VERBS = {
 _FOLDER: Final = "action/workload/"
 
 # Columns that contain a count.
-_NUMBERS: Final = frozenset({"pushed", "holes", "orphans"})
+_COUNT_COLUMNS: Final = frozenset({"pushed", "holes", "orphans"})
 
 # Table types of SQL Server, and the routine that takes each. Their names differ only in that word.
-_TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
+_TABLE_TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
 
 # The statements that lock the next messages if these are not the oldest.
-_HOLDS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
+_HOLD_STATEMENTS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 
 
-def drivable(layout: Layout) -> Layout:
+def check_drivable(layout: Layout) -> Layout:
     """Return the layout if the workload may drive it. Raises ``BadInput`` for a table that qmon did not install."""
-    if layout.routine("push") is None or layout.routine("pop") is None:
+    if layout.routine_for("push") is None or layout.routine_for("pop") is None:
         raise BadInput(
             f"{layout.queue} was not installed by qmon, and a load would write to it; install a queue of its own with"
             " qmon design install"
@@ -49,111 +49,113 @@ def drivable(layout: Layout) -> Layout:
     return layout
 
 
-def type_taken(layout: Layout, slot: str) -> tuple[str, ...] | None:
+def table_type_for(layout: Layout, slot: str) -> tuple[str, ...] | None:
     """Return the table type of SQL Server that a routine of the design takes, by its slot; ``None`` if
     there is none.
     """
-    taker = layout.routine(_TYPES.get(slot, ""))
-    return None if taker is None else (taker.schema, taker.name.removesuffix(_TYPES[slot]) + slot)
+    taker = layout.routine_for(_TABLE_TYPES.get(slot, ""))
+    return None if taker is None else (taker.schema, taker.name.removesuffix(_TABLE_TYPES[slot]) + slot)
 
 
-class Statements:
+class WorkloadStatements:
     """The statements of one queue on one connection, rendered once each."""
 
     def __init__(self, engine: Engine, layout: Layout, version: tuple[int, int]) -> None:
-        self.layout = drivable(layout)
+        self.layout = check_drivable(layout)
         self._engine = engine
         self._version = version
         self._known: dict[str, Statement] = {}
 
-    def has(self, name: str) -> bool:
+    def has_routine(self, name: str) -> bool:
         """Return whether the design has the routine that this statement calls."""
-        return self.layout.routine(_VERBS[name]) is not None
+        return self.layout.routine_for(_ROUTINES[name]) is not None
 
-    def bound(self, name: str, values: Mapping[str, Value] | None = None) -> Bound:
+    def bind(self, name: str, values: Mapping[str, Value] | None = None) -> Bound:
         """Return the statement with its values."""
         statement = self._known.get(name)
         if statement is None:
             statement = self._known[name] = self._render(name)
         return Bound(statement, values or {})
 
-    def value(self, connection: Connection, name: str, values: Mapping[str, Value] | None = None) -> object:
+    def fetch_value(self, connection: Connection, name: str, values: Mapping[str, Value] | None = None) -> object:
         """Run a statement that returns a single value, and return the value."""
-        return connection.fetch(self.bound(name, values)).rows[0][0]
+        return connection.fetch(self.bind(name, values)).rows[0][0]
 
-    def push(self, connection: Connection, payload: str) -> object:
+    def push_message(self, connection: Connection, payload: str) -> object:
         """Push a message. Return its id, or ``None`` if a ring is full."""
-        return self.value(connection, "push", {"payload": self._payload(payload)})
+        return self.fetch_value(connection, "push", {"payload": self._payload_value(payload)})
 
     def push_batch(self, connection: Connection, payloads: Sequence[str]) -> int:
         """Push messages. Return their number."""
-        return self._counted(connection, self._batch(), {"payloads": self._engine.texts(payloads)})
+        return self._fetch_count(
+            connection, self._push_batch_statement(), {"payloads": self._engine.texts_value(payloads)}
+        )
 
     def complete_batch(self, connection: Connection, popped: Sequence[tuple[str, int]]) -> int:
         """Complete messages by id and the attempt that pop returned. Return how many were still in progress."""
-        ids = self._engine.texts(id for id, _ in popped)
-        attempts = self._engine.texts(str(attempt) for _, attempt in popped)
-        return int(str(self.value(connection, "complete_batch", {"ids": ids, "attempts": attempts})))
+        ids = self._engine.texts_value(id for id, _ in popped)
+        attempts = self._engine.texts_value(str(attempt) for _, attempt in popped)
+        return int(str(self.fetch_value(connection, "complete_batch", {"ids": ids, "attempts": attempts})))
 
-    def repair(self, connection: Connection, age_s: float) -> int:
+    def repair_ring(self, connection: Connection, age_s: float) -> int:
         """Repair numbers of a ring that have not moved for ``age_s`` seconds. Return the number of
         holes and orphans.
         """
-        return self._counted(connection, "repair", {"age": age_s})
+        return self._fetch_count(connection, "repair", {"age": age_s})
 
-    def _counted(self, connection: Connection, name: str, values: Mapping[str, Value]) -> int:
+    def _fetch_count(self, connection: Connection, name: str, values: Mapping[str, Value]) -> int:
         """Run a routine that returns counts in one row, or one row per message, and return the count."""
-        found = connection.fetch(self.bound(name, values))
-        if _NUMBERS.issuperset(found.columns):
+        found = connection.fetch(self.bind(name, values))
+        if _COUNT_COLUMNS.issuperset(found.columns):
             return sum(int(str(number)) for number in found.rows[0])
         return len(found.rows)
 
-    def _payload(self, payload: str) -> Value:
-        return self._engine.binary(payload) if self.layout.traits.binary else payload
+    def _payload_value(self, payload: str) -> Value:
+        return self._engine.bytes_value(payload) if self.layout.traits.binary else payload
 
-    def _batch(self) -> str:
+    def _push_batch_statement(self) -> str:
         """Return the name of the statement that pushes many. Some engines have a separate one for messages in bytes."""
         own = "push_batch_bytes"
-        binary = self.layout.traits.binary and queries.exists(self._engine.name, f"{_FOLDER}{own}", self._version)
+        binary = self.layout.traits.binary and queries.has_query(self._engine.name, f"{_FOLDER}{own}", self._version)
         return own if binary else "push_batch"
 
-    def depth(self, connection: Connection) -> int:
+    def count_ready(self, connection: Connection) -> int:
         """Count the ready messages (in a ring: the occupied slots) one by one."""
-        return max(self.depths(connection))
+        return max(self.count_ready_by_subscriber(connection))
 
-    def depths(self, connection: Connection) -> tuple[int, ...]:
+    def count_ready_by_subscriber(self, connection: Connection) -> tuple[int, ...]:
         """Return the same for each subscriber of a ring that has several; else one number."""
-        name, values = self._depth()
-        return tuple(int(str(row[0])) for row in connection.fetch(self.bound(name, values)).rows)
+        name, values = self._depth_statement()
+        return tuple(int(str(row[0])) for row in connection.fetch(self.bind(name, values)).rows)
 
-    def _depth(self) -> tuple[str, dict[str, Value]]:
+    def _depth_statement(self) -> tuple[str, dict[str, Value]]:
         if (ring := self.layout.ring) is not None:
             if ring.subscribers:
                 return "depth_subscribers", {"subscribers": len(ring.subscribers)}
             return "depth_ring", {}
-        return "depth", {"ready": self._ready()}
+        return "depth", {"ready": self._ready_value()}
 
-    def hold(self, rows: int) -> Bound:
+    def hold_statement(self, rows: int) -> Bound:
         """Return the statement that locks the next messages until the transaction ends; for a heap any messages."""
         if self.layout.ring is not None:
-            return self.bound("hold_ring", {"rows": rows})
-        if (name := _HOLDS.get(self.layout.traits.order)) is not None:
-            return self.bound(name, {"rows": rows})
-        return self.bound("hold", {"rows": rows, "ready": self._ready()})
+            return self.bind("hold_ring", {"rows": rows})
+        if (name := _HOLD_STATEMENTS.get(self.layout.traits.order)) is not None:
+            return self.bind(name, {"rows": rows})
+        return self.bind("hold", {"rows": rows, "ready": self._ready_value()})
 
-    def _ready(self) -> Value:
+    def _ready_value(self) -> Value:
         # Without a state column, this value is not compared with anything.
         return "" if self.layout.state is None else str(self.layout.state.ready)
 
     def _render(self, name: str) -> Statement:
-        query = queries.load(self._engine.name, f"{_FOLDER}{name}", self._version)
-        return queries.render(query, {slot: self._name(slot) for slot in query.names}, self._engine)
+        query = queries.load_query(self._engine.name, f"{_FOLDER}{name}", self._version)
+        return queries.render(query, {slot: self._name_for(slot) for slot in query.names}, self._engine)
 
-    def _name(self, slot: str) -> Name:
+    def _name_for(self, slot: str) -> Name:
         layout, ring = self.layout, self.layout.ring
-        if (routine := layout.routine(slot)) is not None:
+        if (routine := layout.routine_for(slot)) is not None:
             return routine.parts
-        if (taken := type_taken(layout, slot)) is not None:
+        if (taken := table_type_for(layout, slot)) is not None:
             return taken
         if slot == "table":
             return layout.table.parts

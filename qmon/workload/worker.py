@@ -15,7 +15,7 @@ import time
 from typing import Final, TextIO
 
 from qmon.engines import registry
-from qmon.workload.faults import hold, pin
+from qmon.workload.faults import hold_locks, pin_horizon
 from qmon.workload.keeper import Keeper
 from qmon.workload.member import Worker
 from qmon.workload.popper import Popper
@@ -26,11 +26,11 @@ from qmon.workload.spec import CHANGEABLE, WorkerSpec
 _GRACE_S: Final = 1.5
 
 # On a busy machine a thread may need this many seconds to count what it has committed.
-_COUNTED_S: Final = 5.0
-_KINDS: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
+_MAX_COUNT_S: Final = 5.0
+_WORKER_TYPES: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
 
 
-class Process:
+class WorkerThreads:
     """The threads of this process, and the orders to them."""
 
     def __init__(self, spec: WorkerSpec) -> None:
@@ -39,7 +39,9 @@ class Process:
         self._end_s = 0.0
         slots = Slots(spec.slots, spec.counters) if spec.members else None
         self._workers = [
-            _KINDS[each.role](spec.target, spec.layouts[each.queue], each, slots.slot(each.slot), self._stop)
+            _WORKER_TYPES[each.role](
+                spec.target, spec.layouts[each.queue], each, slots.open_slot(each.slot), self._stop
+            )
             for each in spec.members
             if slots is not None
         ]
@@ -50,36 +52,36 @@ class Process:
         for thread in self._threads:
             thread.start()
 
-    def order(self, text: str) -> None:
+    def run_order(self, text: str) -> None:
         """Run one order: ``end``, ``change`` members, ``crash``, ``hold`` locks, or ``pin`` the horizon."""
         order = json.loads(text)
         match order.pop("do"):
             case "end":
-                self._end_s = _COUNTED_S
+                self._end_s = _MAX_COUNT_S
             case "change":
                 changes = {name: value for name, value in order["changes"].items() if name in CHANGEABLE}
-                for worker in self._of(order["queue"], order["role"]):
-                    worker.change(**changes)
+                for worker in self._workers_of(order["queue"], order["role"]):
+                    worker.change_member(**changes)
             case "crash":
-                for worker in self._of(order["queue"], "popper"):
-                    worker.crash = True
+                for worker in self._workers_of(order["queue"], "popper"):
+                    worker.must_crash = True
             case "hold":
                 layout = self._spec.layouts[order["queue"]]
-                self._aside(hold, layout, order["application"], int(order["rows"]), float(order["seconds"]))
+                self._start_fault(hold_locks, layout, order["application"], int(order["rows"]), float(order["seconds"]))
             case "pin":
-                self._aside(pin, order["application"], float(order["seconds"]))
+                self._start_fault(pin_horizon, order["application"], float(order["seconds"]))
             case other:
                 raise ValueError(f"unknown order {other!r}")
 
-    def _of(self, queue: str, role: str) -> list[Worker]:
+    def _workers_of(self, queue: str, role: str) -> list[Worker]:
         return [each for each in self._workers if each.member.queue == queue and each.member.role == role]
 
-    def _aside(self, fault: object, *arguments: object) -> None:
+    def _start_fault(self, fault: object, *arguments: object) -> None:
         engine = registry.engine_for(self._spec.target)
         given = (engine, self._spec.target, self._stop, *arguments)
         threading.Thread(target=fault, args=given, daemon=True).start()  # type: ignore[arg-type]
 
-    def finish(self) -> None:
+    def end_threads(self) -> None:
         """Let every thread end its round, and cancel those that take too long."""
         self._stop.set()
         deadline = time.monotonic() + _GRACE_S
@@ -89,7 +91,7 @@ class Process:
                 thread.join(max(0.0, until - time.monotonic()))
             for worker, thread in zip(self._workers, self._threads, strict=True):
                 if thread.is_alive():
-                    worker.cancel()
+                    worker.cancel_statement()
         until = deadline + self._end_s
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -99,11 +101,11 @@ def main(orders: TextIO) -> None:
     """Run orders until the input ends."""
     first = orders.readline()
     if first:
-        process = Process(WorkerSpec.from_json(first))
+        process = WorkerThreads(WorkerSpec.from_json(first))
         process.start()
         for line in orders:
-            process.order(line)
-        process.finish()
+            process.run_order(line)
+        process.end_threads()
 
 
 if __name__ == "__main__":

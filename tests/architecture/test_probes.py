@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.engines.sql import queries
 from qmon.model.verdicts import RULES
-from qmon.monitor.state.diagnosis import READ_BY
+from qmon.monitor.state.diagnosis import EVIDENCE_PROBES
 
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 # Where the statements of the checkup are made.
@@ -72,7 +72,7 @@ def all_probes() -> set[str]:
 
 def test_the_probes_that_verdicts_and_their_evidence_come_from_are_there() -> None:
     named = {prefix for rule in RULES for prefix in rule.probes} | {
-        prefix for each in READ_BY.values() for prefix in each
+        prefix for each in EVIDENCE_PROBES.values() for prefix in each
     }
     assert {prefix for prefix in named if not any(probe.startswith(prefix) for probe in all_probes())} == set()
 

@@ -24,7 +24,7 @@ from qmon.engines.base import Session
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OwnerState
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
 from tests.benchmarks.results import Bound, Part
@@ -134,7 +134,7 @@ def _at(values: list[float], share: float) -> float:
 
 def _filled(url: str, case: Case, count: int) -> Layout:
     with opened(url) as connection:
-        made = install(connection, ENGINE, "status", schema="public", queue="orders").layout
+        made = install_queue(connection, ENGINE, "status", schema="public", queue="orders").layout
     with connected(url) as raw:
         raw.execute("ALTER TABLE orders SET (autovacuum_enabled = off)")
         raw.execute(

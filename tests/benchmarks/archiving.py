@@ -72,7 +72,7 @@ def _throughput(load: Load, layout: Layout, window_s: float) -> float:
     time.sleep(window_s)
     ended = time.time()
     wait_until(lambda: load.counts.last_at() >= ended)
-    flow = load.counts.between(began, ended)[layout.queue]
+    flow = load.counts.flow_between(began, ended)[layout.queue]
     return flow.push_rate + flow.pop_rate
 
 

@@ -19,7 +19,7 @@ from statistics import median, quantiles
 from typing import Final
 
 from qmon.config.file import Settings
-from qmon.demo.runner import SETTINGS, scene_on
+from qmon.demo.runner import SETTINGS, run_scene_on
 from qmon.demo.server import EmbeddedServer
 from qmon.model.budget import Budget
 from qmon.model.figure import Figure
@@ -87,7 +87,7 @@ def run(*, quick: bool = False) -> Part:
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(EmbeddedServer(settings=SETTINGS))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(scene_on(server, quiet=True))
+        stack.enter_context(run_scene_on(server, quiet=True))
         began = time.monotonic()
         lab = Laboratory(server, folder, CASES, (), budget=Budget(), interval_s=INTERVAL_S)
         stack.enter_context(lab.running())

@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from qmon.recording.format.frames import FrameWriter, inflated
-from qmon.recording.read.paths import segments
+from qmon.recording.format.frames import FrameWriter, inflate_frame
+from qmon.recording.read.paths import list_segments
 from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0
@@ -33,13 +33,13 @@ def copies(day: Path, root: Path, targets: int) -> int:
     whole segments do not need.
     """
     size = 0
-    for path in segments(day):
+    for path in list_segments(day):
         content = path.read_bytes()
-        text, used = inflated(content)
+        text, used = inflate_frame(content)
         for number in range(targets):
             folder = root / f"target=t{number}" / path.parent.name
             folder.mkdir(parents=True, exist_ok=True)
-            first = FrameWriter().end(text.replace(b'"target":"bench"', b'"target":"t%d"' % number))
+            first = FrameWriter().finish(text.replace(b'"target":"bench"', b'"target":"t%d"' % number))
             size += (folder / path.name).write_bytes(first + content[used:])
     return size
 

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Target
-from qmon.engines.registry import engine
-from qmon.operate.install.install import available, install_trial
-from qmon.workload.bench.cases import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, chosen
-from qmon.workload.bench.dequeue import ARTICLE
-from qmon.workload.bench.results import CaseResult, Latency, Report
+from qmon.engines.registry import engine_named
+from qmon.operate.install.install import available_designs, install_trial
+from qmon.workload.bench.cases import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, choose_designs
+from qmon.workload.bench.dequeue import ARTICLE_READS
+from qmon.workload.bench.results import BenchReport, CaseResult, Latency
 from qmon.workload.bench.run import run_bench
-from qmon.workload.bench.site import new_schema
+from qmon.workload.bench.site import new_schema_name
 from tests.benchmarks.queues import bench_target
 from tests.benchmarks.results import Bound
 from tests.benchmarks.results import Part as Found
@@ -37,8 +37,8 @@ def _server(**settings: str) -> EmbeddedServer:
     return EmbeddedServer(settings=base | settings)
 
 
-def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[Report]:
-    return [run_bench(target, plan, new_schema(), install_trial) for _ in range(times)]
+def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[BenchReport]:
+    return [run_bench(target, plan, new_schema_name(), install_trial) for _ in range(times)]
 
 
 def run(*, quick: bool = False) -> Found:
@@ -46,7 +46,11 @@ def run(*, quick: bool = False) -> Found:
     with more and more sessions; batches of 100."""
     seconds, minute, times = (0.5, 1.0, 1) if quick else (10.0, 60.0, 3)
     plan = BenchPlan(
-        chosen((), available(engine("postgres"))), seconds=seconds, batches=(1,), ring_size=RING, parts=(Part.HEALTHY,)
+        choose_designs((), available_designs(engine_named("postgres"))),
+        seconds=seconds,
+        batches=(1,),
+        ring_size=RING,
+        parts=(Part.HEALTHY,),
     )
     pair = replace(plan, designs=(REFERENCE, "ring"))
     part = Found("designs", {"sessions": "8 + 8", "message_bytes": plan.message_bytes, "ring_slots": RING})
@@ -89,7 +93,7 @@ def run_dequeue(*, quick: bool = False) -> Found:
     with _server() as server:
         (report,) = _bench(bench_target(server.url()), plan)
     for each in report.dequeues:
-        batch, reads, lob = ARTICLE[each.design]
+        batch, reads, lob = ARTICLE_READS[each.design]
         part.rows.append(
             {
                 "design": each.design,
@@ -115,7 +119,7 @@ def run_dequeue(*, quick: bool = False) -> Found:
     return part
 
 
-def _rows(conditions: str, reports: Sequence[Report]) -> list[dict[str, Any]]:
+def _rows(conditions: str, reports: Sequence[BenchReport]) -> list[dict[str, Any]]:
     return [
         {
             "load": conditions,
@@ -138,15 +142,15 @@ def _rows(conditions: str, reports: Sequence[Report]) -> list[dict[str, Any]]:
     ]
 
 
-def _rate(reports: Sequence[Report], design: str) -> float:
+def _rate(reports: Sequence[BenchReport], design: str) -> float:
     return median(_each(reports, lambda each: each.case.design == design))
 
 
-def _best(report: Report) -> float:
+def _best(report: BenchReport) -> float:
     return max(_each([report], lambda _: True))
 
 
-def _each(reports: Sequence[Report], wanted: Callable[[CaseResult], bool]) -> list[float]:
+def _each(reports: Sequence[BenchReport], wanted: Callable[[CaseResult], bool]) -> list[float]:
     return [each.cycles_per_s for report in reports for each in report.outcomes if wanted(each)]
 
 

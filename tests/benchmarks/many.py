@@ -69,7 +69,7 @@ class Watch:
     def __call__(self, event: Event) -> None:
         if isinstance(event, SourceState):
             return
-        view = self._history.add(event)
+        view = self._history.record_snapshot(event)
         self.polls += 1
         self.names = [queue.name for queue in view.queues]
         known = [queue for queue in view.queues if queue.ready.value is not None]

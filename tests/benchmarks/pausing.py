@@ -80,7 +80,7 @@ def _verbs(layout: Layout) -> tuple[str, ...]:
 
 def _bare(session: pyodbc.Connection, layout: Layout, verb: str) -> str:
     """The same function without the question, under another name; returns that, quoted."""
-    name = layout.routine(verb)
+    name = layout.routine_for(verb)
     assert name is not None
     (text,) = session.execute("SELECT pg_get_functiondef(?::regproc)", routine(layout, verb)).fetchone()
     bare, found = _ASKS.subn("", text)

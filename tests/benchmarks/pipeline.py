@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.session import start
+from qmon.pipeline.session import start_session
 from qmon.recording.write.segment import FRAME_S
 from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.fresh import Used, processor_s, used
@@ -132,13 +132,13 @@ def _late(recordings: Path, number: int) -> None:
 
 def _running(recordings: Path, lake: Path) -> float:
     """Processor seconds of a late batch in a process that has done many."""
-    session = start("local[2]")
+    session = start_session("local[2]")
     try:
-        intake, spent = Intake(Lake(session, str(lake)), str(recordings)), list[float]()
+        intake, spent = SegmentIntake(Lake(session, str(lake)), str(recordings)), list[float]()
         for number in range(1, _RUNNING + 1):
             _late(recordings, number)
             before = processor_s()
-            intake.step()
+            intake.run_batch()
             spent.append(processor_s() - before)
     finally:
         session.stop()

@@ -17,7 +17,7 @@ def main() -> None:
 
     def sink(event: Event) -> None:
         if not isinstance(event, SourceState):
-            print(history.add(event).sequence, flush=True)
+            print(history.record_snapshot(event).sequence, flush=True)
 
     poller = open_poller(bench_target(sys.argv[1]), interval_s=1.0)
     poller.start(sink)

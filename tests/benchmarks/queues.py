@@ -8,14 +8,14 @@ from statistics import median
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Target
-from qmon.engines.registry import engine
+from qmon.engines.registry import engine_named
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.operate.install.install import install, registered
+from qmon.operate.install.install import install_queue, read_registry
 
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 
@@ -46,14 +46,16 @@ def install_queues(
     target: Target, designs: tuple[str, ...] = TWELVE, ring_size: int = 20_000, first: int = 1
 ) -> list[Layout]:
     """Install a queue for each, named ``q1_design`` and so on in a schema of their own; ``first``: its number."""
-    postgres = engine("postgres")
+    postgres = engine_named("postgres")
     connection = postgres.connect(target, Session("setup"))
     try:
-        schema = queries.load("postgres", "control/create_schema", connection.version)
+        schema = queries.load_query("postgres", "control/create_schema", connection.version)
         if first == 1:
             connection.execute(Bound(queries.render(schema, {"schema": "bench"}, postgres)))
         return [
-            install(connection, postgres, design, schema="bench", queue=f"q{n}_{design}", ring_size=ring_size).layout
+            install_queue(
+                connection, postgres, design, schema="bench", queue=f"q{n}_{design}", ring_size=ring_size
+            ).layout
             for n, design in enumerate(designs, first)
         ]
     finally:
@@ -62,10 +64,10 @@ def install_queues(
 
 def installed_queues(target: Target) -> list[Layout]:
     """The queues that are installed there."""
-    postgres = engine("postgres")
+    postgres = engine_named("postgres")
     connection = postgres.connect(target, Session("setup"))
     try:
-        return list(registered(connection, postgres).values())
+        return list(read_registry(connection, postgres).values())
     finally:
         connection.close()
 

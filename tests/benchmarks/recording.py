@@ -24,12 +24,12 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.codec import encode
-from qmon.recording.format.figures import figures_of
+from qmon.recording.format.figures import figures_from_view
 from qmon.recording.format.records import End, Line, SessionLine
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
-from qmon.recording.write.recorder import Recorder, Status
+from qmon.recording.write.recorder import Recorder, RecorderStatus
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import FRAME_S
 from qmon.workload.load import Load
@@ -51,7 +51,7 @@ class Live:
     """A recorded run: its polls and their views, how the recording stood, and its seconds."""
 
     polls: list[tuple[Snapshot, View]]
-    status: Status
+    status: RecorderStatus
     seconds: float
 
 
@@ -118,10 +118,10 @@ def live_run(root: Path, seconds: float) -> Live:
 
             def sink(event: Event) -> None:
                 if isinstance(event, SourceState):
-                    recorder.changed(event)
+                    recorder.record_state(event)
                     return
-                polls.append((event, history.add(event)))
-                recorder.seen(*polls[-1])
+                polls.append((event, history.record_snapshot(event)))
+                recorder.record_snapshot(*polls[-1])
 
             poller = open_poller(target, layouts, interval_s=INTERVAL_S)
             began = time.monotonic()
@@ -138,29 +138,29 @@ def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], An
     ``vary``: what becomes of the figures.
     """
     polls = live.polls[-int(FRAME_S / INTERVAL_S) :]
-    figures = [json.loads(encode(figures_of(view))) for _, view in polls]
+    figures = [json.loads(encode(figures_from_view(view))) for _, view in polls]
     writer = RollingWriter(root, "0123456789ab", SessionLine("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
     at, count = _BEGIN, 0
-    writer.open(at, ())
+    writer.open_segment(at, ())
     for count in range(int(hours * 3600 / FRAME_S) * len(polls)):
         frame, place = divmod(count, len(polls))
         at = _BEGIN + FRAME_S * (frame + place / len(polls))
         snapshot, _ = polls[place]
         now_at = at + snapshot.sampled_at % 1e-3
         server = replace(snapshot.server, now_at=now_at)
-        writer.roll(at, ())
-        writer.snapshot(replace(snapshot, sequence=count + 1, sampled_at=now_at, taken_at=at, server=server), at)
+        writer.roll_segment(at, ())
+        writer.add_snapshot(replace(snapshot, sequence=count + 1, sampled_at=now_at, taken_at=at, server=server), at)
         said = vary(figures[place], at) | {"sequence": count + 1, "sampled_at": now_at}
         writer.add_line(Line("", 0, at, "figures", msgspec.json.encode(said)))
         writer.flush(at)
-    writer.seal(at, End("closed"))
-    return Day(root, sum(path.stat().st_size for path in segments(root)), count + 1, _BEGIN, at)
+    writer.seal_segment(at, End("closed"))
+    return Day(root, sum(path.stat().st_size for path in list_segments(root)), count + 1, _BEGIN, at)
 
 
 def _times(day: Day) -> tuple[float, list[float]]:
     """Milliseconds to read everything, and to show each of twenty moments of the day, in a replay that is open."""
     began = time.perf_counter()
-    count = sum(1 for _, line in open_recording(day.root).lines(0.0) if line.kind == "snapshot")
+    count = sum(1 for _, line in open_recording(day.root).read_lines(0.0) if line.kind == "snapshot")
     read_ms = (time.perf_counter() - began) * 1000
     if count != day.polls:
         raise RuntimeError(f"of {day.polls} polls {count} were read")

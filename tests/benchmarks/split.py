@@ -59,7 +59,7 @@ def counted(owner: Any, name: str, what: str, when: Callable[..., bool] = lambda
 
 def hours(wanted: threading.Event, file: Path) -> None:
     """Let the fold take in an hour of polls before the next one, where it is wanted."""
-    fold, remember = TargetHistory.add, InMemoryHistory.add
+    fold, remember = TargetHistory.record_snapshot, InMemoryHistory.record_view
     far = [0.0]
     memories: list[InMemoryHistory] = []
 

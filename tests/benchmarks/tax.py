@@ -146,7 +146,7 @@ def _window(load: Load, usage: ServerUsage, process: int | None, window_s: float
     qmon_s = processor_s(process) - qmon_s if process is not None else 0.0
     while load.counts.last_at() < ended:
         _settle(0.05)
-    flows = load.counts.between(began, ended).values()
+    flows = load.counts.flow_between(began, ended).values()
     took = ended - began
     return Window(
         qmon=used.seconds[QMON] / took,

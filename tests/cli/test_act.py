@@ -10,7 +10,7 @@ import pyodbc
 import pytest
 
 from qmon.cli.commands.act.run import exit_code
-from qmon.model.operations import Kind, OperationResult, OperationState
+from qmon.model.operations import OperationKind, OperationResult, OperationState
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
@@ -272,7 +272,7 @@ def test_hostile_names_change_nothing_but_what_they_should(shop: str, own_home: 
     ],
 )
 def test_exit_codes_tell_all_from_some(state: OperationState, done: int, skipped: int, code: int) -> None:
-    assert exit_code(OperationResult("o", Kind.PURGE, "jobs", state, done, skipped)) == code
+    assert exit_code(OperationResult("o", OperationKind.PURGE, "jobs", state, done, skipped)) == code
 
 
 def test_on_a_terminal_it_asks_and_no_is_the_default(shop: str, own_home: Path) -> None:

@@ -14,10 +14,10 @@ from typing import Any, cast
 import pytest
 
 import qmon
-from qmon.cli.commands.doctor.bundle import _polled
+from qmon.cli.commands.doctor.bundle import _poll_once
 from qmon.cli.session import ConnectedTarget
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.errors import Unreachable
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
@@ -141,9 +141,9 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
 
 @pytest.mark.server
 def test_a_target_that_cannot_be_polled_is_said_with_its_reason() -> None:
-    gone = choose("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
+    gone = find_target("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
     with pytest.raises(Unreachable, match="connection refused"):
-        _polled(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
+        _poll_once(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
 
 
 @pytest.mark.parametrize("name", ["x.rar", "there.zip", "no/folder/x.zip"])

@@ -127,7 +127,7 @@ def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -
     assert (found["warehouse"]["dsn"], found["warehouse"]["dsn_of"]) == (True, "user")
     assert found["shop"]["answered_s"] > 0
     assert (found["shop"]["dsn_of"], found["off"]["answered_s"]) == (None, None)
-    assert valid(done.stdout, "targets")["drivers"] == sorted({*odbc.installed_drivers(), *wheel.names()})
+    assert valid(done.stdout, "targets")["drivers"] == sorted({*odbc.installed_drivers(), *wheel.known_names()})
     assert "nothing listens on" in " ".join(call("targets").stdout.split())
     unasked = valid(call("targets", "--no-connect", "--output", "json").stdout, "targets")["targets"]
     assert {each["reachable"] for each in unasked} == {None}

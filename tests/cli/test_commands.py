@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 
 from qmon.config.file import read_config
-from qmon.model.groups.configured import name_of
+from qmon.model.groups.configured import configured_name
 from qmon.model.groups.group import Group
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from tests.cli.calling import call, run
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import query
@@ -77,9 +77,9 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     assert done.exit_code == 0, done.output
     assert "written to" in done.stderr
     (target,) = read_config(place).targets.values()
-    assert {name_of(queue) for queue in target.queues} == {"background_jobs", "queuemeta", EVIL}
+    assert {configured_name(queue) for queue in target.queues} == {"background_jobs", "queuemeta", EVIL}
     with qmon_connection(database) as connection:
-        found = resolve(connection, ENGINE, target.queues)
+        found = resolve_queues(connection, ENGINE, target.queues)
     assert not found.problems
     assert [replace(each, zones=()) for each in found.layouts] == [q for q in target.queues if isinstance(q, Layout)]
     written = [q for q in target.queues if isinstance(q, Group)]

@@ -14,15 +14,15 @@ import pytest
 from qmon.errors import BadInput, Unreachable
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.codec import encode
-from qmon.recording.format.records import Line, SessionLine, line
+from qmon.recording.format.records import Line, SessionLine, encode_line
 from qmon.stream import reading, source
-from qmon.stream.address import read_address
+from qmon.stream.address import parse_address
 from qmon.stream.reading import OpenStream
 from qmon.stream.source import ServedSource
 from tests.facts import wait_until
 
 HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\nQmon-Clock: 1.0\r\n"
-SESSION = line(Line("0", 1, 1.0, "session", encode(SessionLine("shop", "", "", "", "UTC", 2.0, 1.0))))
+SESSION = encode_line(Line("0", 1, 1.0, "session", encode(SessionLine("shop", "", "", "", "UTC", 2.0, 1.0))))
 
 
 @contextlib.contextmanager
@@ -57,7 +57,7 @@ def answering(*parts: bytes, forever: bytes = b"", pause_s: float = 0.01) -> Ite
 
 def opened(url: str) -> OpenStream:
     """A connection to it."""
-    return OpenStream(read_address(url, None, "a test"), time.monotonic)
+    return OpenStream(parse_address(url, None, "a test"), time.monotonic)
 
 
 DRIPS: dict[str, tuple[bytes, bytes]] = {
@@ -85,7 +85,7 @@ def test_a_server_that_drips_is_given_up_before_the_first_line(
 def watching(url: str) -> Iterator[Callable[[], list[str]]]:
     """The reasons that a source gives for being lost."""
     states: list[SourceState] = []
-    found = ServedSource(read_address(url, None, "a test"))
+    found = ServedSource(parse_address(url, None, "a test"))
     found.start(lambda event: states.append(event) if isinstance(event, SourceState) else None)
     try:
         yield lambda: [each.reason for each in states if each.phase is Phase.LOST]

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.metrics.access import tls_of, users_of
+from qmon.metrics.access import read_users, tls_context
 from qmon.metrics.server import MetricsServer
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.stream import reading, source
-from qmon.stream.address import read_address
-from qmon.stream.sending import Stream
+from qmon.stream.address import parse_address
+from qmon.stream.sending import PollStream
 from qmon.stream.source import ServedSource
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
@@ -34,7 +34,7 @@ LIVE = SourceState("shop", Phase.LIVE)
 
 
 @contextmanager
-def served(*streams: Stream, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
+def served(*streams: PollStream, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
     """A serve of these streams; its URL without a target."""
     server = MetricsServer(listen, [], streams=streams, **guard)  # type: ignore[arg-type]
     try:
@@ -51,7 +51,7 @@ def refusal(*arguments: str, **environment: str) -> str:
 
 
 def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
-    with served(Stream("shop", 2.0), Stream("db1/mails", 2.0)) as url:
+    with served(PollStream("shop", 2.0), PollStream("db1/mails", 2.0)) as url:
         assert "say which target: shop, db1/mails" in refusal(url)
         assert "target 'none' is not served; there is: shop, db1/mails" in refusal(url + "none")
         for target in ("shop", "db1/mails", "db1%2Fmails"):
@@ -79,17 +79,17 @@ def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.M
     }
     for text, why in said.items():
 
-        async def lines(self: Stream, text: bytes = text) -> AsyncGenerator[bytes, None]:
+        async def lines(self: PollStream, text: bytes = text) -> AsyncGenerator[bytes, None]:
             yield text
 
-        monkeypatch.setattr(Stream, "lines", lines)
-        with served(Stream("shop", 2.0)) as url:
+        monkeypatch.setattr(PollStream, "lines", lines)
+        with served(PollStream("shop", 2.0)) as url:
             assert why in refusal(url)
 
 
 def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, certificate: tuple[Path, Path]) -> None:
     trusted = ("--ca", str(certificate[0]))
-    with served(Stream("shop", 2.0), users=users_of(users), tls=tls_of(*certificate)) as url:
+    with served(PollStream("shop", 2.0), users=read_users(users), tls=tls_context(*certificate)) as url:
         named = url.replace("https://", "https://prometheus@") + "shop"
         place = url.removeprefix("https://").rstrip("/")
         assert "its certificate is not trusted" in refusal(url)
@@ -113,10 +113,10 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
 def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
     users: Path, certificate: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    stream = Stream("shop", 60.0, environment="staging")
-    stream.take(LIVE)
-    stream.take(poll(1))
-    with served(stream, users=users_of(users), tls=tls_of(*certificate)) as url:
+    stream = PollStream("shop", 60.0, environment="staging")
+    stream.publish_event(LIVE)
+    stream.publish_event(poll(1))
+    with served(stream, users=read_users(users), tls=tls_context(*certificate)) as url:
         named = url.replace("https://", "https://prometheus@") + "shop"
         terminal = Terminal("connect", named, "--ca", str(certificate[0]), home=tmp_path)
         terminal.expect("Password for 127.0.0.1:")
@@ -139,7 +139,7 @@ class Watching:
     """What a source gives. ``at``: on our clock, when each snapshot came."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self.source = ServedSource(read_address(url, None, "a test"), clock=clock)
+        self.source = ServedSource(parse_address(url, None, "a test"), clock=clock)
         self.states: list[SourceState] = []
         self.polls: list[Snapshot] = []
         self.source.start(self.take)
@@ -182,14 +182,14 @@ def test_polls_are_as_old_as_they_are_by_whatever_clocks() -> None:
     def ahead() -> float:
         return time.monotonic() + 5000.0
 
-    stream = Stream("shop", 60.0)
-    stream.take(LIVE)
-    stream.take(poll(1, age_s=50.0))
+    stream = PollStream("shop", 60.0)
+    stream.publish_event(LIVE)
+    stream.publish_event(poll(1, age_s=50.0))
     with served(stream) as url, watching(url, ahead) as found:
         found.sequences(1)
         age_s = ahead() - found.polls[0].taken_at
         assert 50.0 <= age_s < 60.0
-        stream.take(poll(2, age_s=-30.0))  # its clock has gone wrong: a poll is never of the future
+        stream.publish_event(poll(2, age_s=-30.0))  # its clock has gone wrong: a poll is never of the future
         found.sequences(1, 2)
         assert found.polls[1].taken_at <= ahead()
         assert (found.source.target, found.source.interval_s) == ("shop", 60.0)
@@ -201,19 +201,19 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     with watching(f"http://{listen}/shop") as found:
         assert f"qmon serve at {listen} cannot be reached" in found.phase(Phase.LOST).reason
-        stream = Stream("shop", 2.0)
-        stream.take(LIVE)
-        stream.take(poll(1))
+        stream = PollStream("shop", 2.0)
+        stream.publish_event(LIVE)
+        stream.publish_event(poll(1))
         server = MetricsServer(listen, [], streams=[stream])
         found.sequences(1)
         found.phase(Phase.LIVE)
-        stream.take(SourceState("shop", Phase.LOST, "no route to the database"))
+        stream.publish_event(SourceState("shop", Phase.LOST, "no route to the database"))
         assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own trouble, in its words"
         server.close()
         wait_until(lambda: "has ended" in "".join(each.reason for each in found.states), what="the end is said")
-        again = Stream("shop", 2.0)
-        again.take(LIVE)
-        again.take(poll(1))
+        again = PollStream("shop", 2.0)
+        again.publish_event(LIVE)
+        again.publish_event(poll(1))
         with served(again, listen=listen):
             found.sequences(1, 1)
             found.phase(Phase.LIVE)
@@ -221,29 +221,29 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
 
 def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "_RENEW_S", -1e9)  # a new one after each poll, and nobody notices
-    stream = Stream("shop", 2.0)
-    stream.take(LIVE)
-    stream.take(poll(1))
+    stream = PollStream("shop", 2.0)
+    stream.publish_event(LIVE)
+    stream.publish_event(poll(1))
     with served(stream) as url, watching(url) as found:
         for number in range(2, 6):
             found.sequences(*range(1, number))
-            stream.take(poll(number))
+            stream.publish_event(poll(number))
         found.sequences(1, 2, 3, 4, 5)
         assert [state.phase for state in found.states] == [Phase.CONNECTING, Phase.LIVE]
 
 
 def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "SILENT_S", 0.05)
-    stream = Stream("shop", 2.0, silence_s=60.0)
-    stream.take(LIVE)
+    stream = PollStream("shop", 2.0, silence_s=60.0)
+    stream.publish_event(LIVE)
     with served(stream) as url, watching(url) as found:
         wait_until(lambda: any("no whole line came from" in each.reason for each in found.states), what="it is lost")
 
 
 def test_what_is_no_address_is_refused_without_repeating_it() -> None:
     with pytest.raises(BadInput) as refused:
-        read_address("https://anna:hunter22@host:x/shop", None, "a test")
+        parse_address("https://anna:hunter22@host:x/shop", None, "a test")
     assert "hunter22" not in str(refused.value)
-    made = partial(read_address, ca=None, origin="a test")
+    made = partial(parse_address, ca=None, origin="a test")
     assert made("https://ops-1/a%20b").place == "ops-1:443"
     assert (made("http://[::1]:9777/x/y").place, made("http://[::1]:9777/x/y").target) == ("[::1]:9777", "x/y")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.engines.postgres.engine import FOLDERS, LIBRARY
+from qmon.engines.postgres.engine import DRIVER_FOLDERS, DRIVER_LIBRARY
 from tests.cli.calling import program, run, surroundings
 from tests.facts import odbc, query, wait_until
 
@@ -25,7 +25,7 @@ def logs() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made, "logs")
         folder.mkdir()
-        library = next(path for place in FOLDERS if (path := Path(place, LIBRARY)).is_file())
+        library = next(path for place in DRIVER_FOLDERS if (path := Path(place, DRIVER_LIBRARY)).is_file())
         folder.with_name("odbcinst.ini").write_text(
             f"[PostgreSQL Unicode]\nDriver={library}\nCommLog=1\nDebug=0\nLogdir={folder}\n"
         )

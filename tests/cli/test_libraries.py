@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.libraries.catalogue import libraries
+from qmon.libraries.catalogue import all_libraries
 from tests.cli.calling import call
 
-KNOWN = libraries(Path("/nowhere"))
+KNOWN = all_libraries(Path("/nowhere"))
 
 
 @pytest.mark.parametrize("name", sorted({library.name for library in KNOWN}))

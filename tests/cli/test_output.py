@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.output import header
+from qmon.cli.output import column_header
 from tests.cli.calling import call
 from tests.recording.test_replay_command import recorded
 from tests.schemas import valid
@@ -69,9 +69,13 @@ def test_each_form_tells_of_the_same(shop: str, recordings: Path) -> None:
         assert [line[key] for line in lines] == [each or "" for each in keys], arguments
         assert [each for each in keys if each and each not in table.stdout] == [], arguments
         for row, line in zip(told, lines, strict=True):
-            plain = {header(name) for name, value in row.items() if isinstance(value, str | int | float)} - {"schema"}
+            plain = {column_header(name) for name, value in row.items() if isinstance(value, str | int | float)} - {
+                "schema"
+            }
             assert plain <= set(line), arguments
-            assert [name for name, value in row.items() if value is None and line.get(header(name))] == [], arguments
+            assert [name for name, value in row.items() if value is None and line.get(column_header(name))] == [], (
+                arguments
+            )
 
 
 def test_a_moment_of_a_recording_is_told_in_each_form(recordings: Path) -> None:

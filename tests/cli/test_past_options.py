@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.past import of_replay, of_target
+from qmon.cli.past import replay_past, target_past
 from qmon.config.file import Config
-from qmon.recording.history.baselines import FILE
+from qmon.recording.history.baselines import FILE_NAME
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from tests.cli.calling import call
@@ -43,14 +43,14 @@ def test_the_file_beside_the_recordings_is_found(
     recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     replay = Replay(open_recording(recording), playing=False)
-    known = of_replay(replay, recording, None)
+    known = replay_past(replay, recording, None)
     assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
     nothing = Config(tmp_path / "qmon.toml")
-    live = of_target(target_of(NOWHERE).name, nothing, None, recording)
+    live = target_past(target_of(NOWHERE).name, nothing, None, recording)
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
-    assert of_target(target_of(NOWHERE).name, nothing, None, None).archive is None
-    (recording / FILE).write_text("[]")
-    assert "is no file of" in of_target(target_of(NOWHERE).name, nothing, None, recording).problem
+    assert target_past(target_of(NOWHERE).name, nothing, None, None).archive is None
+    (recording / FILE_NAME).write_text("[]")
+    assert "is no file of" in target_past(target_of(NOWHERE).name, nothing, None, recording).problem
     assert "is no file of" in capsys.readouterr().err
     named = usual(tmp_path, "elsewhere")
-    assert "elsewhere" in of_target(target_of(NOWHERE).name, nothing, named, recording).baselines.hours
+    assert "elsewhere" in target_past(target_of(NOWHERE).name, nothing, named, recording).baselines.hours

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from tests.cli.calling import call, program, surroundings
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states
@@ -81,7 +81,7 @@ def test_a_refused_requeue_repeats_no_payload_anywhere(
     assert reason.replace("ERROR: ", "") in str(notes).replace('\\"', '"')
     told = outputs(database, tmp_path / "state", str(operation))
     told |= {"the requeue": done.output, "the recorder": said}
-    told |= {f"recorded {path.name}": text_of(path).decode() for path in segments(recorded)}
+    told |= {f"recorded {path.name}": text_of(path).decode() for path in list_segments(recorded)}
     assert [where for where, text in told.items() if CARD in text] == []
 
 

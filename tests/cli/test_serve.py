@@ -13,8 +13,8 @@ import pytest
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import MetricsServer
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.format.records import read_line
-from qmon.recording.read.paths import segments
+from qmon.recording.format.records import parse_line
+from qmon.recording.read.paths import list_segments
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
@@ -85,7 +85,7 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             assert answer(url, "readyz") == (200, "shop: polled\ngone: not polled\n")
             assert answer(url, "other")[0] == 404
             with urlopen(url.replace("metrics", "stream?target=shop"), timeout=30) as stream:  # noqa: S310
-                kinds = [read_line(stream.readline()) for _ in range(3)]
+                kinds = [parse_line(stream.readline()) for _ in range(3)]
                 assert [each and each.kind for each in kinds] == ["session", "session", "snapshot"]
             assert 'qmon_target_up{target="shop"}' in (tmp_path / "qmon.prom").read_text()
             child.send_signal(signal.SIGTERM)
@@ -95,7 +95,7 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
         finally:
             child.kill()
     assert not (tmp_path / "qmon.prom").exists()
-    assert not any(path.name.startswith("_") for path in segments(tmp_path / "kept"))
+    assert not any(path.name.startswith("_") for path in list_segments(tmp_path / "kept"))
     assert len(sequences(tmp_path / "kept")) >= 2
 
 
@@ -114,9 +114,9 @@ def test_it_is_ready_once_a_target_is_polled_and_lists_each() -> None:
     server = MetricsServer("127.0.0.1:0", [shop, gone])
     try:
         assert answer(server.url, "readyz") == (503, "shop: not polled\ngone: not polled\n")
-        shop.seen(view([]))
+        shop.record_view(view([]))
         assert answer(server.url, "readyz") == (200, "shop: polled\ngone: not polled\n")
-        shop.take(SourceState("shop", Phase.LOST, "gone"))
+        shop.record_event(SourceState("shop", Phase.LOST, "gone"))
         assert answer(server.url, "readyz")[0] == 503
     finally:
         server.close()

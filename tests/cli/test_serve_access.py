@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from qmon.metrics.access import Users, tls_of, users_of
+from qmon.metrics.access import Users, read_users, tls_context
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import MetricsServer
 from tests.cli.calling import call
@@ -99,7 +99,7 @@ def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:
         basic("prometheus", "x" * 73),
         basic("prometheus", PASSWORD + "\0"),
     )
-    with serving(users_of(users)) as url:
+    with serving(read_users(users)) as url:
         for path in ("metrics", "readyz", "stream", "other"):
             assert asked(url.replace("metrics", path)) == 401
         assert asked(url.replace("metrics", "healthz")) == 200
@@ -111,7 +111,7 @@ def test_metrics_and_names_of_targets_need_the_password(users: Path) -> None:
 def test_tls_is_served_and_who_says_nothing_holds_up_nobody(
     certificate: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with serving(tls=tls_of(*certificate)) as url:
+    with serving(tls=tls_context(*certificate)) as url:
         assert url.startswith("https://")
         place = ("127.0.0.1", int(url.split(":")[2].split("/")[0]))
         with socket.create_connection(place), socket.create_connection(place) as plain:
@@ -123,7 +123,7 @@ def test_tls_is_served_and_who_says_nothing_holds_up_nobody(
 
 
 def test_other_machines_are_served_with_tls_and_a_password_only(users: Path, certificate: tuple[Path, Path]) -> None:
-    with serving(users_of(users), tls_of(*certificate), "0.0.0.0:0") as url:
+    with serving(read_users(users), tls_context(*certificate), "0.0.0.0:0") as url:
         assert asked(url, trusted=certificate[0]) == 401
         assert asked(url, basic("prometheus", PASSWORD), certificate[0]) == 200
     tls = ("--certificate", str(certificate[0]), "--key", str(certificate[1]))

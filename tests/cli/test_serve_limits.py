@@ -15,11 +15,11 @@ import pytest
 from qmon.errors import BadInput
 from qmon.metrics import access, connections
 from qmon.metrics import server as serving
-from qmon.metrics.access import Users, tls_of, users_of
+from qmon.metrics.access import Users, read_users, tls_context
 from qmon.metrics.readings import TargetReadings
 from qmon.metrics.server import MetricsServer
 from qmon.monitor.source import Phase, SourceState
-from qmon.stream.sending import Stream
+from qmon.stream.sending import PollStream
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 from tests.cli.dripping import answer_to, dripping, place_of
@@ -32,10 +32,10 @@ resource = pytest.importorskip("resource", reason="about limits that only POSIX 
 
 
 @contextlib.contextmanager
-def running(*streams: Stream, queues: int = 3, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
+def running(*streams: PollStream, queues: int = 3, listen: str = "127.0.0.1:0", **guard: object) -> Iterator[str]:
     """A server of one target; its URL."""
     readings = TargetReadings("shop", Clock())
-    readings.seen(view([queue(f"queue {number}") for number in range(queues)]))
+    readings.record_view(view([queue(f"queue {number}") for number in range(queues)]))
     server = MetricsServer(listen, [readings], streams=streams, **guard)  # type: ignore[arg-type]
     try:
         yield server.url
@@ -58,14 +58,14 @@ def many_files() -> Iterator[None]:
 def test_a_thousand_dripping_clients_do_not_keep_a_scrape_from_its_answer(
     encrypted: bool, certificate: tuple[Path, Path], many_files: None
 ) -> None:
-    tls, trusted = (tls_of(*certificate), certificate[0]) if encrypted else (None, None)
+    tls, trusted = (tls_context(*certificate), certificate[0]) if encrypted else (None, None)
     with running(tls=tls) as url, dripping(place_of(url), MANY, tls=encrypted) as drippers:
         threads = threading.active_count()
         for _ in range(5):
             assert asked(url, trusted=trusted) == 200
             connected, said = drippers.answers()
             assert said == b"", "none of them has finished"
-            assert 0 < connected <= connections.MOST_PER_ADDRESS, "the oldest have made room"
+            assert 0 < connected <= connections.MAX_PER_ADDRESS, "the oldest have made room"
         assert threading.active_count() <= threads, "no client has a thread"
 
 
@@ -87,13 +87,13 @@ def test_the_address_with_the_most_connections_makes_room(monkeypatch: pytest.Mo
 
 def test_a_client_that_reads_a_stream_is_never_dropped_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 4)
-    stream = Stream("shop", 60.0)
+    stream = PollStream("shop", 60.0)
     with running(stream) as url, socket.create_connection(place_of(url), timeout=30) as reader:
         reader.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
         wait_until(lambda: stream.clients == 1, what="it reads")
         with dripping(place_of(url), 40) as drippers:
             wait_until(lambda: drippers.answers()[0] <= 4, what="most are dropped")
-            stream.take(SourceState("shop", Phase.LOST, "no route"))
+            stream.publish_event(SourceState("shop", Phase.LOST, "no route"))
             said = b""
             while b"no route" not in said:
                 said += (part := reader.recv(65_536))
@@ -127,7 +127,7 @@ def test_a_request_has_a_deadline_as_a_whole(begin: bytes, monkeypatch: pytest.M
 
 def test_a_handshake_has_the_same_deadline(certificate: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "REQUEST_S", 0.3)
-    with running(tls=tls_of(*certificate)) as url, dripping(place_of(url), 3, tls=True) as drippers:
+    with running(tls=tls_context(*certificate)) as url, dripping(place_of(url), 3, tls=True) as drippers:
         wait_until(lambda: drippers.answers() == (0, b""), what="they are cut although they send")
 
 
@@ -190,7 +190,7 @@ FOREIGN = (
 
 
 def test_names_that_are_not_its_own_are_refused_on_every_path() -> None:
-    with running(Stream("shop", 60.0), hosts=["ops-1", "192.0.2.7"]) as url:
+    with running(PollStream("shop", 60.0), hosts=["ops-1", "192.0.2.7"]) as url:
         place = place_of(url)
         for path in ("/metrics", "/stream", "/readyz", "/healthz", "/other"):
             for host in FOREIGN:
@@ -205,7 +205,7 @@ def test_names_that_are_not_its_own_are_refused_on_every_path() -> None:
 
 
 def test_pages_of_other_sites_are_refused() -> None:
-    with running(Stream("shop", 60.0)) as url:
+    with running(PollStream("shop", 60.0)) as url:
         place = place_of(url)
         here = f"127.0.0.1:{place[1]}"
         for header, status in (
@@ -256,7 +256,7 @@ class Work:
     def of(self, users: Users, name: str, password: str) -> tuple[bool, int]:
         """The result of a check, and its work in rounds of bcrypt."""
         self.work.clear()
-        return users.verify((name.encode(), password.encode())), sum(self.work)
+        return users.verify_password((name.encode(), password.encode())), sum(self.work)
 
 
 def hashed(costs: Sequence[int]) -> Users:
@@ -279,7 +279,7 @@ def test_names_that_are_unknown_take_the_same_work_as_known_ones(
 def test_a_flood_of_wrong_passwords_is_checked_one_at_a_time_and_soon_no_more(
     users: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    allowed = users_of(users)
+    allowed = read_users(users)
     work = Work(monkeypatch)
     with running(users=allowed) as url:
         assert asked(url, basic("prometheus", PASSWORD)) == 200
@@ -303,7 +303,7 @@ def test_a_flood_of_wrong_passwords_is_checked_one_at_a_time_and_soon_no_more(
 
 async def test_wrong_passwords_of_one_address_do_not_count_for_another_and_are_forgotten() -> None:
     clock = Clock()
-    gate = access.Gate(hashed([4]), clock)
+    gate = access.PasswordGate(hashed([4]), clock)
     try:
         for _ in range(access.WRONG_PER_MINUTE):
             assert await gate.status_for("192.0.2.1", basic("nobody", "x")) == 401
@@ -320,7 +320,7 @@ def test_a_hash_that_takes_minutes_to_check_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "users"
     path.write_text(f"anna:{bcrypt.hashpw(b'x', bcrypt.gensalt(4)).decode().replace('$04$', '$31$')}\n")
     with pytest.raises(BadInput, match="line 1 has a bcrypt cost above 16"):
-        users_of(path)
+        read_users(path)
 
 
 def test_a_process_without_files_to_spare_makes_room_too() -> None:

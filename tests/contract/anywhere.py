@@ -15,7 +15,7 @@ from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Tar
 from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.context import OperatorContext
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from tests.contract.engines import as_application
 from tests.contract.watching import target_of
 
@@ -123,7 +123,7 @@ class Place:
     def made(self, design: str, queue: str = "", *, timeout_s: float = 300.0, ring_size: int = 64) -> Layout:
         """Install a queue, called like its design unless it is said how; its layout."""
         with self.opened() as connection:
-            return install(
+            return install_queue(
                 connection,
                 self.engine,
                 design,
@@ -142,7 +142,7 @@ class Place:
 
     def called(self, layout: Layout, verb: str, *literals: str) -> str:
         """The statement that calls a routine of an installed design with these literals."""
-        name = layout.routine(verb)
+        name = layout.routine_for(verb)
         assert name is not None, f"{layout.design} has no {verb}"
         quoted, arguments = self.engine.quote(name.parts), ", ".join(literals)
         if self.sqlserver:

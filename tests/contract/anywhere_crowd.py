@@ -14,7 +14,7 @@ from typing import Final
 from qmon.engines.base import Connection, Value
 from qmon.errors import QueryFailed, Unreachable
 from qmon.model.layout.layout import Layout
-from qmon.workload.statements import Statements
+from qmon.workload.statements import WorkloadStatements
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
 
 PUSHERS: Final = 4
@@ -143,7 +143,7 @@ class Crowd:
         if row is not None:
             with connection.transaction():
                 done: dict[str, Value] = {"id": str(row[0]), "attempt": int(str(row[2]))}
-                if self._uses(connection).value(connection, "complete", done) == 1:
+                if self._uses(connection).fetch_value(connection, "complete", done) == 1:
                     self._note(connection, row, subscriber)
         return row is not None
 
@@ -177,10 +177,10 @@ class Crowd:
                 if self.ledger()[1] == self.messages or time.monotonic() > until:
                     return
                 use = self._uses(connection)
-                if use.has("requeue"):
-                    use.value(connection, "requeue", {"timeout": 0.0, "limit": 500, "max_attempts": 1_000_000})
-                if use.has("repair"):
-                    use.repair(connection, 0.0)
+                if use.has_routine("requeue"):
+                    use.fetch_value(connection, "requeue", {"timeout": 0.0, "limit": 500, "max_attempts": 1_000_000})
+                if use.has_routine("repair"):
+                    use.repair_ring(connection, 0.0)
 
-    def _uses(self, connection: Connection) -> Statements:
-        return Statements(self.place.engine, self.layout, connection.version)
+    def _uses(self, connection: Connection) -> WorkloadStatements:
+        return WorkloadStatements(self.place.engine, self.layout, connection.version)

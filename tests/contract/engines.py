@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.engines.base import Bound, Connection, Session, Statement, Target, Value
 from qmon.engines.registry import engine_for
 
 
 def target(text: str) -> Target:
     """The target that a user means by ``text``, with no configuration and an empty environment."""
-    return choose(text, Config(Path("qmon.toml")), {}).target
+    return find_target(text, Config(Path("qmon.toml")), {}).target
 
 
 def open_target(text: str, session: Session | None = None) -> Connection:

@@ -233,7 +233,7 @@ class Hostile:
             self.raw.execute("INSERT INTO q (tenant, seq, status, lot, payload) VALUES ('b', 1, 3, 0, 'in its place')")
         now = after
         for _ in range(3):
-            latest = [each for each in self.operator.operations() if each.kind == self.table.act]
+            latest = [each for each in self.operator.read_operations() if each.kind == self.table.act]
             if not latest or latest[0].state is OperationState.RUNNING:
                 return
             prepared = self.operator.undo(latest[0].id)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from qmon.model.operations import Operation, OperationState
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from qmon.operate.operator import Operator
 from tests.cli.calling import program, surroundings
 from tests.contract.operating import desk_at
@@ -58,7 +58,9 @@ class Victim:
     def __init__(self, url: str, folder: Path, rows: int, chance: random.Random) -> None:
         self.url, self.folder, self.rows, self.chance = url, folder, rows, chance
         with opened(url) as connection:
-            made = install(connection, ENGINE, "status", schema="public", queue="orders", owner_held_while_working=True)
+            made = install_queue(
+                connection, ENGINE, "status", schema="public", queue="orders", owner_held_while_working=True
+            )
         self.layout = made.layout
         self.operator = Operator(desk_at(url, folder))
 
@@ -144,7 +146,7 @@ class Victim:
 
     def last(self) -> Operation | None:
         """The latest operation there is."""
-        return next(iter(self.operator.operations(limit=1)), None)
+        return next(iter(self.operator.read_operations(limit=1)), None)
 
     def _blow(self, act: Act, struck: Struck) -> None:
         before = self.last()
@@ -193,7 +195,7 @@ class Victim:
 
     def purged(self) -> Operation:
         """The purge that is to be undone: the one that took all."""
-        purges = [each for each in self.operator.operations() if each.kind == "purge" and each.done == self.rows]
+        purges = [each for each in self.operator.read_operations() if each.kind == "purge" and each.done == self.rows]
         return purges[0]
 
     def _stores(self, kind: str) -> list[str]:

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from qmon.engines.base import Connection
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.samples.listing import PAGE, ListedSample, Listing, PageSample
+from qmon.model.samples.listing import PAGE_SIZE, ListedSample, Listing, PageSample
 from qmon.model.samples.polled import MessageSample
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.poll.poller import POLL
-from qmon.monitor.probes.listing import closer, page_of, page_statement
-from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.listing import closer_listing, page_from_results, statements_for_page
+from qmon.monitor.probes.queue import QueueProbes, QueueSpec
 from qmon.monitor.probes.statements import Results, StatementCache
 from tests.facts import connected, query
 from tests.queues import ENGINE, target_of
@@ -39,18 +39,18 @@ class Reader:
     def messages(self, listing: Listing) -> tuple[tuple[MessageSample, ...], PageSample]:
         """The messages of a page."""
         results = self._results(listing)
-        self.probes.page_read = closer(self.probes, listing, results)
+        self.probes.page_read = closer_listing(self.probes, listing, results)
         if self.probes.page_read is not None:
             results = self._results(self.probes.page_read)
-        found = page_of(self.probes, listing, results)
+        found = page_from_results(self.probes, listing, results)
         assert found is not None
         return found
 
     def _results(self, listing: Listing) -> Results:
         statements = StatementCache(ENGINE, self.connection.version)
         results: Results = {}
-        for each in page_statement(statements, self.probes, listing):
-            rows = records(ListedSample, self.connection.fetch(each.bound))
+        for each in statements_for_page(statements, self.probes, listing):
+            rows = to_records(ListedSample, self.connection.fetch(each.bound))
             self.read = len(rows)
             results[each.key] = tuple(rows)
         return results
@@ -61,7 +61,7 @@ class Reader:
         while listing is not None:
             ids, page = self.page(listing)
             yield ids, page
-            assert self.read <= PAGE + 4
+            assert self.read <= PAGE_SIZE + 4
             listing = None if page.next is None else replace(listing, after=page.next)
 
     def ids(self, state: str, *, descending: bool = False) -> list[str]:
@@ -74,10 +74,10 @@ def reading(url: str, *layouts: Layout) -> Iterator[Reader]:
     """A connection like that of the poller, and the queue as it is resolved there; without layouts one installed."""
     connection = ENGINE.connect(target_of(url), POLL)
     try:
-        resolved = resolve(connection, ENGINE, layouts)
+        resolved = resolve_queues(connection, ENGINE, layouts)
         assert not resolved.problems, resolved.problems
         (found,) = resolved.layouts
-        spec = Spec(found, resolved.facts[found.queue])
+        spec = QueueSpec(found, resolved.facts[found.queue])
         yield Reader(connection, QueueProbes(StatementCache(ENGINE, connection.version), spec))
     finally:
         connection.close()
@@ -132,7 +132,7 @@ BY_ID = "CREATE INDEX ON jobs (status, id)"
 
 def touched(reader: Reader, listing: Listing) -> int:
     """Pages of the server's memory that reading a page touches."""
-    (asked,) = page_statement(StatementCache(ENGINE, reader.connection.version), reader.probes, listing)
+    (asked,) = statements_for_page(StatementCache(ENGINE, reader.connection.version), reader.probes, listing)
     explained = replace(
         asked.bound.statement, text=f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {asked.bound.statement.text}", columns=()
     )

@@ -57,7 +57,7 @@ def pgbouncer(
         (folder / "ini").write_text("\n".join(lines) + "\n")
         account = server_account()
         for path in (folder, folder / "ini"):
-            account.own(path)
+            account.give_ownership(path)
         user = ["-u", account.name] if account.other else []
         running = subprocess.Popen(
             [PGBOUNCER, "-q", *user, folder / "ini"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from qmon.demo.account import Account
 from qmon.demo.places import DemoFolder
-from qmon.demo.programs import last_words
+from qmon.demo.programs import last_lines
 from qmon.demo.server import SUPERUSER, EmbeddedServer
 from qmon.errors import Unreachable
 from tests.facts import query, wait_until
@@ -22,9 +22,9 @@ class Standby(EmbeddedServer):
 
     def start(self) -> None:
         """Copy the primary and start, or start again."""
-        if self._place is None:
-            self._make()
-        self._launch()
+        if self._demo_folder is None:
+            self._create_server()
+        self._launch_server()
 
     def _initdb(self, place: DemoFolder, account: Account) -> None:
         where = ["-h", str(self._primary.socket_dir), "-p", str(self._primary.port), "-U", SUPERUSER]
@@ -36,10 +36,10 @@ class Standby(EmbeddedServer):
             "--write-recovery-conf",
             "--no-sync",
         ]
-        made = self._ready_programs()._start("pg_basebackup", [*where, *options], -1)
+        made = self._require_programs()._start_program("pg_basebackup", [*where, *options], -1)
         said, _ = made.communicate()
         if made.returncode:
-            raise Unreachable(f"pg_basebackup failed: {last_words(said)}")
+            raise Unreachable(f"pg_basebackup failed: {last_lines(said)}")
 
     def caught_up(self, database: str) -> None:
         """Wait until all that the primary has written is replayed here."""

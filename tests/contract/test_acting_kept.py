@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState, RedriveLimits
 from qmon.model.reasons import Reason
 from qmon.monitor.one_shot import view_over
-from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from tests.contract.operating import applied, desk_at
@@ -254,7 +254,7 @@ def test_an_archive_refuses_masked_columns(database: str, role: str) -> None:
     payload = str(layout.payload)
     label(database, named(role), payload)
     with opened(role) as connection, pytest.raises(BadInput, match=f"{payload}: it is masked for our role"):
-        check(connection, ENGINE, layout)
+        check_can_archive(connection, ENGINE, layout)
 
 
 @pytest.mark.usefixtures("unlabelled")
@@ -290,13 +290,13 @@ def test_an_archive_whose_rows_a_trigger_puts_back_fails_and_moves_nothing(datab
     before = query(database, "SELECT CAST(j AS text) FROM jobs AS j ORDER BY 1")
     stop = threading.Event()
     archiver = Archiver(
-        lambda: ENGINE.connect(target_of(database), SESSION), ENGINE, layout, archive_pace(10, 0.0), stop
+        lambda: ENGINE.connect(target_of(database), ARCHIVE_SESSION), ENGINE, layout, archive_pace(10, 0.0), stop
     )
     with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts others: spring"):
         # Without the check this never ends: what is archived comes back.
         archiver.run(lambda now: stop.set() if now.moved > 100 else None, until_empty=True)
-    assert (archiver.outcome().moved, archiver.outcome().ended) == (0, "failed")
+    assert (archiver.result().moved, archiver.result().ended) == (0, "failed")
     assert query(database, "SELECT CAST(j AS text) FROM jobs AS j ORDER BY 1") == before
     query(database, "DROP TRIGGER spring ON jobs")
     archiver.run(until_empty=True)
-    assert archiver.outcome().moved == 30
+    assert archiver.result().moved == 30

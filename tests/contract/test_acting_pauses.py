@@ -45,7 +45,7 @@ def test_purge_requeue_and_their_undo_go_on_while_pushers_and_poppers_are_paused
     operator = Operator(desk_at(database, tmp_path))
     for side in Side:
         assert applied(operator.pause(layout, side, for_s=120)).done == 1
-    assert {pause.side for pause in operator.pauses()} == set(Side)
+    assert {pause.side for pause in operator.read_pauses()} == set(Side)
     owners = frozenset(OwnerState)
     requeued = applied(operator.requeue(layout, Choice(owner_states=owners)))
     purged = applied(operator.purge(layout, Choice(ids=tuple(map(str, range(26, 41))))))

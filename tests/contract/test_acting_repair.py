@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Kind, OperationState
+from qmon.model.operations import OperationKind, OperationState
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.context import ReadOnly
@@ -64,7 +64,7 @@ def test_holes_and_orphans_that_were_seen_are_repaired(database: str, tmp_path: 
     draw(database, pop_sequence, 3)  # poppers died with 1, 2 and 3
     prepared = aged(database, tmp_path, layout, 3)
     plan = prepared.plan
-    assert (plan.kind, plan.unit, plan.refused, plan.undo.possible) == (Kind.REPAIR, "numbers", None, False)
+    assert (plan.kind, plan.unit, plan.refused, plan.undo.possible) == (OperationKind.REPAIR, "numbers", None, False)
     assert "holes 1; orphans 2, 3" in plan.predicate
     assert [row.id for row in plan.first] == ["2", "3", "1"]
     if design != "ring_pointer":

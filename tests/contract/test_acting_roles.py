@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.session import Chosen
+from qmon.cli.session import ChosenTarget
 from qmon.config.file import Config
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, OwnerState, Side
-from qmon.monitor.catalog.resolve import resolve
-from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.model.operations import Choice, OperationKind, OwnerState, Side
+from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
-from qmon.operate.install.roles import Role, carry_out, plan
+from qmon.operate.install.roles import Role, plan_setup, run_setup
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
@@ -38,9 +38,9 @@ ANY = Choice(owner_states=frozenset(OwnerState))
 def set_up(url: str, role: Role) -> None:
     """What ``qmon setup`` does, by the owner of the database."""
     with opened(url) as connection:
-        resolved = resolve(connection, ENGINE, [], by_shape=False, readable_only=False)
+        resolved = resolve_queues(connection, ENGINE, [], by_shape=False, readable_only=False)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
-        outcomes = carry_out(connection, plan(connection, ENGINE, role, ids, resolved.layouts))
+        outcomes = run_setup(connection, plan_setup(connection, ENGINE, role, ids, resolved.layouts))
     assert [each for each in outcomes if each.problem] == []
 
 
@@ -84,7 +84,7 @@ def test_an_operator_may_do_everything_and_nothing_else(
     batch = queues["batch_fast"]
     with login(clean_roles, "operator") as url:
         operator = Operator(desk_at(url, tmp_path))
-        (before,) = (each for each in operator.operations() if each.kind is Kind.PURGE)
+        (before,) = (each for each in operator.read_operations() if each.kind is OperationKind.PURGE)
         assert applied(operator.undo(before.id)).done == 1
         requeued = applied(operator.requeue(batch, ANY))
         assert requeued.done == 1
@@ -114,9 +114,11 @@ def test_an_operator_may_do_everything_and_nothing_else(
 
 def archived(url: str, layout: Layout) -> None:
     with opened(url) as connection:
-        check(connection, ENGINE, layout)
+        check_can_archive(connection, ENGINE, layout)
     pace = archive_pace(10, 0.0)
-    archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, threading.Event())
+    archiver = Archiver(
+        lambda: ENGINE.connect(target_of(url), ARCHIVE_SESSION), ENGINE, layout, pace, threading.Event()
+    )
     assert archiver.run(until_empty=True).moved == 1
 
 
@@ -143,7 +145,7 @@ def refused_all(
     """Why every action that there is is refused; applying each is tried."""
     operator = Noted(Operator(at))
     batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
-    done = next(each.id for each in operator.operations() if each.kind is Kind.PURGE)
+    done = next(each.id for each in operator.operations() if each.kind is OperationKind.PURGE)
     plans: dict[str, PreparedAction] = {
         "requeue": operator.requeue(batch, ANY),
         "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),
@@ -202,9 +204,13 @@ def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str
         popper.execute("SELECT * FROM fifo_pop()").fetchall()
         target, nothing = target_of(clean_roles), Config(Path(os.devnull))
         ways: tuple[tuple[OperatorContext, type[Exception], str], ...] = (
-            (Chosen(target, (), nothing).operator_context(read_only=True), ReadOnly, "--read-only"),
-            (Chosen(replace(target, read_only=True), (), nothing).operator_context(), ReadOnly, "read_only = true"),
-            (Chosen(target_of(watcher), (), nothing).operator_context(), BadInput, "may"),
+            (ChosenTarget(target, (), nothing).operator_context(read_only=True), ReadOnly, "--read-only"),
+            (
+                ChosenTarget(replace(target, read_only=True), (), nothing).operator_context(),
+                ReadOnly,
+                "read_only = true",
+            ),
+            (ChosenTarget(target_of(watcher), (), nothing).operator_context(), BadInput, "may"),
         )
         before = whole(clean_roles)
         for at, problem, said in ways:
@@ -212,7 +218,7 @@ def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str
             assert [name for name, reason in why.items() if said not in reason] == []
             assert whole(clean_roles) == before
         with opened(watcher) as connection, pytest.raises(BadInput, match="this helps: GRANT"):
-            check(connection, ENGINE, queues["batch_fast"])
+            check_can_archive(connection, ENGINE, queues["batch_fast"])
         assert whole(clean_roles) == before
         assert query(clean_roles, f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid(popper)}")
         popper.rollback()

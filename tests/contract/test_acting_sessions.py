@@ -15,7 +15,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, OperationState, OwnerState
+from qmon.model.operations import Choice, OperationKind, OperationState, OwnerState
 from qmon.operate.actions.end_session import prepare_end_session
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.actions.sessions import EndSessions
@@ -94,7 +94,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
     with waiting(database) as waiter:
         prepared = prepare_end_session(context, session, began(database, session))
         plan = prepared.plan
-        assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_SESSION, 1, None, False)
+        assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (OperationKind.END_SESSION, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
         assert "mailer" in told and "blocks 1 session, 1 of them directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
@@ -261,7 +261,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
         assert prepare_requeue_sessions(context, layout, Choice()).plan.refused  # not older than the timeout of 5 m
         prepared = prepare_requeue_sessions(context, layout, now)
         plan = prepared.plan
-        assert (plan.kind, plan.unit, plan.count, plan.refused) == (Kind.REQUEUE, "session", 1, None)
+        assert (plan.kind, plan.unit, plan.count, plan.refused) == (OperationKind.REQUEUE, "session", 1, None)
         assert [row.owner for row in plan.first] == [f"mailer ({session})"]
         assert "1 message will be ready again" in "\n".join(plan.consequences)
         assert [each.count for each in plan.left_out] == [1]  # the pusher, of whom no row is there to see

@@ -158,7 +158,7 @@ def test_each_key_names_its_own_row_only(any_bytes: str, tmp_path: Path, at: int
     assert set(ids) == wanted, "no two keys are shown the same"
     operator = Operator(desk_at(any_bytes, tmp_path))
     id = sorted(wanted)[at]
-    message = operator.message(layout, id)
+    message = operator.read_message(layout, id)
     assert message is not None
     (name,) = (bytes_from_text(str(column.value)) for column in message.columns if column.name == "name")
     assert tenant or name == bytes_from_text(id)

@@ -8,9 +8,9 @@ import pytest
 
 from qmon.engines.base import Connection, Value
 from qmon.engines.sql import queries
-from qmon.monitor.doctor import checkup, rights
-from qmon.operate.install.install import registered, uninstall
-from qmon.workload.statements import Statements
+from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.operate.install.install import read_registry, uninstall_queue
+from qmon.workload.statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows
 from tests.contract.watching import watching
 from tests.facts import wait_until
@@ -26,8 +26,8 @@ def test_every_design_is_installed_pushed_to_popped_from_and_taken_away(place: P
             place.push(connection, layout, 3)
             popped = [place.pop(connection, layout) for _ in range(4)]
             assert [row is not None for row in popped] == [True, True, True, False], design
-            uninstall(connection, place.engine, design)
-        assert registered(connection, place.engine) == {}
+            uninstall_queue(connection, place.engine, design)
+        assert read_registry(connection, place.engine) == {}
 
 
 @pytest.mark.each_form
@@ -35,19 +35,19 @@ def test_every_routine_of_every_design_does_its_work(place: Place, *, whole: boo
     with place.opened() as connection:
         for design in queries.designs(place.engine.name) if whole else ("batch_fast", "flag", "ring_classic", "heap"):
             layout = place.made(design)
-            use = Statements(place.engine, layout, connection.version)
+            use = WorkloadStatements(place.engine, layout, connection.version)
             pushed = pushed_by_every_way(connection, use)
-            assert use.depth(connection) == pushed, design
+            assert use.count_ready(connection) == pushed, design
             with rolled_back(connection):
-                assert connection.fetch(use.hold(2)).rows == ((2,),), design
+                assert connection.fetch(use.hold_statement(2)).rows == ((2,),), design
             if layout.traits.completes:
                 completed_by_every_way(connection, use, pushed)
             else:
                 popped_by_every_way(place, connection, use, pushed)
-            assert use.depth(connection) == 0, design
-            if use.has("repair"):
-                assert use.repair(connection, 0.0) == 0, design
-            if layout.routine("reset") is not None:
+            assert use.count_ready(connection) == 0, design
+            if use.has_routine("repair"):
+                assert use.repair_ring(connection, 0.0) == 0, design
+            if layout.routine_for("reset") is not None:
                 place.push(connection, layout, 2)
                 assert rows(connection, place.called(layout, "reset")) == ((2,),)
                 assert place.popped(connection, layout) == ["m0", "m1"]
@@ -60,59 +60,59 @@ def routines(place: Place) -> set[str]:
     return {str(row[0]) for row in place.ask("SELECT name FROM sys.procedures")} if place.sqlserver else set()
 
 
-def pushed_by_every_way(connection: Connection, use: Statements) -> int:
+def pushed_by_every_way(connection: Connection, use: WorkloadStatements) -> int:
     """Messages pushed one by one and, where the design can, many at once; how many."""
     for number in range(3):
-        assert use.push(connection, f"one {number}") is not None
-    return 3 + (use.push_batch(connection, ["many 0", "many 1"]) if use.has("push_batch") else 0)
+        assert use.push_message(connection, f"one {number}") is not None
+    return 3 + (use.push_batch(connection, ["many 0", "many 1"]) if use.has_routine("push_batch") else 0)
 
 
-def completed_by_every_way(connection: Connection, use: Statements, pushed: int) -> None:
+def completed_by_every_way(connection: Connection, use: WorkloadStatements, pushed: int) -> None:
     """Of a design whose messages are completed: take, complete, fail, requeue and archive."""
     layout, state = use.layout, use.layout.state
     assert state is not None
-    (first,) = connection.fetch(use.bound("take")).rows
+    (first,) = connection.fetch(use.bind("take")).rows
     done: dict[str, Value] = {"id": str(first[0]), "attempt": int(str(first[2]))}
-    assert [use.value(connection, "complete", done) for _ in range(2)] == [1, 0], layout.design
-    (second,) = connection.fetch(use.bound("take")).rows
+    assert [use.fetch_value(connection, "complete", done) for _ in range(2)] == [1, 0], layout.design
+    (second,) = connection.fetch(use.bind("take")).rows
     failed: dict[str, Value] = {"id": str(second[0]), "attempt": 1, "most": 2}
-    assert use.value(connection, "fail", failed) == state.ready
-    (again,) = connection.fetch(use.bound("take")).rows
+    assert use.fetch_value(connection, "fail", failed) == state.ready
+    (again,) = connection.fetch(use.bind("take")).rows
     assert (again[0], again[2]) == (second[0], 2), layout.design
-    assert use.value(connection, "fail", failed | {"attempt": 2}) == state.dead
-    taken = connection.fetch(use.bound("take_batch", {"limit": 10})).rows
+    assert use.fetch_value(connection, "fail", failed | {"attempt": 2}) == state.dead
+    taken = connection.fetch(use.bind("take_batch", {"limit": 10})).rows
     assert len(taken) == pushed - 2
     assert use.complete_batch(connection, [(str(taken[0][0]), 1)]) == 1
     moved = 0
 
     def requeued() -> bool:  # what was popped within this millisecond is not yet older than 0 s
         nonlocal moved
-        moved += int(str(use.value(connection, "requeue", {"timeout": 0.0, "limit": 10, "max_attempts": 9})))
+        moved += int(str(use.fetch_value(connection, "requeue", {"timeout": 0.0, "limit": 10, "max_attempts": 9})))
         return moved == len(taken) - 1
 
     wait_until(requeued)
-    taken = connection.fetch(use.bound("take_batch", {"limit": 10})).rows
+    taken = connection.fetch(use.bind("take_batch", {"limit": 10})).rows
     assert use.complete_batch(connection, [(str(row[0]), 2) for row in taken]) == moved
-    if use.has("archive"):
-        assert use.value(connection, "archive", {"limit": 10}) == pushed - 1, layout.design
+    if use.has_routine("archive"):
+        assert use.fetch_value(connection, "archive", {"limit": 10}) == pushed - 1, layout.design
 
 
-def popped_by_every_way(place: Place, connection: Connection, use: Statements, pushed: int) -> None:
+def popped_by_every_way(place: Place, connection: Connection, use: WorkloadStatements, pushed: int) -> None:
     """Of the other designs: pop one and many, until nothing comes."""
     layout = use.layout
     several = len(layout.ring.subscribers) if layout.ring is not None else 0
     for subscriber in range(1, 1 + max(1, several)):
-        one = use.bound("pop_subscriber", {"subscriber": subscriber}) if several else use.bound("pop")
+        one = use.bind("pop_subscriber", {"subscriber": subscriber}) if several else use.bind("pop")
         found = list(connection.fetch(one).rows)
-        if use.has("pop_batch"):
-            found += connection.fetch(use.bound("pop_batch", {"limit": 10})).rows
+        if use.has_routine("pop_batch"):
+            found += connection.fetch(use.bind("pop_batch", {"limit": 10})).rows
         while more := connection.fetch(one).rows:
             found += more
         wanted = {f"one {number}" for number in range(3)} | {f"many {number}" for number in range(pushed - 3)}
         assert {message(row) for row in found} == wanted, layout.design
         assert len(found) == pushed
-    if use.has("archive"):
-        assert use.value(connection, "archive", {"limit": 10}) == pushed
+    if use.has_routine("archive"):
+        assert use.fetch_value(connection, "archive", {"limit": 10}) == pushed
 
 
 # A setting of the queues' tables, by engine, and its values.
@@ -129,7 +129,7 @@ def test_every_probe_of_every_design_works(place: Place) -> None:
         for design in designs:
             place.push(connection, place.made(design), 2)
     with place.opened("doctor", watch=True) as connection:
-        found = checkup(connection, place.engine, ())
+        found = run_checkup(connection, place.engine, ())
         checks = found.checks
         assert [check for check in checks if check.problem and not check.expected] == []
         named = {each.name: each for each in found.settings}
@@ -138,7 +138,7 @@ def test_every_probe_of_every_design_works(place: Place) -> None:
         assert named[of_tables].object
         assert named[of_tables].value in values
         assert {check.queue for check in checks if check.queue} == set(designs)
-        assert all(right.held for right in rights(connection, place.engine))
+        assert all(right.held for right in read_rights(connection, place.engine))
 
 
 @pytest.mark.each_form

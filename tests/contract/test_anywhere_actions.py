@@ -12,14 +12,14 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
-from qmon.model.operations import Choice, Kind, OperationResult, OperationState, OwnerState
-from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.model.operations import Choice, OperationKind, OperationResult, OperationState, OwnerState
+from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
-from qmon.pipeline.messages.archive_reader import archive_of, read, survey
+from qmon.pipeline.messages.archive_reader import find_archive, read_messages, survey_archive
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
 from tests.contract.operating import applied
 from tests.contract.watching import watching
@@ -219,7 +219,7 @@ def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
         assert operator.requeue(layout, Choice()).plan.refused  # not older than the timeout of 5 m
         prepared = operator.requeue(layout, now)
         plan = prepared.plan
-        assert (plan.kind, plan.count, plan.refused) == (Kind.REQUEUE, 1, None), plan
+        assert (plan.kind, plan.count, plan.refused) == (OperationKind.REQUEUE, 1, None), plan
         assert f"session {popper.session_id}" in plan.predicate
         assert [each.count for each in plan.left_out] == [1]  # the pusher: nothing that it holds was there before
         assert finished(applied(prepared)) == 1
@@ -319,7 +319,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
     assert operator.end_session(0, None).plan.refused
     with place.opened() as ours:
         assert "qmon's own" in str(operator.end_session(ours.session_id, None).plan.refused)
-    assert [each.kind for each in operator.operations()] == [Kind.END_SESSION]
+    assert [each.kind for each in operator.read_operations()] == [OperationKind.END_SESSION]
 
 
 @pytest.mark.each_form
@@ -332,9 +332,9 @@ def test_done_messages_are_archived_and_can_be_read_there(place: Place, connecti
         assert taken is not None
         if layout.traits.completes:
             rows(connection, place.called(layout, "complete", str(taken[0]), str(taken[2])))
-    check(connection, place.engine, layout)
+    check_can_archive(connection, place.engine, layout)
     archiver = Archiver(
-        lambda: place.engine.connect(place.target, SESSION),
+        lambda: place.engine.connect(place.target, ARCHIVE_SESSION),
         place.engine,
         layout,
         archive_pace(3, 0.0),
@@ -343,8 +343,8 @@ def test_done_messages_are_archived_and_can_be_read_there(place: Place, connecti
     outcome = archiver.run(until_empty=True)
     assert (outcome.moved, outcome.ended) == (4, "empty")
     assert place.count(layout.table) == 1
-    archive = archive_of(connection, place.engine, layout)
-    found = survey(connection, place.engine, archive)
+    archive = find_archive(connection, place.engine, layout)
+    found = survey_archive(connection, place.engine, archive)
     assert found.oldest is not None and found.newest is not None
-    messages = read(connection, place.engine, archive, [(found.oldest, found.newest)], payloads=True)
+    messages = read_messages(connection, place.engine, archive, [(found.oldest, found.newest)], payloads=True)
     assert [each.payload for some in messages for each in some] == ["m0", "m1", "m2", "m3"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import Value
-from qmon.operate.install.install import available, install_trial
+from qmon.operate.install.install import available_designs, install_trial
 from qmon.workload.bench.cases import BenchPlan, Case
 from qmon.workload.bench.loops import make_loops
-from qmon.workload.bench.run import leftovers, run_bench
+from qmon.workload.bench.run import find_leftovers, run_bench
 from qmon.workload.bench.sessions import LoadSessions
-from qmon.workload.bench.site import Site, new_schema, sweep
-from qmon.workload.statements import Statements
+from qmon.workload.bench.site import BenchSite, new_schema_name, sweep_schema
+from qmon.workload.statements import WorkloadStatements
 from tests.contract.anywhere import Place
 from tests.facts import known, wait_until
 
@@ -22,41 +22,41 @@ LIGHT = ("batch_fast",)
 def test_the_loops_of_every_design_count_what_its_tables_hold(place: Place) -> None:
     """Each session works through two slices; what failed is rolled back and counted as such."""
     with place.opened("bench") as connection:
-        site = Site(connection, place.engine, place.target, new_schema())
-        site.make()
-        assert leftovers(connection, place.engine) == (site.schema,)
-        for design in available(place.engine):
+        site = BenchSite(connection, place.engine, place.target, new_schema_name())
+        site.create_schema()
+        assert find_leftovers(connection, place.engine) == (site.schema,)
+        for design in available_designs(place.engine):
             for batch in (1, 7):
                 case = Case(design, batch, held=False)
-                site.clear()
-                site.make()
+                site.drop_schema()
+                site.create_schema()
                 layout = install_trial(connection, place.engine, design, schema=site.schema, queue="q", ring_size=500)
-                if not case.possible(layout):
+                if not case.is_possible(layout):
                     continue
                 loops = make_loops(site, layout, case)
                 settings: dict[str, Value] = {"batch": batch, "unit": 16, "ahead": 10, "bytes": 50}
-                with LoadSessions(site.connect, site.salvage) as sessions:
-                    sessions.add("pusher", 2, loops.push, settings)
-                    sessions.add("popper", 2, loops.pop, settings)
-                    sessions.start(float(str(site.rows("clock")[0][0])), 2)
-                    wait_until(lambda: not sessions.working)  # called here
-                    sessions.check()
+                with LoadSessions(site.connect_load, site.salvage_statement) as sessions:
+                    sessions.connect_sessions("pusher", 2, loops.push, settings)
+                    sessions.connect_sessions("popper", 2, loops.pop, settings)
+                    sessions.start(float(str(site.fetch_rows("clock")[0][0])), 2)
+                    wait_until(lambda: not sessions.is_working)  # called here
+                    sessions.raise_broken()
                 pushed, popped = (
                     sum(each.messages for session in side for each in session.slices)
                     for side in (sessions.pushers, sessions.poppers)
                 )
-                wrong = [each.last_error for each in sessions.all if each.errors]
+                wrong = [each.last_error for each in sessions.all_sessions if each.errors]
                 assert popped > 0, (design, batch, wrong)
-                left = Statements(place.engine, layout, connection.version).depth(connection)
+                left = WorkloadStatements(place.engine, layout, connection.version).count_ready(connection)
                 assert pushed - popped == left or wrong, (design, batch)
                 assert all("deadlock" in each for each in wrong), (design, batch, wrong)
-        sweep(place.target, site.schema)
-        assert leftovers(connection, place.engine) == ()
+        sweep_schema(place.target, site.schema)
+        assert find_leftovers(connection, place.engine) == ()
 
 
 @pytest.mark.once
 def test_designs_are_measured_side_by_side_and_nothing_is_left(place: Place, *, whole: bool) -> None:
-    designs = available(place.engine) if whole else LIGHT
+    designs = available_designs(place.engine) if whole else LIGHT
     plan = BenchPlan(
         designs,
         pushers=2,
@@ -68,7 +68,7 @@ def test_designs_are_measured_side_by_side_and_nothing_is_left(place: Place, *, 
         rows=120,
         payload_bytes=9_000,
     )
-    report = run_bench(place.target, plan, new_schema(), install_trial)
+    report = run_bench(place.target, plan, new_schema_name(), install_trial)
     assert [(each.case.design, each.case.held) for each in report.outcomes] == [
         (design, held) for held in (False, True) for design in designs
     ]
@@ -89,4 +89,4 @@ def test_designs_are_measured_side_by_side_and_nothing_is_left(place: Place, *, 
     assert report.conditions.engine == place.engine.name
     assert (report.conditions.clock_step_us is not None) == place.sqlserver
     with place.opened() as connection:
-        assert leftovers(connection, place.engine) == ()
+        assert find_leftovers(connection, place.engine) == ()

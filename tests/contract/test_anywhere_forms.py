@@ -11,7 +11,7 @@ import pytest
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
-from qmon.monitor.doctor import checkup, rights
+from qmon.monitor.doctor import read_rights, run_checkup
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import FORMS, Login, Server
 from tests.contract.watching import watching
@@ -63,7 +63,7 @@ def reader(anywhere: Server, place: Place, *more: str) -> Iterator[Login]:
 def held(login: Login) -> set[str]:
     """The rights that ``qmon doctor`` says this login has."""
     with login.place.opened("doctor", watch=True) as connection:
-        return {right.name for right in rights(connection, login.place.engine) if right.held}
+        return {right.name for right in read_rights(connection, login.place.engine) if right.held}
 
 
 def of_rows(queue: QueueView) -> tuple[float | None, ...]:
@@ -74,7 +74,7 @@ def of_rows(queue: QueueView) -> tuple[float | None, ...]:
 def why_no_rates(view: View) -> str:
     """All that is said about the rates of the only queue."""
     (queue,) = view.queues
-    said = [each.words for each in (*view.failures, *queue.failures)]
+    said = [each.text for each in (*view.failures, *queue.failures)]
     return " ".join([queue.push_rate.reason, *said])
 
 
@@ -106,9 +106,9 @@ def test_a_login_that_also_sees_the_state_of_the_database_has_rates(anywhere: Se
         if place.sqlserver:
             last = watched.view()
             assert last.server.waiting is None, "waits take the right to see the state of the server"
-            assert any("VIEW SERVER" in each.words for each in last.failures)
+            assert any("VIEW SERVER" in each.text for each in last.failures)
         with anna.place.opened("doctor", watch=True) as connection:
-            checks = checkup(connection, place.engine, [layout(place)]).checks
+            checks = run_checkup(connection, place.engine, [layout(place)]).checks
         counted = {
             each.probe: each.problem for each in checks if each.queue == "jobs" and each.probe.endswith("counters")
         }

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout.lists import STATES, why_not
-from qmon.model.samples.listing import PAGE, Listing
+from qmon.model.layout.lists import STATES, reason_without_list
+from qmon.model.samples.listing import PAGE_SIZE, Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.anywhere import Place
@@ -50,7 +50,7 @@ def test_each_state_of_tables_of_every_making_is_listed_in_both_orders(place: Pl
     with watching(place.url, layouts(place)) as watched:
         seen = {}
         for layout in layouts(place):
-            for state in (each for each in STATES if not why_not(layout, each)):
+            for state in (each for each in STATES if not reason_without_list(layout, each)):
                 found = listed(watched, layout.queue, Listing(state))
                 assert found.failures == ()
                 seen[layout.queue, state] = ids(found)
@@ -95,7 +95,7 @@ def test_pages_go_on_where_the_last_one_ended(place: Place) -> None:
                 pages.append(ids(found))
                 after = None if found.page is None else found.page.next
                 listing = None if after is None else Listing(state, after)
-            assert [len(page) for page in pages[:-1]] == [PAGE] * (len(pages) - 1)
+            assert [len(page) for page in pages[:-1]] == [PAGE_SIZE] * (len(pages) - 1)
             every = [id for page in pages for id in page]
             assert len(every) == len(set(every)) == count
 
@@ -110,7 +110,7 @@ def test_ready_messages_of_each_design_are_listed_with_their_payloads(place: Pla
             found = listed(watched, design, Listing("ready"))
             assert found.failures == ()
             assert found.page is not None
-            if why := why_not(found.layout, "ready"):
+            if why := reason_without_list(found.layout, "ready"):
                 assert (found.page.why, found.messages) == (why, ())
             else:
                 assert {row.payload for row in found.messages or ()} == {"m0", "m1", "m2"}, design

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from qmon.engines.base import Connection, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
@@ -18,14 +18,14 @@ from qmon.model.samples.usage import ReadsSample, RoutineSample
 from qmon.model.view import View
 from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import discover
-from qmon.monitor.catalog.resolve import resolve
-from qmon.monitor.doctor import checkup
+from qmon.monitor.catalog.discovery.candidates import discover_queues
+from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.monitor.doctor import run_checkup
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
-from qmon.workload.statements import Statements
+from qmon.workload.statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, rolled_back
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
@@ -118,7 +118,7 @@ def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -
 def test_a_checkup_of_tables_of_every_making_finds_nothing_wrong(place: Place) -> None:
     place.run(*TABLES, *ROWS)
     with place.opened("doctor", watch=True) as connection:
-        checks = checkup(connection, place.engine, layouts(place)).checks
+        checks = run_checkup(connection, place.engine, layouts(place)).checks
         assert [check for check in checks if check.problem and not check.expected] == []
         assert any(check.index.startswith("CREATE ") for check in checks if check.queue == "loose")
 
@@ -159,12 +159,12 @@ def test_tables_that_look_like_queues_are_found_and_other_names_are_refused_as_w
         "CREATE VIEW seen AS SELECT id FROM tasks",
     )
     with place.opened("queues", watch=True) as connection:
-        found = {finding.layout.queue: finding.layout for finding in discover(Catalog(connection, place.engine))}
+        found = {finding.layout.queue: finding.layout for finding in discover_queues(Catalog(connection, place.engine))}
         assert {"tasks", "turns", "job_queue"} <= found.keys()
         ring, states = found["turns"].ring, found["job_queue"].state
         assert ring is not None and ring.size == 2
         assert states is not None and states.ready == "ready"
-        (problem,) = resolve(
+        (problem,) = resolve_queues(
             connection, place.engine, [Layout("seen", "fifo", TableName(place.schema, "seen"), id="id")]
         ).problems
         assert f"is a view of {place.schema}.tasks: name {place.schema}.tasks instead" in problem.reason
@@ -223,42 +223,42 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
         place.push(connection, layout, 2)
         place.pop(connection, layout)
         with rolled_back(connection):
-            assert connection.fetch(Statements(place.engine, layout, connection.version).bound("pin")).rows
+            assert connection.fetch(WorkloadStatements(place.engine, layout, connection.version).bind("pin")).rows
     with place.opened("poll", watch=True) as connection:
-        found = resolve(connection, place.engine, [])
+        found = resolve_queues(connection, place.engine, [])
         statements = StatementCache(place.engine, connection.version)
-        ids = place.engine.ids([found.facts["status"].table_id])
+        ids = place.engine.ids_value([found.facts["status"].table_id])
         for each in (place.made("heap"), layout):  # as where rows cannot be read range by range
-            facts = resolve(connection, place.engine, []).facts[each.queue]
-            scan = Scan(statements, Spec(each, facts), ())
-            scan.step(connection, OwnUses(), 16)
-            assert (scan.done, scan.count(60.0).ready) == (True, 1 if each is layout else 0)
-        (readable,) = asked(connection, statements.of("readable", ReadableSample, {"tables": ids}))
+            facts = resolve_queues(connection, place.engine, []).facts[each.queue]
+            scan = Scan(statements, QueueSpec(each, facts), ())
+            scan.read_next_range(connection, OwnUses(), 16)
+            assert (scan.is_done, scan.to_count(60.0).ready) == (True, 1 if each is layout else 0)
+        (readable,) = asked(connection, statements.statement_for("readable", ReadableSample, {"tables": ids}))
         assert readable.readable
         if place.sqlserver:
-            names = {verb: layout.routine(verb) for verb in ("push", "push_batch", "pop", "pop_batch")}
+            names = {verb: layout.routine_for(verb) for verb in ("push", "push_batch", "pop", "pop_batch")}
             parts = {verb: None if name is None else name.parts for verb, name in names.items()}
-            routines = asked(connection, statements.of("routines", RoutineSample, names=parts))
+            routines = asked(connection, statements.statement_for("routines", RoutineSample, names=parts))
             assert {row.verb for row in routines} == {"push", "pop"}
-            ids = place.engine.ids([row.procedure_id for row in routines])
-            reads = asked(connection, statements.of("procedures", ReadsSample, {"procedures": ids}))
+            ids = place.engine.ids_value([row.procedure_id for row in routines])
+            reads = asked(connection, statements.statement_for("procedures", ReadsSample, {"procedures": ids}))
             assert {row.procedure_id for row in reads} <= {row.procedure_id for row in routines}
-            graphs = asked(connection, statements.of("deadlock_graphs", GraphSample, {"chars": 200}))
+            graphs = asked(connection, statements.statement_for("deadlock_graphs", GraphSample, {"chars": 200}))
             assert all(row.session != row.blocker for row in graphs)
-            for each in asked(connection, statements.of("deadlock_file", ReportFile)):
+            for each in asked(connection, statements.statement_for("deadlock_file", ReportFile)):
                 start: dict[str, Value] = {"path": each.path, "file": "", "offset": -1, "chars": 200}
-                reports = asked(connection, statements.of("deadlock_reports", ReportSample, start))
+                reports = asked(connection, statements.statement_for("deadlock_reports", ReportSample, start))
                 assert all(row.session != row.blocker for row in reports)
                 if reports:  # and what was written after the newest of them
                     last = max(reports, key=lambda row: row.offset)
                     after = start | {"file": last.file, "offset": last.offset}
-                    later = asked(connection, statements.of("deadlock_reports", ReportSample, after))
+                    later = asked(connection, statements.statement_for("deadlock_reports", ReportSample, after))
                     assert all(row.offset > last.offset for row in later)
 
 
 def asked(connection: Connection, job: ProbeStatement) -> list[Any]:
     """What a probe tells when it is asked by itself."""
-    return records(job.record, connection.fetch(job.bound))
+    return to_records(job.record, connection.fetch(job.bound))
 
 
 BROKER: Final = (

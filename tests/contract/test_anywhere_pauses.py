@@ -27,7 +27,7 @@ def test_paused_pushers_are_told_and_refused_until_they_may_go_on(
         applied(operator.pause(layout, Side.PUSHERS, for_s=600))
         with pytest.raises(QueryFailed, match="paused"):
             place.push(connection, layout, 1)
-        assert [pause.queue for pause in operator.pauses()] == ["naive"]
+        assert [pause.queue for pause in operator.read_pauses()] == ["naive"]
         watched.queue("naive", lambda q: any(verdict.code == "paused" for verdict in q.verdicts))
         applied(operator.resume(layout, Side.PUSHERS))
         place.push(connection, layout, 1)
@@ -36,7 +36,7 @@ def test_paused_pushers_are_told_and_refused_until_they_may_go_on(
             place.pop(connection, layout)
         applied(operator.resume(layout, Side.POPPERS))
         assert place.pop(connection, layout) is not None
-        assert operator.pauses() == ()
+        assert operator.read_pauses() == ()
 
 
 def test_both_sides_of_every_design_are_paused_and_go_on(
@@ -54,7 +54,7 @@ def test_both_sides_of_every_design_are_paused_and_go_on(
                     place.push(connection, layout, 1)
                 else:
                     place.pop(connection, layout)
-            assert [pause.side for pause in operator.pauses()] == [side], design
+            assert [pause.side for pause in operator.read_pauses()] == [side], design
             assert finished(applied(operator.resume(layout, side))) == 1, design
         assert place.popped(connection, layout) == ["m0"], design
 
@@ -74,7 +74,7 @@ def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
     assert "tried: an INSERT is refused" in done.notes
     with pytest.raises(QueryFailed, match="paused"):
         insert(2)
-    assert [(pause.way, pause.table) for pause in operator.pauses()] == [("gate", str(layout.table))]
+    assert [(pause.way, pause.table) for pause in operator.read_pauses()] == [("gate", str(layout.table))]
     assert finished(applied(operator.resume(layout, Side.PUSHERS))) == 1
     insert(3)
     assert finished(applied(operator.remove_gate(layout))) == 1

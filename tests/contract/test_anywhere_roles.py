@@ -15,8 +15,8 @@ import pytest
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationState, OwnerState, Side
-from qmon.monitor.doctor import checkup, rights
-from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
@@ -189,7 +189,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
     place, layouts = shop.place, shop.layouts
     with member(anywhere, place, "operator") as anna, worker(anywhere, place) as mailer:
         operator = Operator(anna.place.context(tmp_path))
-        assert shop.purged in [each.id for each in operator.operations()]
+        assert shop.purged in [each.id for each in operator.read_operations()]
         # Rows come back under their own numbers, into tables that the operator may not alter.
         assert finished(applied(operator.undo(shop.purged))) == 2
         for design in ("status", "batch_fast"):
@@ -219,7 +219,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
             assert place.pop(popper, layouts["fifo"]) is not None
             assert finished(applied(operator.end_session(popper.session_id, None))) == 1
-        assert {each.state for each in operator.operations()} == {OperationState.DONE}
+        assert {each.state for each in operator.read_operations()} == {OperationState.DONE}
         for text in KEPT_OUT[place.engine.name]:
             refused(anna.place, text)
         written = place.ask("SELECT id, done, state, undone, emptied, login FROM qmon.operations ORDER BY id")
@@ -236,9 +236,9 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
 def archived(place: Place, layout: Layout) -> int:
     """How many messages this login has archived."""
     with place.opened() as connection:
-        check(connection, place.engine, layout)
+        check_can_archive(connection, place.engine, layout)
     archiver = Archiver(
-        lambda: place.engine.connect(place.target, SESSION),
+        lambda: place.engine.connect(place.target, ARCHIVE_SESSION),
         place.engine,
         layout,
         archive_pace(10, 0.0),
@@ -281,7 +281,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
                     applied(prepared)
             assert rows(popper, "SELECT 1 AS alive") == ((1,),)
             with otto.place.opened() as connection, pytest.raises(BadInput, match="this helps: GRANT"):
-                check(connection, place.engine, layouts["batch_fast"])
+                check_can_archive(connection, place.engine, layouts["batch_fast"])
         for text in (*KEPT_OUT[place.engine.name], "DELETE FROM status", "UPDATE status SET status = 1"):
             refused(otto.place, text)
         assert {design: every_row(place, layout) for design, layout in layouts.items()} == before
@@ -293,16 +293,16 @@ def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> N
     The right to end sessions is left out.
     """
     with somebody.place.opened("doctor", watch=True) as connection:
-        asked = [right.grant for right in rights(connection, place.engine) if not right.held]
+        asked = [right.grant for right in read_rights(connection, place.engine) if not right.held]
         for grant in (grant for grant in asked if not re.search("CONNECTION|signal", grant)):
             if "SERVER" in grant:
                 anywhere.run(grant)
             else:
                 place.run(grant)
     with somebody.place.opened("doctor", watch=True) as connection:
-        checks = checkup(connection, place.engine, ()).checks
+        checks = run_checkup(connection, place.engine, ()).checks
         assert [each for each in checks if each.problem and not each.expected] == []
-        left = [right.grant for right in rights(connection, place.engine) if not right.held]
+        left = [right.grant for right in read_rights(connection, place.engine) if not right.held]
         assert [grant for grant in left if not re.search("CONNECTION|signal", grant)] == []
 
 

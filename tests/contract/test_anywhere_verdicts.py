@@ -19,7 +19,7 @@ from qmon.model.view import QueueView, View
 from qmon.operate.operator import Operator
 from qmon.workload.load import Load
 from qmon.workload.plan import PlannedFault, QueueLoad
-from qmon.workload.statements import Statements
+from qmon.workload.statements import WorkloadStatements
 from tests.contract.anywhere import Place, held_by_popper
 from tests.contract.operating import applied
 from tests.contract.watching import Watched, said_at_once, watching
@@ -58,7 +58,7 @@ def held(place: Place, layout: Layout) -> Iterator[Connection]:
         contextlib.suppress(ConnectionLost, QueryFailed),
         connection.transaction(),
     ):
-        locked = connection.fetch(Statements(place.engine, layout, connection.version).hold(1))
+        locked = connection.fetch(WorkloadStatements(place.engine, layout, connection.version).hold_statement(1))
         assert locked.rows == ((1,),)
         yield connection
 
@@ -101,7 +101,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
             assert "growing" in proof(first["naive"])
             assert "nobody-*" in proof(first["heap"])
             wait_until(lambda: load.counts.totals("status").popped > 3, what="status is popped from")
-            load.inject(PlannedFault("crash", "status", for_s=600))
+            load.inject_fault(PlannedFault("crash", "status", for_s=600))
             with held(place, layouts["strict_fifo"]) as sleeper, waiting(place, layouts["strict_fifo"]) as popped:
                 then = seen(watched, "status", "strict_fifo")
                 assert "1 with a dead owner" in proof(then["status"])
@@ -116,10 +116,10 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
             watched.view(lambda v: all(WANTED[name] not in codes(v)[name] for name in ("status", "strict_fifo")))
             assert watched.view().failures == ()
         assert popped[0] is not None
-        assert {operation.kind.value for operation in operator.operations()} == {"end-session", "requeue"}
+        assert {operation.kind.value for operation in operator.read_operations()} == {"end-session", "requeue"}
         counts = load.counts
         for name in ("fifo", "naive", "heap"):
-            statements = Statements(place.engine, layouts[name], connection.version)
-            assert statements.depth(connection) == counts.depth_at(name, counts.last_at()), name
+            statements = WorkloadStatements(place.engine, layouts[name], connection.version)
+            assert statements.count_ready(connection) == counts.depth_at(name, counts.last_at()), name
             assert counts.totals(name).errors == 0
         assert min(counts.totals(name).pushed for name in ("fifo", "naive", "heap", "status")) > 0

@@ -15,7 +15,14 @@ import pytest
 from qmon.engines.base import Bound, Statement
 from qmon.errors import BadInput, ConnectionLost
 from qmon.model.layout.layout import Layout
-from qmon.operate.actions.archive import SESSION, ArchiveProgress, Archiver, ArchiveResult, check, designs_with_archive
+from qmon.operate.actions.archive import (
+    ARCHIVE_SESSION,
+    ArchiveProgress,
+    Archiver,
+    ArchiveResult,
+    check_can_archive,
+    designs_with_archive,
+)
 from qmon.operate.run.pacing import BatchPace, archive_pace
 from tests.cli.calling import call, program, surroundings
 from tests.contract.hammer import Hammer
@@ -71,7 +78,7 @@ def archiving(
 ) -> Iterator[tuple[list[ArchiveProgress], Callable[[], ArchiveResult]]]:
     """An archiver in a thread: what it tells, and how to end it and hear what it has done or why it failed."""
     stop, told, ended = threading.Event(), list[ArchiveProgress](), list[ArchiveResult | Exception]()
-    archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, stop)
+    archiver = Archiver(lambda: ENGINE.connect(target_of(url), ARCHIVE_SESSION), ENGINE, layout, pace, stop)
 
     def work() -> None:
         try:
@@ -286,7 +293,7 @@ def test_a_missing_right_is_told_with_the_statements_that_help(database: str) ->
             query(database, f"GRANT SELECT ON public.orders TO {quoted}")
             connection.execute(bound(f"SET SESSION AUTHORIZATION {quoted}"))
             with pytest.raises(BadInput, match=r"not allowed to archive 'orders'; this helps: ") as refused:
-                check(connection, ENGINE, layout)
+                check_can_archive(connection, ENGINE, layout)
             grants = str(refused.value).partition("this helps: ")[2].split("; ")[:-1]
             assert grants == [
                 f"GRANT DELETE, SELECT ON public.orders_data TO {quoted}",
@@ -294,7 +301,7 @@ def test_a_missing_right_is_told_with_the_statements_that_help(database: str) ->
                 f"GRANT INSERT ON public.orders_archive_log TO {quoted}",
             ]
             query(database, ";".join(grants))
-            check(connection, ENGINE, layout)
+            check_can_archive(connection, ENGINE, layout)
             assert connection.fetch(bound("SELECT * FROM orders_archive(10)")).rows == ((5,),)
     finally:
         query(database, f"DROP OWNED BY {quoted}; DROP ROLE {quoted}")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.operations import Consent, Kind, OperationState, Plan
+from qmon.model.operations import Consent, OperationKind, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
-from qmon.operate.run.operation import Record, Running, running
+from qmon.operate.run.operation import OperationRecord, RunningOperation, run_operation
 from qmon.operate.sql import Sql
 from tests.contract.operating import YES, desk_at, lines
 from tests.facts import connected, query, wait_until
@@ -27,7 +27,7 @@ HOSTILE = """'; DROP TABLE x; -- "a" [b]] [red]x[/] {y} \U0001f418 \n % ? :z"""
 
 def plan(**more: object) -> Plan:
     facts: dict[str, object] = {
-        "kind": Kind.REQUEUE,
+        "kind": OperationKind.REQUEUE,
         "target": "test",
         "queue": "orders",
         "title": "",
@@ -41,28 +41,28 @@ def plan(**more: object) -> Plan:
 
 @contextlib.contextmanager
 def begun(
-    context: OperatorContext, permission: Permission = YES, record: Record | None = None, **more: object
-) -> Iterator[Running]:
+    context: OperatorContext, permission: Permission = YES, record: OperationRecord | None = None, **more: object
+) -> Iterator[RunningOperation]:
     with (
-        context.sql("requeue") as sql,
-        running(context, sql, plan(**more), permission, record) as work,
+        context.open_sql("requeue") as sql,
+        run_operation(context, sql, plan(**more), permission, record) as work,
     ):
         yield work
 
 
 def test_an_operation_is_written_down_before_and_after_on_both_sides(database: str, tmp_path: Path) -> None:
     at = desk_at(database, tmp_path)
-    with begun(at, record=Record("public.orders", {"cutoff": 1.5}, undoable=True)) as work:
+    with begun(at, record=OperationRecord("public.orders", {"cutoff": 1.5}, undoable=True)) as work:
         assert [each["event"] for each in lines(at)] == ["begin"]
-        (seen,) = Operator(at).operations()
+        (seen,) = Operator(at).read_operations()
         assert (seen.state, seen.planned, seen.done) == (OperationState.RUNNING, 5, 0)
         with work.batch() as batch:
             batch.done, batch.skipped, batch.changed = 3, 1, 1
-        (seen,) = Operator(at).operations()
+        (seen,) = Operator(at).read_operations()
         assert (seen.done, seen.skipped, seen.changed) == (3, 1, 1)
-        work.note("as it should be")
+        work.add_note("as it should be")
     assert work.result().state is OperationState.DONE
-    (seen,) = Operator(at).operations()
+    (seen,) = Operator(at).read_operations()
     assert (seen.id, seen.state, seen.by, seen.reason) == (work.id, OperationState.DONE, "anna@app-7", "a test")
     assert seen.undo_state == "possible"
     assert seen.details["note 1"] == "as it should be"
@@ -75,9 +75,11 @@ def test_an_operation_is_written_down_before_and_after_on_both_sides(database: s
 
 def test_hostile_texts_are_kept_as_they_are(database: str, tmp_path: Path) -> None:
     at = desk_at(database, tmp_path, who=HOSTILE)
-    with begun(at, Permission(HOSTILE), Record(HOSTILE, {HOSTILE: HOSTILE}), queue=HOSTILE, predicate=HOSTILE) as work:
-        work.note(HOSTILE)
-    (seen,) = Operator(at).operations()
+    with begun(
+        at, Permission(HOSTILE), OperationRecord(HOSTILE, {HOSTILE: HOSTILE}), queue=HOSTILE, predicate=HOSTILE
+    ) as work:
+        work.add_note(HOSTILE)
+    (seen,) = Operator(at).read_operations()
     assert (seen.queue, seen.by, seen.reason) == (HOSTILE, HOSTILE, HOSTILE)
     assert seen.details["note 1"] == seen.details["predicate"] == HOSTILE
     assert lines(at)[0]["reason"] == HOSTILE
@@ -120,7 +122,7 @@ def test_without_a_local_audit_nothing_begins(database: str, tmp_path: Path) -> 
     at = desk_at(database, tmp_path)
     with pytest.raises(AuditFailed), begun(at):
         raise AssertionError("nothing may happen")
-    assert Operator(at).operations() == ()
+    assert Operator(at).read_operations() == ()
 
 
 def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
@@ -136,7 +138,7 @@ def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
         at.audit.mkdir()
         with work.batch() as batch:
             raise AssertionError("nothing may happen")
-    (seen,) = Operator(at).operations()
+    (seen,) = Operator(at).read_operations()
     assert (seen.state, seen.done) == (OperationState.INTERRUPTED, 1)
 
 
@@ -144,15 +146,15 @@ def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, t
     at = desk_at(database, tmp_path)
     with (
         pytest.raises(QueryFailed),
-        at.sql("requeue") as sql,
-        running(at, sql, plan(), YES) as work,
+        at.open_sql("requeue") as sql,
+        run_operation(at, sql, plan(), YES) as work,
     ):
         with work.batch() as batch:
             batch.done = 2
         with work.batch() as batch:
             batch.done = 3
             run(sql.connection, "SELECT 1/0")
-    (seen,) = Operator(at).operations()
+    (seen,) = Operator(at).read_operations()
     assert (seen.state, seen.done) == (OperationState.INTERRUPTED, 2)
     assert "division by zero" in seen.details["note 1"]
     assert lines(at)[-1]["state"] == "interrupted"
@@ -161,11 +163,11 @@ def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, t
 def test_an_operation_whose_session_is_gone_was_interrupted(database: str, tmp_path: Path) -> None:
     at = desk_at(database, tmp_path)
     connection = at.connect("requeue")
-    work = Running(at, Sql(connection, at.engine), plan(), YES, Record())
-    work.begin()
-    assert Operator(at).operations()[0].state is OperationState.RUNNING
+    work = RunningOperation(at, Sql(connection, at.engine), plan(), YES, OperationRecord())
+    work.record_begin()
+    assert Operator(at).read_operations()[0].state is OperationState.RUNNING
     connection.close()
-    wait_until(lambda: Operator(at).operations()[0].state is OperationState.INTERRUPTED)
+    wait_until(lambda: Operator(at).read_operations()[0].state is OperationState.INTERRUPTED)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,7 @@ def test_what_may_not_be_applied_leaves_no_trace(
     with pytest.raises(BadInput, match=part), begun(at, given, None, **facts):
         raise AssertionError("nothing may happen")
     assert lines(at) == []
-    assert Operator(at).operations() == ()
+    assert Operator(at).read_operations() == ()
 
 
 def test_read_only_comes_first(database: str, tmp_path: Path) -> None:
@@ -203,17 +205,17 @@ def test_a_role_that_may_not_create_writes_locally_and_one_that_may_not_write_st
         role = f"limited_{os.getpid()}"
         raw.execute(f"CREATE ROLE {role}")
         try:
-            with at.sql("requeue") as sql:
+            with at.open_sql("requeue") as sql:
                 run(sql.connection, f"SELECT set_config('role', '{role}', false)")
-                with running(at, sql, plan(), YES) as work:
+                with run_operation(at, sql, plan(), YES) as work:
                     assert not work.recorded
             assert [each["event"] for each in lines(at)] == ["begin", "end"]
             with begun(at):
                 pass
-            with at.sql("requeue") as sql:
+            with at.open_sql("requeue") as sql:
                 run(sql.connection, f"SELECT set_config('role', '{role}', false)")
                 refused = pytest.raises(AuditFailed, match="cannot be written by this role")
-                with refused, running(at, sql, plan(), YES):
+                with refused, run_operation(at, sql, plan(), YES):
                     raise AssertionError("nothing may happen")
         finally:
             raw.execute(f"DROP ROLE {role}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.waits.blocking import Forest, ForestLine, Role
+from qmon.model.waits.blocking import LockChainLine, LockChains, Role
 from qmon.monitor.source import Focus
 from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
@@ -42,7 +42,7 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
         yield url
 
 
-def seen(watched: Watched, waiters: int) -> Forest:
+def seen(watched: Watched, waiters: int) -> LockChains:
     """The forest of the next poll in which so many wait."""
     watched.poller.set_focus(Focus(blocking=True))
     found = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == waiters)
@@ -50,7 +50,7 @@ def seen(watched: Watched, waiters: int) -> Forest:
     return found.server.blocking
 
 
-def drawn(found: Forest, sessions: OpenSessions) -> list[str]:
+def drawn(found: LockChains, sessions: OpenSessions) -> list[str]:
     """The tree by our names: a dot a level, a star where a session is repeated."""
     names = {pid: name for name, pid in sessions.pids.items()}
     return [
@@ -59,9 +59,9 @@ def drawn(found: Forest, sessions: OpenSessions) -> list[str]:
     ]
 
 
-def place(found: Forest, pid: int) -> ForestLine:
+def place(found: LockChains, pid: int) -> LockChainLine:
     """A session's line."""
-    it = found.find((pid, ""))
+    it = found.find_line((pid, ""))
     assert it is not None
     return it
 
@@ -204,7 +204,7 @@ def test_nothing_is_asked_while_nobody_waits(url: str) -> None:
     with watching(url) as watched, open_sessions(url) as s:
         watched.poller.set_focus(Focus(blocking=True))
         view = watched.view(polls=3)
-        assert view.server.blocking == Forest()
+        assert view.server.blocking == LockChains()
         before = query(url, asked)
         watched.view(polls=3)
         assert query(url, asked) == before
@@ -224,7 +224,7 @@ def test_trees_of_many_sessions(url: str, count: int) -> None:
     with watching(url) as watched, open_sessions(url) as s:
         stand(s, blockers)
         found = seen(watched, sum(1 for held in blockers.values() if held))
-        mine = {name: place(found, pid) for name, pid in s.pids.items() if found.find((pid, "")) is not None}
+        mine = {name: place(found, pid) for name, pid in s.pids.items() if found.find_line((pid, "")) is not None}
         for number, held in blockers.items():
             if held:
                 assert {pid for pid, _ in mine[str(number)].blockers} == {s.pids[str(n)] for n in held}

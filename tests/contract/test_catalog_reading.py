@@ -12,7 +12,7 @@ from qmon.engines.base import Connection, Session
 from qmon.errors import NoConnectionLeft, QueryFailed
 from qmon.monitor.background import catalog_reading
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from qmon.monitor.poll.poller import POLL, Poller
 from tests.contract.anywhere import execute
 from tests.contract.watching import ROOMY, Watched, installed
@@ -39,7 +39,7 @@ class Catalogue:
             assert self.free.wait(WAITS_S)
             if self.fails:
                 raise QueryFailed(NOT_NOW)
-        return resolve(connection, ENGINE, (), before=before)
+        return resolve_queues(connection, ENGINE, (), before=before)
 
 
 @contextmanager
@@ -95,22 +95,22 @@ def test_what_was_read_before_a_poll_found_it_changed_is_left_out(url: str) -> N
     slow = catalog_reading.CatalogReading(read)
     connection, other = (ENGINE.connect(target_of(url), session) for session in (POLL, Session("count")))
     try:
-        assert [layout.queue for layout in slow.read_here(connection).layouts] == ["fifo"]
-        slow.ask()
-        reading = threading.Thread(target=slow.read, args=(other,))
+        assert [layout.queue for layout in slow.read_now(connection).layouts] == ["fifo"]
+        slow.request_reading()
+        reading = threading.Thread(target=slow.read_if_requested, args=(other,))
         reading.start()
         assert read.began.wait(WAITS_S)
         read.free.set()
         query(url, "DROP TABLE fifo CASCADE")
-        assert slow.read_here(connection).layouts == ()
+        assert slow.read_now(connection).layouts == ()
         reading.join(WAITS_S)
-        assert slow.take() is None
-        slow.ask()
-        slow.read(connection)
-        found = slow.take()
+        assert slow.take_result() is None
+        slow.request_reading()
+        slow.read_if_requested(connection)
+        found = slow.take_result()
         assert found is not None
         assert [layout.queue for layout in found.lost] == ["fifo"]
-        assert slow.gone
+        assert slow.rereads_soon
     finally:
         connection.close()
         other.close()
@@ -150,10 +150,10 @@ def test_what_is_dropped_while_the_server_lists_it_is_not_there(url: str) -> Non
         query(url, "CREATE TABLE stays (id bigserial PRIMARY KEY)")
         with connection.transaction():
             execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            assert {table.table_name for table in catalog.tables()} == {"fifo", "stays"}
+            assert {table.table_name for table in catalog.read_tables()} == {"fifo", "stays"}
             query(url, "DROP TABLE fifo CASCADE")
-            assert [table.table_name for table in catalog.tables()] == ["stays"]
-            sequences = {sequence.sequence_name for sequence in catalog.sequences()}
+            assert [table.table_name for table in catalog.read_tables()] == ["stays"]
+            sequences = {sequence.sequence_name for sequence in catalog.read_sequences()}
             assert sequences & {"fifo_id_seq", "stays_id_seq"} == {"stays_id_seq"}
     finally:
         connection.close()

@@ -43,7 +43,7 @@ def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
 
 
 def _scanned(watched: Watched, tables: set[object]) -> bool:
-    return watched.poller.slow.counts.parts >= tables
+    return watched.poller.slow_reads.scan_counts.parts >= tables
 
 
 def _forgotten(watched: Watched, ids: dict[str, set[object]]) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from qmon.engines.base import Bound, Connection, Session, Statement
 from qmon.engines.registry import engine_for
 from qmon.errors import Unreachable
-from qmon.monitor.catalog.resolve import NOTHING, Resolved
+from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 from qmon.monitor.one_shot import view_over
 from qmon.monitor.poll.poller import READING, Poller
 from qmon.monitor.source import Event, Phase, SourceState
@@ -39,7 +39,7 @@ def test_a_statement_of_the_first_look_may_take_longer_than_one_of_a_poll_and_th
     def resolve(connection: Connection, _: Resolved) -> Resolved:
         limits.append(connection.fetch(LIMIT).rows[0][0])
         connection.fetch(SLOW)
-        return NOTHING
+        return NO_QUEUES
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):

@@ -14,7 +14,7 @@ from qmon.engines.registry import engine_for
 from qmon.model.groups.configured import ConfiguredQueue
 from qmon.model.reasons import Reason
 from qmon.model.view import View
-from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import query
 from tests.libraries.oban import oban
@@ -49,7 +49,7 @@ def resolved(url: str, text: str) -> Resolved:
     """What the server's catalogue makes of it."""
     connection = connect(url)
     try:
-        return resolve(connection, engine_for(target_of(url)), configured(text))
+        return resolve_queues(connection, engine_for(target_of(url)), configured(text))
     finally:
         connection.close()
 

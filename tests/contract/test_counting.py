@@ -11,18 +11,18 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql import queries
-from qmon.model.alerts.check import CheckState, judge
+from qmon.model.alerts.check import CheckState, check_target
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import QueueView
 from qmon.monitor.background import exact_counts, scan
-from qmon.monitor.background.scan import Scan, parts_of
+from qmon.monitor.background.scan import Scan, read_parts
 from qmon.monitor.background.scan_counts import ScanCounts
 from qmon.monitor.one_shot import view_after, view_over
-from qmon.monitor.probes.names import names_of
+from qmon.monitor.probes.names import probe_names_for
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from tests.contract.watching import Watched, connect, installed, target_of, watching
 from tests.facts import connected, query, wait_until
@@ -86,7 +86,7 @@ def test_messages_stuck_in_a_table_without_an_index_are_found_in_the_first_look(
     made(database, partitions=partitions)
     assert_true(view_over(target_of(database), [JOBS], over_s=1.0).queues[0])
     glanced = view_after(target_of(database), [JOBS], polls=2, interval_s=0.5)
-    assert judge(glanced, []).state is CheckState.CRITICAL
+    assert check_target(glanced, []).state is CheckState.CRITICAL
     assert_true(glanced.queues[0])
 
 
@@ -135,20 +135,20 @@ def test_a_table_in_which_nothing_changes_is_not_scanned_again_until_it_does(
     query(database, "DELETE FROM jobs WHERE due_at > now() OR (status = 'working' AND id > 520)")
     with watching(database, [JOBS]) as watched:
         watched.queue("jobs", lambda q: q.stuck.value == 480)
-        counts = watched.poller.slow.counts
+        counts = watched.poller.slow_reads.scan_counts
         settled = wait_until(lambda: _still(watched, counts), what="no more scans")
         queue = watched.queue("jobs", polls=3)
         assert queue.stuck.age_s < 2 * watched.poller.interval_s, "what nobody has changed is still true"
-        assert counts.done == settled
+        assert counts.tables_counted == settled
         query(database, "UPDATE jobs SET status = 'done' WHERE id <= 100")
         watched.queue("jobs", lambda q: q.stuck.value == 420)
 
 
 def _still(watched: Watched, counts: ScanCounts) -> int:
     """How many scans were done, once two polls have gone by without one."""
-    done = counts.done
+    done = counts.tables_counted
     watched.view(polls=6)
-    return done if counts.done == done else 0
+    return done if counts.tables_counted == done else 0
 
 
 @pytest.mark.parametrize("state", ["_state", ""])
@@ -162,14 +162,14 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     layout = JOBS if state else replace(JOBS, state=None, started_at=None, design="pending")
     ((table_id,),) = query(database, "SELECT CAST(CAST('jobs' AS regclass) AS int)")
     spec, statements = (
-        Spec(layout, TableFacts(int(str(table_id)), slow={"ready": "no index"})),
+        QueueSpec(layout, TableFacts(int(str(table_id)), slow={"ready": "no index"})),
         StatementCache(Postgres(), version),
     )
     connection = connect(database)
     try:
         told, expected = (
             _scanned(connection, Scan(statements, spec, parts))
-            for parts in (parts_of(connection, statements, spec), [])  # without parts it is one statement
+            for parts in (read_parts(connection, statements, spec), [])  # without parts it is one statement
         )
     finally:
         connection.close()
@@ -193,15 +193,15 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
 
 
 def _scanned(connection: Connection, under_way: Scan) -> TableCount:
-    while not under_way.done:
-        under_way.step(connection, OwnUses(), 16)
-    return under_way.count(5.0)
+    while not under_way.is_done:
+        under_way.read_next_range(connection, OwnUses(), 16)
+    return under_way.to_count(5.0)
 
 
-def _plan(url: str, spec: Spec, statements: StatementCache, name: str) -> str:
+def _plan(url: str, spec: QueueSpec, statements: StatementCache, name: str) -> str:
     """How the server reads sixteen pages, and what it touches."""
-    found = queries.load("postgres", name, statements.version)
-    names = names_of(spec.layout, spec.facts) | {"part": ("public", "jobs")}
+    found = queries.load_query("postgres", name, statements.version)
+    names = probe_names_for(spec.layout, spec.facts) | {"part": ("public", "jobs")}
     statement = queries.render(found, {n: names.get(n) for n in found.names}, statements.engine)
     text = statement.text
     for parameter in statement.parameters:

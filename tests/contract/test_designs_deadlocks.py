@@ -77,7 +77,7 @@ def drained(url: str, layout: Layout) -> list[str]:
     """What is left in the queue, after a repair where there is one."""
     left: list[str] = []
     with opened(url) as connection:
-        if layout.routine("repair"):
+        if layout.routine_for("repair"):
             call(connection, layout, "repair", "0, 1000")
         while rows := call(connection, layout, "pop"):
             left += [row[1].decode() if isinstance(row[1], bytes) else str(row[1]) for row in rows]

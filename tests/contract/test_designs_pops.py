@@ -272,5 +272,5 @@ def test_the_archiver_takes_what_is_processed_and_nothing_else(database: str, de
 
 @pytest.mark.parametrize("design", LINES)
 def test_identities_cache_nothing_since_the_cache_is_per_session(database: str, design: str) -> None:
-    sequences = 3 if made(database, design).routine("archive") is None else 4  # two are the switch
+    sequences = 3 if made(database, design).routine_for("archive") is None else 4  # two are the switch
     assert query(database, "SELECT seqcache FROM pg_sequence") == [(1,)] * sequences

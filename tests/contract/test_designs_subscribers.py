@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from tests.contract.test_designs_ring import draw, end
 from tests.facts import query
 from tests.queues import ENGINE, Row, call, made, opened, run
@@ -42,13 +42,13 @@ def pop(connection: Connection, layout: Layout, subscriber: int) -> tuple[Row, .
 
 
 def test_two_by_default_as_many_as_asked_for_and_only_of_a_ring(database: str, a: Connection) -> None:
-    three = install(a, ENGINE, "ring", schema="public", queue="three", ring_size=8, subscribers=3).layout
+    three = install_queue(a, ENGINE, "ring", schema="public", queue="three", ring_size=8, subscribers=3).layout
     assert three.design == "ring_subscribers"
     assert three.ring is not None
     assert three.ring.subscribers == tuple(TableName("public", f"three_pop_seq_{n}") for n in (1, 2, 3))
     push(a, three, "m1")
     assert query(database, "SELECT reference_count, unread FROM three WHERE slot = 1") == [(3, 7)]
-    one = install(a, ENGINE, "ring", schema="public", queue="one", subscribers=1).layout
+    one = install_queue(a, ENGINE, "ring", schema="public", queue="one", subscribers=1).layout
     assert one.design == "ring"
     for design, count, words in (
         ("fifo", 2, "only a ring"),
@@ -56,7 +56,7 @@ def test_two_by_default_as_many_as_asked_for_and_only_of_a_ring(database: str, a
         ("ring_subscribers", 0, "1 to 16"),
     ):
         with pytest.raises(BadInput, match=words):
-            install(a, ENGINE, design, schema="public", queue="more", subscribers=count)
+            install_queue(a, ENGINE, design, schema="public", queue="more", subscribers=count)
 
 
 def test_each_subscriber_reads_every_message_in_the_order_of_numbers(

@@ -7,14 +7,14 @@ import pytest
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import LayoutSource, TableName
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import LIKELY, Candidate, discover, likely
+from qmon.monitor.catalog.discovery.candidates import LIKELY, Candidate, discover_queues, is_likely
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import connected
 
 
 def found(url: str) -> dict[str, Candidate]:
     with qmon_connection(url) as connection:
-        return {str(f.layout.table): f for f in discover(Catalog(connection, ENGINE))}
+        return {str(f.layout.table): f for f in discover_queues(Catalog(connection, ENGINE))}
 
 
 @pytest.mark.parametrize("design", sorted(ARTICLES))
@@ -23,7 +23,7 @@ def test_each_table_of_the_articles_is_found_as_published(database: str, design:
     (finding,) = found(database).values()
     # The tables of the two split designs are the same.
     assert finding.layout.design == ("batch_fast" if design == "batch_split" else design)
-    assert likely(finding), (finding.score, finding.why, finding.missing)
+    assert is_likely(finding), (finding.score, finding.why, finding.missing)
     assert finding.layout.source is LayoutSource.DISCOVERY
     assert finding.why
     assert "\n" not in finding.summary
@@ -36,7 +36,7 @@ def test_all_of_them_side_by_side_and_no_ordinary_table_with_confidence(database
     make(database, JOBS)
     make(database, ORDINARY)
     findings = found(database)
-    confident = {name for name, finding in findings.items() if likely(finding)}
+    confident = {name for name, finding in findings.items() if is_likely(finding)}
     assert confident == {
         "public.myq",
         "public.heapqueue",
@@ -117,7 +117,7 @@ def test_a_table_whose_rows_come_and_go_is_found_whatever_it_is_called(database:
     make(database, "DELETE FROM wibble WHERE id <= 400; SELECT pg_stat_force_next_flush()")
     finding = found(database)["public.wibble"]
     assert "80 % of the rows inserted were deleted again" in finding.why
-    assert not likely(finding)
+    assert not is_likely(finding)
 
 
 def test_hostile_names_are_found_and_read(database: str) -> None:
@@ -145,7 +145,7 @@ def test_states_that_cannot_be_told_are_left_to_the_user(database: str) -> None:
     )
     finding = found(database)["public.jobs"]
     assert "zag, zig" in finding.missing
-    assert not likely(finding)
+    assert not is_likely(finding)
 
 
 def test_a_locked_table_holds_nothing_up(database: str) -> None:

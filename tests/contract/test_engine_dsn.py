@@ -8,11 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.engines.base import Session, Target
 from qmon.engines.keywords import parse_conninfo
-from qmon.engines.postgres.engine import FOLDERS, LIBRARY, Postgres
-from qmon.engines.registry import engine, engine_for
+from qmon.engines.postgres.engine import DRIVER_FOLDERS, DRIVER_LIBRARY, Postgres
+from qmon.engines.registry import engine_for, engine_named
 from qmon.errors import BadInput, MissingDriver
 from tests.contract.engines import opened, sql
 from tests.facts import odbc
@@ -28,7 +28,7 @@ def ini(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "pqopt=options='-c work_mem=7MB'\n"
     )
     enigma = tmp_path / "enigma.so"
-    enigma.symlink_to(next(path for folder in FOLDERS if (path := Path(folder, LIBRARY)).is_file()))
+    enigma.symlink_to(next(path for folder in DRIVER_FOLDERS if (path := Path(folder, DRIVER_LIBRARY)).is_file()))
     drivers = {"plain": "PostgreSQL Unicode", "odd": str(enigma)}
     sections = [f"[{name}]\nDriver={driver}\n{common}" for name, driver in drivers.items()]
     (tmp_path / "odbc.ini").write_text("".join(sections))
@@ -38,9 +38,9 @@ def ini(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("dsn", "known"), [("plain", "postgres"), ("odd", None)])
 def test_a_dsn_is_enough(ini: Path, dsn: str, known: str | None) -> None:
-    target = choose(dsn, Config(ini / "qmon.toml"), {}).target
+    target = find_target(dsn, Config(ini / "qmon.toml"), {}).target
     assert (target.name, target.engine) == (dsn, known)
-    assert engine_for(target) is engine("postgres")
+    assert engine_for(target) is engine_named("postgres")
     with opened(dsn, Session("poll", statement_timeout_s=3)) as connection:
         for name, value in (("application_name", "qmon poll"), ("statement_timeout", "3s"), ("work_mem", "7MB")):
             assert connection.fetch(sql(f"SHOW {name}")).rows == ((value,),)
@@ -56,23 +56,23 @@ def test_settings_in_a_file_dsn_are_kept_and_a_search_path_in_it_comes_before_ou
     # What the driver manager makes of the file differs: unixODBC hands none of it to the driver.
     file = ini / "file.dsn"
     file.write_text("[ODBC]\nDRIVER=PostgreSQL Unicode\npqopt=options='-c search_path=public -c work_mem=9MB'\n")
-    keywords = Postgres().keywords(Target("t", "postgres", {"FILEDSN": str(file)}), Session("poll"))
+    keywords = Postgres().odbc_keywords(Target("t", "postgres", {"FILEDSN": str(file)}), Session("poll"))
     options = parse_conninfo(keywords["pqopt"])["options"]
     assert options.startswith("-c search_path=public -c work_mem=9MB -c search_path=pg_catalog,\\ pg_temp ")
     assert keywords["FILEDSN"] == str(file)
 
 
 def test_a_driver_is_found_in_a_folder_of_any_name(database: str, tmp_path: Path) -> None:
-    library = tmp_path / "trëiber ✓" / LIBRARY
+    library = tmp_path / "trëiber ✓" / DRIVER_LIBRARY
     library.parent.mkdir()
-    library.symlink_to(next(path for folder in FOLDERS if (path := Path(folder, LIBRARY)).is_file()))
+    library.symlink_to(next(path for folder in DRIVER_FOLDERS if (path := Path(folder, DRIVER_LIBRARY)).is_file()))
     with opened(odbc(database).replace("Driver=PostgreSQL Unicode", f"Driver={library}")) as connection:
         assert connection.fetch(sql("SELECT true AS yes")).rows == ((True,),)
 
 
 def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
     with pytest.raises(BadInput, match=r"'plian' is neither a target of .* nor a DSN; did you mean plain"):
-        choose("plian", Config(ini / "qmon.toml"), {})
+        find_target("plian", Config(ini / "qmon.toml"), {})
 
 
 def test_no_driver_is_found_where_none_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

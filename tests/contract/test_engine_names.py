@@ -10,7 +10,7 @@ from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Bound
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sql.file import parse
+from qmon.engines.sql.file import parse_query
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from tests.contract.engines import opened, sql
@@ -48,7 +48,7 @@ ENGINE = Postgres()
 
 
 def run(text: str, header: str, names: dict[str, Name], **values: str | int) -> Bound:
-    statement = parse(f"-- A test.\n{header}\n{text}", "postgres", "action/names", "sql/names.sql")
+    statement = parse_query(f"-- A test.\n{header}\n{text}", "postgres", "action/names", "sql/names.sql")
     return Bound(queries.render(statement, names, ENGINE), values)
 
 

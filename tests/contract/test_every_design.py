@@ -50,7 +50,7 @@ def rates_agree(load: Load, view: View) -> bool:
 
     def agrees(queue: QueueView) -> bool:
         window_s = queue.window_s or 0.0
-        flow = load.counts.between(view.sampled_at - window_s, view.sampled_at)[queue.name]
+        flow = load.counts.flow_between(view.sampled_at - window_s, view.sampled_at)[queue.name]
         seen = (queue.push_rate.value or 0.0, queue.pop_rate.value or 0.0)
         return agree(seen[0], flow.push_rate, window_s) and agree(seen[1], flow.pop_rate, window_s)
 
@@ -198,7 +198,7 @@ def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> N
         if design not in COMPLETING:
             ids = [int(message.id) for message in queue.messages]
             assert ids == sorted(range(1, 13), reverse=design == "lifo")
-        opened = Operator(open_context(target_of(database))).message(queue.layout, first.id, first.owner)
+        opened = Operator(open_context(target_of(database))).read_message(queue.layout, first.id, first.owner)
         assert opened is not None
         assert opened.payload is not None
         assert opened.payload.value == first.payload

@@ -10,7 +10,7 @@ import pytest
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.scan_counts import ScanCounts
 from qmon.monitor.one_shot import view_over
 from tests.contract.watching import installed, target_of, watching
@@ -87,7 +87,7 @@ def test_a_queue_counted_in_a_burst_is_counted_again_once_the_server_has_caught_
         pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 100)")
         watched.queue("fifo", _holds(100))
         pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 6000)")
-        wait_until(lambda: watched.poller.slow.counts.done >= 2, what="the second count")
+        wait_until(lambda: watched.poller.slow_reads.scan_counts.tables_counted >= 2, what="the second count")
         assert watched.queue("fifo", _holds(6100)).ready.estimated
 
 
@@ -100,9 +100,11 @@ def test_an_exact_count_can_be_asked_for_at_any_time(database: str) -> None:
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 3000)")
     with watching(database) as watched:
         watched.queue("fifo", lambda q: q.ready.estimated)
-        counts = watched.poller.slow.counts.done
+        counts = watched.poller.slow_reads.scan_counts.tables_counted
         watched.poller.count_exactly("fifo")
-        fresh = watched.queue("fifo", lambda q: watched.poller.slow.counts.done > counts and q.ready.age_s < 2)
+        fresh = watched.queue(
+            "fifo", lambda q: watched.poller.slow_reads.scan_counts.tables_counted > counts and q.ready.age_s < 2
+        )
         assert fresh.ready.value == 3000
 
 
@@ -133,13 +135,13 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
     monkeypatch.setattr(f"{module}._HEAD_EVERY_S", 0.1)
     monkeypatch.setattr(f"{module}._CHEAP_HEAD_EVERY_S", 3600.0)
     monkeypatch.setattr(f"{module}._DEAR_HEAD_S", float("inf"))
-    seek, begun = ExactCounts._find_head, list[object]()
+    seek, begun = SlowReads._find_head, list[object]()
 
     def counted(*given: Any) -> None:
         begun.append(given)
         seek(*given)
 
-    monkeypatch.setattr(ExactCounts, "_find_head", counted)
+    monkeypatch.setattr(SlowReads, "_find_head", counted)
     installed(database, "fifo")
     with watching(database) as watched:
         wait_until(lambda: begun, what="the first search")
@@ -151,7 +153,7 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
 
 @pytest.mark.parametrize(
     ("reader", "reading", "asked"),
-    [(ExactCounts, "_find_head", "find_head_again"), (ScanCounts, "step", "count_exactly")],
+    [(SlowReads, "_find_head", "find_head_again"), (ScanCounts, "step", "count_exactly")],
 )
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str
@@ -166,13 +168,13 @@ def test_what_is_asked_for_while_it_is_read_is_read_once_more(
         def read_while_asked(*given: object) -> object:
             begun.append(reading)
             if len(begun) == 1:
-                getattr(watched.poller.slow, asked)("fifo")
+                getattr(watched.poller.slow_reads, asked)("fifo")
             return read(*given)
 
         monkeypatch.setattr(reader, reading, read_while_asked)
         watched.view()
         # A count is made only where one is asked for, and a head has been looked for by now.
-        getattr(watched.poller.slow, asked)("fifo")
+        getattr(watched.poller.slow_reads, asked)("fifo")
         wait_until(lambda: len(begun) >= 2, what="the second reading")
     assert begun[:2] == [reading, reading]
 

@@ -48,10 +48,10 @@ def adds_up(queue: QueueView) -> bool:
     assert all(part.count >= 0 for part in ledger.parts)
     if queue.layout.ring is None:
         return ledger.total == queue.gap.value
-    drawn = (ledger.count(IN_FLIGHT) or 0) + (ledger.count(ORPHANED) or 0)
-    without = ledger.count(UNCLEAR) if ledger.count(BURNT) is None else ledger.count(BURNT)
+    drawn = (ledger.count_for(IN_FLIGHT) or 0) + (ledger.count_for(ORPHANED) or 0)
+    without = ledger.count_for(UNCLEAR) if ledger.count_for(BURNT) is None else ledger.count_for(BURNT)
     assert without is not None
-    return ledger.count(READY) == queue.ready.value and 0 <= ledger.total - drawn - queue.gap.value <= without
+    return ledger.count_for(READY) == queue.ready.value and 0 <= ledger.total - drawn - queue.gap.value <= without
 
 
 def told(watched: Watched, name: str, **parts: int) -> Ledger:
@@ -61,7 +61,7 @@ def told(watched: Watched, name: str, **parts: int) -> Ledger:
     def fits(view: View) -> bool:
         queue = view.queue(name)
         ledger = queue.ledger if queue is not None else None
-        return ledger is not None and all(ledger.count(part) == count for part, count in wanted.items())
+        return ledger is not None and all(ledger.count_for(part) == count for part, count in wanted.items())
 
     try:
         found = watched.view(fits, timeout=15).queue(name)

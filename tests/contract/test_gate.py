@@ -9,10 +9,10 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
-from qmon.model.operations import Kind, Side
+from qmon.model.operations import OperationKind, Side
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
-from qmon.operate.actions.pause_switch import pauses
+from qmon.operate.actions.pause_switch import read_pauses
 from qmon.operate.sql import Sql
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import connected, query, wait_until
@@ -43,7 +43,7 @@ def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: 
     layout, quoted = foreign(database, name)
     context = desk_at(database, tmp_path)
     prepared = prepare_install_gate(context, layout)
-    assert prepared.plan.kind is Kind.INSTALL_GATE
+    assert prepared.plan.kind is OperationKind.INSTALL_GATE
     assert prepared.plan.refused is None
     assert "whole transaction" in prepared.plan.consequences[0]
     assert any("CREATE TRIGGER" in text for text in prepared.plan.sql)
@@ -53,7 +53,7 @@ def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: 
     assert insert(database, quoted) == "QM001"
     assert query(database, f"SELECT count(*) FROM {quoted}") == [(1,)]
     with opened(database) as connection:
-        (seen,) = pauses(Sql(connection, ENGINE))
+        (seen,) = read_pauses(Sql(connection, ENGINE))
     assert (seen.queue, seen.way, seen.table) == (name, "gate", str(layout.table))
     applied(prepare_resume(context, layout, Side.PUSHERS))
     assert insert(database, quoted) == ""
@@ -199,7 +199,7 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
         applied(prepared)
     query(database, "INSERT INTO jobs (name, payload) VALUES ('a', 'x')")
     with opened(database) as connection:
-        assert pauses(Sql(connection, ENGINE)) == ()
+        assert read_pauses(Sql(connection, ENGINE)) == ()
     assert query(database, "SELECT count(*) FROM jobs") == [(1,)]
 
 

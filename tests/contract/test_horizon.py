@@ -10,7 +10,7 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.samples.horizon import HorizonSample
-from qmon.model.verdicts.server import LEAST_ROWS
+from qmon.model.verdicts.server import MIN_ROWS
 from qmon.model.view import QueueView
 from qmon.model.waits import horizon_holders
 from qmon.monitor.state import usage
@@ -86,7 +86,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
         def fine(queue: QueueView) -> bool:
             # On a busy machine polls and pops take long, and dead rows stay for as long.
             touched = queue.use.rows_per_pop.value if queue.use is not None else None
-            return remembered(queue) and touched is not None and touched < LEAST_ROWS
+            return remembered(queue) and touched is not None and touched < MIN_ROWS
 
         watched.queue("fifo", fine, timeout=60)
         pid = sessions.open("sleeper", "SET application_name = 'app-7'", "SELECT txid_current()")

@@ -200,7 +200,7 @@ def test_no_keyword_of_a_connection_string_changes_what_qmon_reads(dsns: Dsns) -
 
 def test_keepalives_of_a_dsn_are_kept(dsns: Dsns) -> None:
     (name,) = dsns.write("KeepaliveTime=7\nKeepaliveInterval=8")
-    words = Postgres().keywords(target(name), Session("poll"))
+    words = Postgres().odbc_keywords(target(name), Session("poll"))
     assert "keepalives_idle='7' keepalives_interval='8' keepalives_count='3'" in words["pqopt"]
 
 
@@ -222,7 +222,7 @@ def test_the_ansi_driver_is_refused_by_name(dsns: Dsns) -> None:
 @pytest.mark.parametrize(("stated", "used"), [("12", "12"), ("0", "5"), ("-1", "5"), ("", "5")])
 def test_a_connect_timeout_is_the_deadline_of_the_login(database: str, stated: str, used: str) -> None:
     url = f"{database}&connect_timeout={stated}" if stated else database
-    words = Postgres().keywords(target(url), Session("poll", login_timeout_s=5.0))
+    words = Postgres().odbc_keywords(target(url), Session("poll", login_timeout_s=5.0))
     assert f"connect_timeout='{used}'" in words["pqopt"]
     with opened(url) as connection:
         assert connection.fetch(sql("SELECT 1 AS n")).rows == ((1,),)

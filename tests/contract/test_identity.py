@@ -9,10 +9,10 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.errors import BadInput
-from qmon.model.layout.ids import id_parts, split_ids
+from qmon.model.layout.ids import split_id, split_ids
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.operator import Operator
 from qmon.operate.run import batches
 from qmon.operate.run.batches import AllRefused
@@ -122,7 +122,7 @@ def test_plans_name_the_whole_key_and_ids_take_it(database: str, operator: Opera
 def test_a_composite_key_is_proposed_as_such(database: str) -> None:
     jobs(database)
     with opened(database) as connection:
-        (found,) = resolve(connection, ENGINE, [replace(LAYOUT, state=StateColumn("status", 1, 2))]).layouts
+        (found,) = resolve_queues(connection, ENGINE, [replace(LAYOUT, state=StateColumn("status", 1, 2))]).layouts
     assert (found.id, found.ids) == ("seq", ("tenant", "seq"))
 
 
@@ -138,12 +138,12 @@ def test_a_composite_key_is_proposed_as_such(database: str) -> None:
     ],
 )
 def test_an_id_is_read_as_the_database_writes_it(text: str, parts: tuple[str, ...]) -> None:
-    assert id_parts(text, len(parts)) == parts
+    assert split_id(text, len(parts)) == parts
 
 
 def test_a_list_of_ids_may_hold_commas_within_one() -> None:
     assert split_ids(r"17, 18,a\,b") == ("17", "18", "a,b")
-    assert [id_parts(each, 2) for each in split_ids(r"a\/b/1,c\\/2")] == [("a/b", "1"), ("c\\", "2")]
+    assert [split_id(each, 2) for each in split_ids(r"a\/b/1,c\\/2")] == [("a/b", "1"), ("c\\", "2")]
 
 
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (tenant, seq)"])
@@ -225,7 +225,7 @@ def test_one_refused_row_is_left_alone_and_named_and_the_others_go_on(
     assert (result.done + result.refused, result.changed, result.refused > 0) == (6, 0, True)
     assert any(named in note and "c/" in note for note in result.notes)
     assert query(database, "SELECT count(*) FROM jobs WHERE status = 1") == [(result.done,)]
-    assert operator.operations()[0].refused == result.refused
+    assert operator.read_operations()[0].refused == result.refused
 
 
 @pytest.mark.parametrize("kind", ["RESTRICT", "NO ACTION", "NO ACTION DEFERRABLE INITIALLY DEFERRED"])

@@ -7,8 +7,8 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import LayoutSource, TableName
-from qmon.operate.install.install import available, install, registered, uninstall
-from qmon.operate.install.object_names import slots
+from qmon.operate.install.install import available_designs, install_queue, read_registry, uninstall_queue
+from qmon.operate.install.object_names import object_slots
 from tests.cli.calling import call as cli
 from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS, ENGINE, call, opened
@@ -40,26 +40,26 @@ def listing(url: str) -> list[tuple[object, ...]]:
 
 
 def test_all_designs_of_the_articles_are_available() -> None:
-    assert set(DESIGNS) == set(available(ENGINE))
+    assert set(DESIGNS) == set(available_designs(ENGINE))
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_design_is_installed_recorded_and_taken_away_without_a_trace(database: str, design: str) -> None:
     before = listing(database)
     with opened(database) as connection:
-        installed = install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
-        assert registered(connection, ENGINE) == {"orders": installed.layout}
+        installed = install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        assert read_registry(connection, ENGINE) == {"orders": installed.layout}
         files = queries.design_files("postgres", design, connection.version)
         made = {str(each.name).removeprefix("public.") for each in installed.created}
-        expected = {"orders" if slot == "table" else f"orders_{slot}" for slot in slots(files)}
+        expected = {"orders" if slot == "table" else f"orders_{slot}" for slot in object_slots(files)}
         if design == "ring_subscribers":
             expected |= {"orders_pop_seq_1", "orders_pop_seq_2"}
         assert made == expected
         assert installed.layout.source is LayoutSource.REGISTRY
         assert {verb for verb, _ in installed.layout.routines} >= {"push", "pop"}
-        again = uninstall(connection, ENGINE, "orders")
+        again = uninstall_queue(connection, ENGINE, "orders")
         assert again.removed == installed.created
-        assert registered(connection, ENGINE) == {}
+        assert read_registry(connection, ENGINE) == {}
     assert listing(database) == before
 
 
@@ -67,23 +67,23 @@ def test_a_design_is_installed_recorded_and_taken_away_without_a_trace(database:
 def test_any_name_works(database: str, design: str, queue: str) -> None:
     before = listing(database)
     with opened(database) as connection:
-        layout = install(connection, ENGINE, design, schema="public", queue=queue, ring_size=16).layout
-        assert registered(connection, ENGINE)[queue] == layout
+        layout = install_queue(connection, ENGINE, design, schema="public", queue=queue, ring_size=16).layout
+        assert read_registry(connection, ENGINE)[queue] == layout
         assert call(connection, layout, "push", "'hello'")
         rows = call(connection, layout, "pop")
         number, payload = (None if design == "heap" else 1), (b"hello" if design in BYTES else "hello")
         assert [(row[0], row[1]) for row in rows] == [(number, payload)]
-        uninstall(connection, ENGINE, queue)
+        uninstall_queue(connection, ENGINE, queue)
     assert listing(database) == before
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_installing_twice_is_refused_and_changes_nothing(database: str, design: str) -> None:
     with opened(database) as connection:
-        install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         before, rows = listing(database), query(database, "SELECT * FROM qmon.queues")
         with pytest.raises(BadInput, match=r"orders.* there already"):
-            install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+            install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         assert (listing(database), query(database, "SELECT * FROM qmon.queues")) == (before, rows)
 
 
@@ -103,8 +103,8 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
     before = listing(database)
     with opened(database) as connection:
         with pytest.raises(BadInput, match=r"cannot install 'orders': \w+ public\.orders.* is there already"):
-            install(connection, ENGINE, "batch_fast", schema="public", queue="orders")
-        assert registered(connection, ENGINE) == {}
+            install_queue(connection, ENGINE, "batch_fast", schema="public", queue="orders")
+        assert read_registry(connection, ENGINE) == {}
     assert listing(database) == before
     assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
 
@@ -112,16 +112,16 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
 @pytest.mark.parametrize("design", DESIGNS)
 def test_whatever_object_of_a_design_is_there_already_it_is_refused(database: str, design: str) -> None:
     with opened(database) as connection, connected(database) as other:
-        for slot in slots(queries.design_files("postgres", design, connection.version)):
+        for slot in object_slots(queries.design_files("postgres", design, connection.version)):
             name = '"orders"' if slot == "table" else f'"orders_{slot}"'
             other.execute(f"CREATE TABLE {name} (kept int)")
             before = other.execute(LISTING).fetchall()
             with pytest.raises(BadInput, match=r"cannot install 'orders': .* there already; nothing was changed"):
-                install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+                install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
             assert other.execute(LISTING).fetchall() == before
             other.execute(f"DROP TABLE {name}")
         assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
-        assert install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
+        assert install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -142,46 +142,46 @@ def test_a_failure_half_way_leaves_nothing(database: str, design: str) -> None:
         for name in ("orders", "orders_push", "orders_pop"):
             query(database, "UPDATE refused SET name = ?", name)
             with pytest.raises(QueryFailed, match="not today"):
-                install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+                install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
             assert listing(database) == before
             assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
         query(database, "DROP EVENT TRIGGER refuse")
-        assert install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
+        assert install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
 
 
 def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(database: str) -> None:
     query(database, "CREATE SCHEMA other")
     with opened(database) as connection:
-        install(connection, ENGINE, "fifo", schema="public", queue="orders")
+        install_queue(connection, ENGINE, "fifo", schema="public", queue="orders")
         before = listing(database)
         with pytest.raises(BadInput, match="on another table is installed already"):
-            install(connection, ENGINE, "fifo", schema="other", queue="orders")
+            install_queue(connection, ENGINE, "fifo", schema="other", queue="orders")
         assert listing(database) == before
-        assert registered(connection, ENGINE)["orders"].table == TableName("public", "orders")
+        assert read_registry(connection, ENGINE)["orders"].table == TableName("public", "orders")
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_uninstall_refuses_while_something_else_depends_on_it(database: str, design: str) -> None:
     with opened(database) as connection:
-        install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         tables = [str(row[0]).split()[-1] for row in listing(database) if str(row[0]).startswith("class r ")]
         assert "orders" in tables
         for table in tables:
             query(database, f"CREATE VIEW seen AS SELECT * FROM {table}")
             before = listing(database)
             with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; drop what depends on it first"):
-                uninstall(connection, ENGINE, "orders")
+                uninstall_queue(connection, ENGINE, "orders")
             assert listing(database) == before
-            assert "orders" in registered(connection, ENGINE)
+            assert "orders" in read_registry(connection, ENGINE)
             query(database, "DROP VIEW seen")
         query(database, "CREATE FUNCTION orders_pop(text, text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
-        uninstall(connection, ENGINE, "orders")
+        uninstall_queue(connection, ENGINE, "orders")
     assert [row[0] for row in listing(database)] == ["proc orders_pop(text,text)"]  # not ours: it stays
 
 
 def test_uninstall_waits_for_nobody(database: str) -> None:
     with opened(database) as connection:
-        install(connection, ENGINE, "fifo", schema="public", queue="orders")
+        install_queue(connection, ENGINE, "fifo", schema="public", queue="orders")
     before = listing(database)
     with connected(database, autocommit=False) as popper:
         popper.execute("SELECT * FROM orders_pop()").fetchall()
@@ -196,10 +196,10 @@ def test_uninstall_waits_for_nobody(database: str) -> None:
 
 def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
     with opened(database) as connection:
-        install(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16)
+        install_queue(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16)
         query(database, "DROP TABLE orders")
-        uninstall(connection, ENGINE, "orders")
-        assert registered(connection, ENGINE) == {}
+        uninstall_queue(connection, ENGINE, "orders")
+        assert read_registry(connection, ENGINE) == {}
     assert listing(database) == []
 
 
@@ -219,7 +219,7 @@ def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
             asked: dict[str, object] = {"design": "ring", "schema": "public", "queue": "orders", **change}
             size = int(str(asked.pop("ring_size", 16)))
             with pytest.raises(BadInput) as problem:
-                install(
+                install_queue(
                     connection,
                     ENGINE,
                     str(asked["design"]),
@@ -230,8 +230,8 @@ def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
             assert words in str(problem.value)
             assert "\n" not in str(problem.value)
         with pytest.raises(BadInput, match="has not installed a queue 'orders'"):
-            uninstall(connection, ENGINE, "orders")
+            uninstall_queue(connection, ENGINE, "orders")
         longest = "q" * 48
-        install(connection, ENGINE, "ring", schema="public", queue=longest, ring_size=16)
-        uninstall(connection, ENGINE, longest)
+        install_queue(connection, ENGINE, "ring", schema="public", queue=longest, ring_size=16)
+        uninstall_queue(connection, ENGINE, longest)
     assert listing(database) == before

@@ -10,9 +10,9 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.samples.listing import LOOKED_AT, PAGE, Listing
+from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, Listing
 from qmon.model.view import QueueView
-from qmon.monitor.probes.listing import page_statement
+from qmon.monitor.probes.listing import statements_for_page
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.contract.listing import BY_ID, COLUMNS, STATES, fill, ids_of, jobs, reading, table, touched
@@ -32,7 +32,7 @@ def test_every_message_in_a_state_is_on_one_page(database: str, index: str, desc
         assert [id for ids, _ in pages for id in ids] == wanted
         assert [len(ids) for ids, _ in pages] == [100, 100, 100, 7]
         assert {(page.order, page.every, page.cut) for _, page in pages} == {("id", False, False)}
-        assert max(page.looked for _, page in pages) == PAGE + 2
+        assert max(page.looked for _, page in pages) == PAGE_SIZE + 2
 
 
 def test_the_last_page_of_many_messages_costs_what_the_first_one_costs(database: str) -> None:
@@ -85,13 +85,13 @@ def test_of_more_equal_times_than_are_looked_at_some_are_left_out_and_it_is_said
         database,
         "CREATE INDEX ON jobs (status, started_at)",
         fill("working", 40, "started_at", "timestamptz '2026-01-01' + n * interval '1 s'"),
-        fill("working", LOOKED_AT + 500, "started_at", "timestamptz '2026-01-02'"),
+        fill("working", MAX_ROWS_READ + 500, "started_at", "timestamptz '2026-01-02'"),
         fill("working", 60, "started_at", "timestamptz '2026-01-03' + n * interval '1 s'"),
     )
     with reading(database, jobs()) as reader:
         pages = list(reader.pages("in_progress"))
         found = [id for ids, _ in pages for id in ids]
-        assert len(found) == len(set(found)) == 40 + LOOKED_AT + 60
+        assert len(found) == len(set(found)) == 40 + MAX_ROWS_READ + 60
         assert [page.cut for _, page in pages] == [False, *(len(pages) - 2) * [True], False]
 
 
@@ -104,9 +104,9 @@ def test_of_any_number_of_equal_times_none_is_left_out_where_the_index_has_them_
         database,
         f"CREATE INDEX ON jobs (status, {keys})",
         fill("working", 40, "started_at", "timestamptz '2026-01-01' + n * interval '1 s'"),
-        fill("working", LOOKED_AT + 500, "started_at", "timestamptz '2026-01-02'"),
+        fill("working", MAX_ROWS_READ + 500, "started_at", "timestamptz '2026-01-02'"),
         fill("working", 60, "started_at", "timestamptz '2026-01-03' + n * interval '1 s'"),
-        fill("working", LOOKED_AT + 1, "started_at", "timestamptz '2026-01-04'"),
+        fill("working", MAX_ROWS_READ + 1, "started_at", "timestamptz '2026-01-04'"),
         fill("working", 30),
         "ANALYZE jobs",
     )
@@ -116,7 +116,7 @@ def test_of_any_number_of_equal_times_none_is_left_out_where_the_index_has_them_
         wanted = ids_of(database, "working", f"started_at {down} NULLS LAST, id {down}")
         assert [id for ids, _ in pages for id in ids] == wanted
         assert not any(page.cut for _, page in pages)
-        assert len(pages) <= len(wanted) / PAGE + 6
+        assert len(pages) <= len(wanted) / PAGE_SIZE + 6
 
 
 def test_without_an_index_rows_are_walked_in_the_order_of_the_key(database: str) -> None:
@@ -125,7 +125,7 @@ def test_without_an_index_rows_are_walked_in_the_order_of_the_key(database: str)
         pages = list(reader.pages("dead"))
         assert [id for ids, _ in pages for id in ids] == ids_of(database, "dead")
         assert [len(ids) for ids, _ in pages][:3] == [0, 0, 3]
-        assert all(page.every and page.looked <= LOOKED_AT and not page.cut for _, page in pages)
+        assert all(page.every and page.looked <= MAX_ROWS_READ and not page.cut for _, page in pages)
 
 
 def test_an_index_on_the_state_alone_leads_to_the_first_of_them(database: str) -> None:
@@ -133,7 +133,7 @@ def test_an_index_on_the_state_alone_leads_to_the_first_of_them(database: str) -
     with reading(database, jobs()) as reader:
         assert sorted(reader.ids("dead")) == sorted(ids_of(database, "dead"))
         _, page = reader.page(Listing("done"))
-        assert (page.order, page.cut, page.looked) == ("", True, LOOKED_AT)
+        assert (page.order, page.cut, page.looked) == ("", True, MAX_ROWS_READ)
 
 
 def test_what_is_due_is_ready_and_the_rest_is_scheduled(database: str) -> None:
@@ -209,7 +209,9 @@ def push(connection: Connection, layout: Layout, n: int) -> None:
 def test_a_column_that_our_role_may_not_read_and_the_page_does_not_need_is_not_read(database: str) -> None:
     table(database, BY_ID, fill("dead", 3), "ALTER TABLE jobs ADD COLUMN secret text")
     with reading(database, jobs()) as reader:
-        (asked,) = page_statement(StatementCache(ENGINE, reader.connection.version), reader.probes, Listing("dead"))
+        (asked,) = statements_for_page(
+            StatementCache(ENGINE, reader.connection.version), reader.probes, Listing("dead")
+        )
         assert "secret" not in asked.bound.statement.text
 
 
@@ -260,17 +262,17 @@ def test_a_poll_reads_once_more_where_too_many_have_the_same_value(database: str
     table(
         database,
         "CREATE INDEX ON jobs (status, started_at DESC, id)",
-        fill("working", LOOKED_AT + 100, "started_at", "timestamptz '2026-01-02'"),
+        fill("working", MAX_ROWS_READ + 100, "started_at", "timestamptz '2026-01-02'"),
     )
     with watching(database, [jobs()]) as watched:
         listing = Listing("in_progress")
         for first in (1, 101):
             watched.poller.set_focus(Focus(rows_of="jobs", listing=listing))
             found = watched.queue("jobs", partial(is_page, listing))
-            assert [each.id for each in found.messages or ()] == [str(n) for n in range(first, first + PAGE)]
+            assert [each.id for each in found.messages or ()] == [str(n) for n in range(first, first + PAGE_SIZE)]
             assert found.page is not None
             assert not found.page.cut
-            assert found.page.looked == PAGE + 2
+            assert found.page.looked == PAGE_SIZE + 2
             listing = replace(listing, after=found.page.next)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples.listing import LOOKED_AT, PAGE, Listing
+from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.test_configured_groups import EVIL, QUOTED, configured
@@ -55,7 +55,7 @@ def pages(watched: Watched, queue: str, state: str) -> list[list[str]]:
         assert found.failures == ()
         assert found.page is not None
         assert found.page.every
-        assert found.page.looked <= LOOKED_AT
+        assert found.page.looked <= MAX_ROWS_READ
         assert not found.page.cut
         out.append([str(message.payload) for message in found.messages or ()])
         listing = None if found.page.next is None else Listing(state, found.page.next)
@@ -74,7 +74,7 @@ def test_every_message_of_the_queue_is_on_one_page(database: str) -> None:
         watched.view(lambda view: len(view.queues) == 2)
         dead = pages(watched, "jobs/a", "dead")
         assert [payload for page in dead for payload in page] == [f"m{n}" for n in (*range(1, 231), *range(1, 6))]
-        assert [len(page) for page in dead][:2] == [PAGE, PAGE]
+        assert [len(page) for page in dead][:2] == [PAGE_SIZE, PAGE_SIZE]
         assert [payload for page in pages(watched, "jobs/a", "ready") for payload in page] == [
             f"m{n}" for n in range(1, 21)
         ]
@@ -94,7 +94,7 @@ def test_an_index_by_queues_leads_to_its_own(database: str) -> None:
     fill(database, "b", "dead", 130)
     with watching(database, configured(TEXT)) as watched:
         watched.view(lambda view: len(view.queues) == 2)
-        assert [len(page) for page in pages(watched, "jobs/b", "dead")] == [PAGE, 30]
+        assert [len(page) for page in pages(watched, "jobs/b", "dead")] == [PAGE_SIZE, 30]
 
 
 def test_hostile_names_stay_names(database: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.listing import LOOKED_AT, PAGE, Listing
+from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, Listing
 from tests.contract.listing import Reader, reading, touched
 from tests.facts import connected, query
 from tests.queues import call, made, opened
@@ -157,7 +157,7 @@ def test_the_last_page_of_a_deep_ring_costs_what_the_first_one_costs(database: s
     with reading(database, mine(size)) as reader:
         first, page = reader.page(Listing("ready"))
         assert page.next is not None
-        assert first == [str(pop_last + n) for n in range(1, PAGE + 1)]
+        assert first == [str(pop_last + n) for n in range(1, PAGE_SIZE + 1)]
         late = replace(page.next, value=str(pop_last + size - 50))
         for listing in (
             Listing("ready"),
@@ -169,7 +169,7 @@ def test_the_last_page_of_a_deep_ring_costs_what_the_first_one_costs(database: s
             assert touched(reader, listing) < 60
         assert reader.page(Listing("ready", late))[0][-1] == str(pop_last + size)
         nothing, page = reader.page(Listing("in_progress", descending=True))
-        assert (nothing, page.every, page.looked, page.next is not None) == ([], True, LOOKED_AT, True)
+        assert (nothing, page.every, page.looked, page.next is not None) == ([], True, MAX_ROWS_READ, True)
         assert touched(reader, Listing("in_progress", page.next, descending=True)) < 60
 
 

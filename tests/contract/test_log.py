@@ -12,7 +12,7 @@ import pytest
 
 from qmon import log
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.registry import engine_for
@@ -30,7 +30,7 @@ WRONG = "s3cret;w}rd/1"
 def kept(tmp_path: Path) -> Iterator[Path]:
     """A log of everything, as commands keep it."""
     place = tmp_path / "q.log"
-    with log.written(place, logging.DEBUG):
+    with log.log_to_file(place, logging.DEBUG):
         yield place
 
 
@@ -43,7 +43,7 @@ def own_server() -> Iterator[EmbeddedServer]:
 
 def test_a_wrong_password_is_refused_and_not_in_the_log(own_server: EmbeddedServer, kept: Path) -> None:
     url = f"postgresql://joe:{quote(WRONG, safe='')}@127.0.0.1:{own_server.port}/postgres"
-    target = choose(url, Config(Path("none"))).target
+    target = find_target(url, Config(Path("none"))).target
     with pytest.raises(Unreachable) as refused:
         engine_for(target).connect(target, Session("test"))
     logging.getLogger("qmon").error("refused %s %s", url, WRONG, exc_info=refused.value)

@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
-from qmon.libraries.catalogue import built_in
-from qmon.libraries.library import group_of
+from qmon.libraries.catalogue import built_in_libraries
+from qmon.libraries.library import group_for
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
 from qmon.operate.context import OperatorContext
-from qmon.operate.message import MOST_OF_A_COLUMN, MOST_READ, Message, MessageColumn
+from qmon.operate.message import MAX_COLUMN_CHARS, MAX_PAYLOAD_CHARS, Message, MessageColumn
 from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
 from tests.facts import connected, query
@@ -39,7 +39,7 @@ def desk(url: str, **changes: object) -> OperatorContext:
 
 def read(url: str, layout: Layout, id: str, owner: str | None = None, **changes: object) -> Message:
     """The message, which is there."""
-    found = Operator(desk(url, **changes)).message(layout, id, owner)
+    found = Operator(desk(url, **changes)).read_message(layout, id, owner)
     assert found is not None
     return found
 
@@ -88,14 +88,14 @@ def test_each_design_shows_its_payload(database: str, design: str) -> None:
 
 def test_a_heap_has_nothing_that_makes_a_row_known(database: str) -> None:
     with pytest.raises(BadInput, match=r"nothing makes a row of public\.orders.* known"):
-        Operator(desk(database)).message(made(database, "heap"), "1")
+        Operator(desk(database)).read_message(made(database, "heap"), "1")
 
 
 def test_one_that_is_gone_is_none_also_where_a_ring_has_used_its_slot_again(database: str) -> None:
     make(database, "CREATE TABLE jobs (id int PRIMARY KEY, payload text)")
-    assert Operator(desk(database)).message(plain(), "1") is None
+    assert Operator(desk(database)).read_message(plain(), "1") is None
     ring = made(database, "ring")
-    assert Operator(desk(database)).message(ring, "3") is None
+    assert Operator(desk(database)).read_message(ring, "3") is None
 
 
 def test_times_owner_and_every_column_with_its_type(database: str) -> None:
@@ -153,9 +153,9 @@ def test_names_and_values_of_anybodys_making(database: str) -> None:
     called = "x\\/y\\\\z'; --/00000000-0000-4000-8000-000000000001/7.5"
     assert whole(read(database, layout, called)) == "one"
     assert whole(read(database, layout, "x/00000000-0000-4000-8000-000000000001/7.5")) == "two"
-    assert Operator(desk(database)).message(layout, "y/00000000-0000-4000-8000-000000000001/7.5") is None
+    assert Operator(desk(database)).read_message(layout, "y/00000000-0000-4000-8000-000000000001/7.5") is None
     with pytest.raises(BadInput, match="an id here is a/"):
-        Operator(desk(database)).message(layout, "x")
+        Operator(desk(database)).read_message(layout, "x")
 
 
 def test_large_payloads_are_cut_and_say_how_long_they_are(database: str) -> None:
@@ -169,16 +169,16 @@ def test_large_payloads_are_cut_and_say_how_long_they_are(database: str) -> None
     assert found is not None
     assert found.cut
     assert found.size == 6_250_000
-    assert found.value == "äbcd" * (MOST_READ // 4)
+    assert found.value == "äbcd" * (MAX_PAYLOAD_CHARS // 4)
     found = read(database, plain(payload="b"), "1").payload
     assert found is not None
-    assert (found.cut, found.size, found.value) == (True, 5_000_000, b"\xff\x00" * (MOST_READ // 2))
+    assert (found.cut, found.size, found.value) == (True, 5_000_000, b"\xff\x00" * (MAX_PAYLOAD_CHARS // 2))
     found = read(database, plain(payload="j"), "1").payload
     assert found is not None
     assert isinstance(found.value, str)
-    assert (found.cut, found.size, len(found.value)) == (True, 5_000_004, MOST_READ)
+    assert (found.cut, found.size, len(found.value)) == (True, 5_000_004, MAX_PAYLOAD_CHARS)
     assert isinstance(text := column(read(database, plain(), "1"), "j").value, str)
-    assert len(text) == MOST_OF_A_COLUMN
+    assert len(text) == MAX_COLUMN_CHARS
 
 
 def test_bytes_that_are_no_text_stay_bytes(database: str) -> None:
@@ -196,7 +196,7 @@ def test_what_is_configured_to_be_covered_is_covered_everywhere(database: str) -
         database,
         "CREATE TABLE jobs (id int PRIMARY KEY, payload text, note text, b bytea)",
         f"INSERT INTO jobs VALUES (1, 'pin {secret}', '{secret}!', decode('00', 'hex') || '{secret}'::bytea),"
-        f" (2, repeat('x', {MOST_READ - 3}) || '{secret}' || repeat('y', 20000), '', '')",
+        f" (2, repeat('x', {MAX_PAYLOAD_CHARS - 3}) || '{secret}' || repeat('y', 20000), '', '')",
     )
 
     def redact(text: str) -> str:
@@ -259,8 +259,8 @@ def test_a_queue_of_a_library(database: str) -> None:
         " attempted_by text[], inserted_at timestamp, scheduled_at timestamp, attempted_at timestamp)",
         "INSERT INTO oban_jobs VALUES (5, 'executing', 'mails', '{\"to\": [1]}', 1, '{app@host}', now(), now(), now())",
     )
-    (library,) = (each for each in built_in() if each.name == "oban")
-    layout = group_of(library, 1, "", TableName("public", "oban_jobs"), "oban").layout("mails")
+    (library,) = (each for each in built_in_libraries() if each.name == "oban")
+    layout = group_for(library, 1, "", TableName("public", "oban_jobs"), "oban").queue_layout("mails")
     found = read(database, layout, "5", owner="app@host")
     text = whole(found)
     assert isinstance(text, str)

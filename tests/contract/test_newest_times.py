@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.layout.zones import UNKNOWN
+from qmon.model.layout.zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.newest_times import compared_tables
+from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.poll.poller import POLL
 from tests.cli.calling import call
 from tests.contract.watching import watching
@@ -25,7 +25,7 @@ MAILS = Layout(
     TableName("public", "mail_queue"),
     "id",
     enqueued_at="created_at",
-    zones=(("created_at", UNKNOWN),),
+    zones=(("created_at", UNKNOWN_ZONE),),
 )
 
 
@@ -45,7 +45,7 @@ def _push(url: str, zone: str, values: str = "DEFAULT") -> None:
 def _lines(url: str) -> list[str]:
     connection = ENGINE.connect(target_of(url), POLL)
     try:
-        return list(compared_tables(Catalog(connection, ENGINE), [MAILS]).get(MAILS.table, ()))
+        return list(compare_tables_with_clock(Catalog(connection, ENGINE), [MAILS]).get(MAILS.table, ()))
     finally:
         connection.close()
 

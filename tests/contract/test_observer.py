@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from qmon.model.budget import Budget
 from qmon.model.view import View
-from qmon.tui.queue.panel import unknowns
-from qmon.tui.shared.header import header
+from qmon.tui.queue.panel import unknown_items
+from qmon.tui.shared.header import header_lines
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
 from tests.contract.crowd import crowded
@@ -41,10 +41,12 @@ def test_three_hundred_sessions_and_sixty_queues_stay_within_the_budget() -> Non
             view = watched.view(within, timeout=200)
             assert view.server.observing is not None
             observing = view.server.observing
-            said = words(header(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
+            said = words(header_lines(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
             assert f"{len(observing.throttled)} throttled" in said
             queue = next(q for q in view.queues if q.throttled)
-            assert any(name.startswith("throttled: ") and "instead of 0.5 s" in why for name, why in unknowns(queue))
+            assert any(
+                name.startswith("throttled: ") and "instead of 0.5 s" in why for name, why in unknown_items(queue)
+            )
             assert all(q.ready.value == 899 for q in view.queues)
 
 

@@ -12,7 +12,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
-from qmon.model.sessions.owners import OwnerFacts, proof
+from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
@@ -216,6 +216,6 @@ def test_a_vanished_session_is_proof_only_where_all_is_known(
     facts: OwnerFacts, held: bool, vanished: bool, why: str
 ) -> None:
     layout = Layout("q", "status", TableName("s", "t"), owner=replace(HELD, held_while_working=held), timeout_s=300.0)
-    found = proof(layout, facts)
+    found = owner_proof(layout, facts)
     assert found.vanished is vanished
     assert why in found.why

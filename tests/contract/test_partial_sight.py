@@ -13,7 +13,7 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.engines.postgres.engine import Postgres
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
@@ -64,7 +64,7 @@ def words(lines: Line | list[Line]) -> str:
 
 
 def the_reason(view: View) -> str:
-    return next((failure.words for failure in view.failures if failure.probe == SESSIONS_PROBE), "")
+    return next((failure.text for failure in view.failures if failure.probe == SESSIONS_PROBE), "")
 
 
 def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(database: str, role: str) -> None:
@@ -80,12 +80,12 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         assert below.session.object == "table public.fifo"
         assert (view.server.waits, view.server.waiting, view.server.horizon) == (None, None, None)
         assert "pg_read_all_stats" in the_reason(view)
-        line = words(panels.target_line(view, 160))
+        line = words(panels.target_lines(view, 160))
         assert "blocked 1" in line
         assert "waits –" in line
-        assert "not visible" in words(tree.lines(top, 160, 5))
-        assert "our role sees only its own sessions" in words(horizon.lines(view, 200, 9))
-        assert "our role sees only its own sessions" in panel.nothing(view, "")
+        assert "not visible" in words(tree.session_lines(top, 160, 5))
+        assert "our role sees only its own sessions" in words(horizon.horizon_lines(view, 200, 9))
+        assert "our role sees only its own sessions" in panel.empty_text(view, "")
 
 
 def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: str) -> None:
@@ -122,12 +122,12 @@ def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: 
         assert queue is not None
         assert (queue.pushers.value, queue.poppers.value) == (None, None)
         assert view.server.horizon is None
-        assert "track_activities is off" in words(horizon.lines(view, 200, 9))
+        assert "track_activities is off" in words(horizon.horizon_lines(view, 200, 9))
 
 
 def ages_of_writers(connection: Connection) -> dict[int, float | None]:
-    asked = StatementCache(Postgres(), connection.version).of_target("writers")
-    return {w.session: w.transaction_s for w in records(WriterSample, connection.fetch(asked.bound))}
+    asked = StatementCache(Postgres(), connection.version).statement_for_target("writers")
+    return {w.session: w.transaction_s for w in to_records(WriterSample, connection.fetch(asked.bound))}
 
 
 def test_each_writer_says_itself_whether_its_age_is_seen(database: str, role: str) -> None:

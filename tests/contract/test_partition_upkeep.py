@@ -5,8 +5,8 @@ from __future__ import annotations
 from qmon.engines.registry import engine_for
 from qmon.model.figure import Severity
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import Candidate, discover
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues
+from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import query
 
@@ -35,7 +35,7 @@ def watched_queues(url: str) -> list[str]:
     """The names of the queues that are watched without a configuration."""
     connection = connect(url)
     try:
-        return [layout.queue for layout in resolve(connection, engine_for(target_of(url)), ()).layouts]
+        return [layout.queue for layout in resolve_queues(connection, engine_for(target_of(url)), ()).layouts]
     finally:
         connection.close()
 
@@ -44,7 +44,7 @@ def findings(url: str) -> dict[str, Candidate]:
     """What looks like a queue, by table."""
     connection = connect(url)
     try:
-        found = discover(Catalog(connection, engine_for(target_of(url))))
+        found = discover_queues(Catalog(connection, engine_for(target_of(url))))
     finally:
         connection.close()
     return {finding.layout.table.name: finding for finding in found}

@@ -8,7 +8,7 @@ from qmon.engines.registry import engine_for
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.facts import connected, query
 
@@ -122,7 +122,7 @@ def test_the_parent_is_found_and_not_its_partitions(database: str) -> None:
     query(database, BY_DAY)
     connection = connect(database)
     try:
-        found = resolve(connection, engine_for(target_of(database)), ())
+        found = resolve_queues(connection, engine_for(target_of(database)), ())
     finally:
         connection.close()
     (layout,) = found.layouts

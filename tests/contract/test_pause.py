@@ -13,12 +13,12 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Kind, Progress, Side
+from qmon.model.operations import OperationKind, Progress, Side
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_check import ArrivalCounter
-from qmon.operate.actions.pause_switch import pauses
+from qmon.operate.actions.pause_switch import read_pauses
 from qmon.operate.context import Permission
-from qmon.operate.install.install import install, uninstall
+from qmon.operate.install.install import install_queue, uninstall_queue
 from qmon.operate.sql import Sql
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query, wait_until
@@ -149,25 +149,25 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     layout = made(database, "status", HOSTILE)
     context = desk_at(database, tmp_path)
     prepared = prepare_pause(context, layout, Side.PUSHERS, 60)
-    assert prepared.plan.kind is Kind.PAUSE
+    assert prepared.plan.kind is OperationKind.PAUSE
     assert prepared.plan.refused is None
     assert "QM001" in " ".join(prepared.plan.consequences)
     result = applied(prepared, Permission("it [burns] 'now'"))
     assert any("0 pushes in" in note for note in result.notes), result.notes
     with opened(database) as connection:
-        (seen,) = pauses(Sql(connection, ENGINE))
+        (seen,) = read_pauses(Sql(connection, ENGINE))
     assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PUSHERS, "anna@app-7", "it [burns] 'now'")
     assert seen.table == str(layout.table)
     again = prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 120)
     assert "paused already, by anna@app-7" in again.plan.risks[0]
     applied(again, Permission("longer"))
     with opened(database) as connection:
-        (longer,) = pauses(Sql(connection, ENGINE))
+        (longer,) = read_pauses(Sql(connection, ENGINE))
     assert longer.reason == "longer"
     assert longer.until > seen.until
     applied(prepare_resume(context, layout, Side.PUSHERS))
     with opened(database) as connection:
-        assert pauses(Sql(connection, ENGINE)) == ()
+        assert read_pauses(Sql(connection, ENGINE)) == ()
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
     idle = prepare_resume(context, layout, Side.PUSHERS).plan
@@ -183,7 +183,7 @@ def test_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
     with connected(database) as session:
         wait_until(lambda: refused(session, layout, "push", "'x'") == "", timeout=10)
     with opened(database) as connection:
-        assert pauses(Sql(connection, ENGINE)) == ()
+        assert read_pauses(Sql(connection, ENGINE)) == ()
 
 
 def test_poppers_are_paused_and_pushers_go_on(database: str, tmp_path: Path) -> None:
@@ -278,13 +278,13 @@ def test_what_is_rolled_back_is_no_push_and_what_completes_is_no_pop(database: s
             session.execute("INSERT INTO h (payload) VALUES ('x'), ('y')")
             session.rollback()
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
-        assert meter.read() == 0
+        assert meter.read_count() == 0
         query(database, "SELECT b_push('x'), b_push('y')")
-        assert pops.read() == 0
+        assert pops.read_count() == 0
         query(database, "SELECT * FROM b_pop()")
-        assert pops.read() == 1
+        assert pops.read_count() == 1
         query(database, "SELECT b_complete(1, 1)")
-        assert pops.read() == 1
+        assert pops.read_count() == 1
 
 
 def test_where_the_server_forgets_what_it_has_counted_nothing_is_proven(database: str) -> None:
@@ -293,10 +293,10 @@ def test_where_the_server_forgets_what_it_has_counted_nothing_is_proven(database
         query(database, "INSERT INTO h (payload) VALUES ('x'), ('y')")
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
         meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PUSHERS)
-        assert meter.read() == 0
+        assert meter.read_count() == 0
         query(database, "SELECT pg_stat_reset_single_table_counters('h'::regclass)")
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(0,)], timeout=20)
-        assert meter.read() is None
+        assert meter.read_count() is None
 
 
 def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_path: Path) -> None:
@@ -328,8 +328,8 @@ def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: P
 
 def test_a_queue_installed_before_there_were_switches_is_still_taken_away(database: str) -> None:
     with opened(database) as connection:
-        layout = install(connection, ENGINE, "fifo", schema="public", queue="old").layout
+        layout = install_queue(connection, ENGINE, "fifo", schema="public", queue="old").layout
         assert layout.switch is not None
         query(database, "DROP SEQUENCE old_push_until")
-        uninstall(connection, ENGINE, "old")
+        uninstall_queue(connection, ENGINE, "old")
     assert query(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'old%'") == [(0,)]

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.base import Bound, Connection, Session, Statement, Value
 from qmon.engines.prepared import PreparedStatements
-from qmon.engines.sql.text import numbered
+from qmon.engines.sql.text import number_values
 from qmon.errors import LockTimeout, QueryFailed
 from tests.facts import connected, query
 from tests.queues import ENGINE, target_of
@@ -58,8 +58,8 @@ def answers(connection: Connection, least: Value = 2) -> list[tuple[tuple[object
 
 
 def test_values_get_numbers_and_nothing_else_does() -> None:
-    assert numbered(LEAST.text) == LEAST.text.replace(">= ? LIMIT ?", ">= $1 LIMIT $2")
-    assert numbered("SELECT $a$ ? $a$, ?, E'\\'?', ?") == "SELECT $a$ ? $a$, $1, E'\\'?', $2"
+    assert number_values(LEAST.text) == LEAST.text.replace(">= ? LIMIT ?", ">= $1 LIMIT $2")
+    assert number_values("SELECT $a$ ? $a$, ?, E'\\'?', ?") == "SELECT $a$ ? $a$, $1, E'\\'?', $2"
 
 
 def test_prepared_statements_answer_as_plain_ones(database: str) -> None:
@@ -146,6 +146,6 @@ def test_no_more_is_prepared_than_the_server_can_well_keep() -> None:
     known = PreparedStatements()
     texts = [Bound(Statement(f"probe/{n}", f"SELECT {n} AS n", (), ("n",))) for n in range(200)]
     for _ in range(2):
-        assert not list(known.wanted(texts))
-    assert len(list(known.wanted(texts))) == 120
-    assert known.text(texts[199].statement) == "SELECT 199 AS n"
+        assert not list(known.statements_to_prepare(texts))
+    assert len(list(known.statements_to_prepare(texts))) == 120
+    assert known.text_for(texts[199].statement) == "SELECT 199 AS n"

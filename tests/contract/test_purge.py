@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice, Kind, OperationState, OwnerState
+from qmon.model.operations import Choice, OperationKind, OperationState, OwnerState
 from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at, lines
@@ -52,9 +52,9 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     back = operator.undo(result.operation)
     assert back.plan.count == 130
     undone = applied(back)
-    assert (undone.kind, undone.done) == (Kind.UNDO, 130)
+    assert (undone.kind, undone.done) == (OperationKind.UNDO, 130)
     assert [everything(database, table) for table in tables] == before
-    assert [each.undo_state for each in operator.operations()] == ["no", "undone"]
+    assert [each.undo_state for each in operator.read_operations()] == ["no", "undone"]
     assert operator.undo(result.operation).plan.refused == "it is undone already"
     with opened(database) as connection:
         assert call(connection, layout, "pop")
@@ -68,7 +68,7 @@ def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_pat
     assert purged.done == 15
     assert query(database, "SELECT count(*) FROM orders") == query(database, "SELECT count(*) FROM orders_data")
     assert applied(operator.undo(purged.operation, Choice(ids=("3", "4")))).done == 2
-    assert operator.operations()[1].undo_state == "partly undone"
+    assert operator.read_operations()[1].undo_state == "partly undone"
     query(
         database,
         "INSERT INTO orders (queue_id, queue_date_time, title) OVERRIDING SYSTEM VALUE VALUES (5, now(), 'new')",
@@ -295,7 +295,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     assert prepared.plan.count == 240
     assert any(purged.operation in line for line in prepared.plan.risks)
     assert applied(prepared).done == 240
-    assert operator.operations()[1].undo_state == "gone"
+    assert operator.read_operations()[1].undo_state == "gone"
     assert operator.undo(purged.operation).plan.refused == "its trash was emptied"
 
 

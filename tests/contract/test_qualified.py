@@ -16,7 +16,7 @@ from pglast.visitors import Skip, Visitor
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.file import scanned
+from qmon.engines.sql.file import scan_cached
 from qmon.engines.sql.text import Parameter, Placeholder, Separator
 from tests.facts import query
 
@@ -184,7 +184,7 @@ def filled(sql: Query) -> str:
     texts = {"literal": "'ours_s.x'", "int": "1", "where": "true", "values": "(1, 1, 'x')", "order": "1"}
     texts |= {"type": "text", "utc": "now()", "clock": "now()", "on": "true", "recompile": ""}
     out = []
-    for piece in scanned(sql.text, "postgres", sql.path.rpartition(":")[0], 1):
+    for piece in scan_cached(sql.text, "postgres", sql.path.rpartition(":")[0], 1):
         if isinstance(piece, Placeholder):
             name = "bytea" if piece.name == "type" else OURS + piece.name
             out.append(texts.get(piece.form, f"{name} = {name}" if piece.form == "set" else name))
@@ -214,7 +214,7 @@ def known(database: str) -> Known:
 def test_every_name_in_the_files_is_of_pg_catalog_or_has_its_schema(known: Known) -> None:
     found = {}
     for file in queries.all_files():
-        if file.engine == "postgres" and (wrong := unqualified(filled(queries.read(file)), known)):
+        if file.engine == "postgres" and (wrong := unqualified(filled(queries.read_query(file)), known)):
             found[file.path] = sorted(set(wrong))
     assert not found, json.dumps(found, indent=1)
 

@@ -51,7 +51,7 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
     assert set(report) == set(designs)
     for queue in view.queues:
         assert queue.window_s is not None
-        flow = running.counts.between(view.sampled_at - queue.window_s, view.sampled_at)[queue.name]
+        flow = running.counts.flow_between(view.sampled_at - queue.window_s, view.sampled_at)[queue.name]
         depth = running.counts.depth_at(queue.name, view.sampled_at)
         assert queue.name in STEADY or running.counts.totals(queue.name).push_rolled_back > 50
         seen = report[queue.name]

@@ -15,7 +15,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationState, Progress, RedriveLimits
 from qmon.model.reasons import Reason
 from qmon.operate.operator import Operator
-from qmon.operate.plan.selection import named_names
+from qmon.operate.plan.selection import id_names
 from qmon.operate.run import failures
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make
@@ -81,7 +81,7 @@ def test_what_the_payload_contains_is_found_where_the_design_keeps_it(
     with connected(database) as raw:
         for text in ("Straße 1", "Platz 2"):
             value = f"convert_to('{text}', 'UTF8')" if design == "status" else f"'{text}'"
-            push = layout.routine("push")
+            push = layout.routine_for("push")
             assert push is not None
             raw.execute(f'SELECT "{push.name}"({value})')
         raw.execute(f'UPDATE "{layout.table.name}" SET {layout.state.column} = {layout.state.dead}, attempts = 5')
@@ -144,14 +144,14 @@ def test_a_look_finds_its_messages_by_their_key_however_deep_the_queue(database:
     rows = "INSERT INTO public.jobs (status, attempts) SELECT 'ready', 0 FROM generate_series(1, 100000); ANALYZE jobs;"
     make(database, TABLE + rows)
     query(database, "VACUUM public.jobs")
-    with desk_at(database, tmp_path).sql("look") as sql:
+    with desk_at(database, tmp_path).open_sql("look") as sql:
         names: dict[str, Name] = {
             "table": ("public", "jobs"),
             "called": ("id",),
             "state": "status",
             "attempts": "attempts",
         }
-        statement = sql.statement("outcomes", names | named_names(("id",)))
+        statement = sql.statement("outcomes", names | id_names(("id",)))
     ids = json.dumps([{"id": id} for id in range(1, 100_000, 100)])
     values = {"ids": ids, "fresh": True, "in_progress": "working", "dead": "dead", "done": None}
     parameters = [values[name] for name in statement.parameters]

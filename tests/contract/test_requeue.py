@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState
 from qmon.operate.context import Permission, ReadOnly
-from qmon.operate.install.install import install, registered
+from qmon.operate.install.install import install_queue, read_registry
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
@@ -30,7 +30,7 @@ def stuck(url: str, layout: Layout, count: int, *, minutes: int = 10, owner: str
     text = "message" if layout.design == "status" else "text_data"
     with connected(url) as raw:
         push = f"SELECT push('x' || i) FROM generate_series(1, {count}) AS i"
-        push = push.replace("push(", f'"{layout.routine("push").name}"(' if layout.routine("push") else "push(")  # type: ignore[union-attr]
+        push = push.replace("push(", f'"{layout.routine_for("push").name}"(' if layout.routine_for("push") else "push(")  # type: ignore[union-attr]
         raw.execute(push if text == "text_data" else push.replace("'x' || i", "convert_to('x' || i, 'UTF8')"))
         raw.execute(
             f'UPDATE "{layout.table.name}" SET {layout.state.column} = {layout.state.in_progress}, attempts = 1,'
@@ -71,7 +71,7 @@ def test_stuck_messages_of_the_dead_are_ready_again_in_their_old_order(
     assert query(database, "SELECT count(*) FROM orders WHERE owner IS NULL AND started_at IS NULL") == [(300,)]
     with opened(database) as connection:
         assert [row[0] for row in call(connection, layout, "pop_batch", "5")] == [1, 2, 3, 4, 5]
-    (seen,) = operator.operations()
+    (seen,) = operator.read_operations()
     assert (seen.id, seen.planned, seen.done, seen.undo_state) == (result.operation, 300, 300, "possible")
 
 
@@ -94,12 +94,12 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
     database: str, tmp_path: Path, design: str
 ) -> None:
     with opened(database) as connection:
-        layout = install(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
-        assert registered(connection, ENGINE)["orders"] == layout
+        layout = install_queue(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
+        assert read_registry(connection, ENGINE)["orders"] == layout
         with pytest.raises(BadInput, match="counts no attempts"):
-            install(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
+            install_queue(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
         with pytest.raises(BadInput, match="after 1 to"):
-            install(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)
+            install_queue(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)
         call(connection, layout, "push", "'x'")
         states: list[tuple[object, ...]] = []
         for attempt in (1, 2):
@@ -158,7 +158,7 @@ def test_locked_messages_are_left_out_and_said_so(database: str, tmp_path: Path)
         assert [(each.why, each.count) for each in plan.left_out] == [("locked", 3)]
         result = applied(early)
         assert (result.done, result.skipped, result.changed) == (7, 3, 0)
-        (seen,) = operator.operations()
+        (seen,) = operator.read_operations()
         assert (seen.done, seen.skipped, seen.changed) == (7, 3, 0)
 
 

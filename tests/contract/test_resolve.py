@@ -12,8 +12,8 @@ from qmon.engines.urls import read_url
 from qmon.model.layout.io import layout_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.reasons import Reason
-from qmon.monitor.catalog.resolve import Resolved, resolve
-from qmon.operate.install.install import available, install
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from qmon.operate.install.install import available_designs, install_queue
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.contract.watching import watching
 from tests.facts import connected, query
@@ -21,7 +21,7 @@ from tests.facts import connected, query
 
 def resolved(url: str, *configured: dict[str, object]) -> Resolved:
     with qmon_connection(url) as connection:
-        return resolve(connection, ENGINE, [layout_from_dict(raw) for raw in configured])
+        return resolve_queues(connection, ENGINE, [layout_from_dict(raw) for raw in configured])
 
 
 def one(url: str, raw: dict[str, object]) -> Layout:
@@ -35,7 +35,7 @@ def installed(url: str, design: str, queue: str, schema: str = "public") -> Layo
     address = read_url(url, "the URL")
     connection = ENGINE.connect(Target("test", "postgres", address.keywords), Session("install"))
     try:
-        return install(connection, ENGINE, design, schema=schema, queue=queue, ring_size=64).layout
+        return install_queue(connection, ENGINE, design, schema=schema, queue=queue, ring_size=64).layout
     finally:
         connection.close()
 
@@ -214,7 +214,7 @@ def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(
     assert [(layout.queue, layout.source) for layout in found.layouts] == [("background_jobs", LayoutSource.DISCOVERY)]
     assert "due" in found.facts["background_jobs"].indexes
     with qmon_connection(database) as connection:
-        assert resolve(connection, ENGINE, [], by_shape=False).layouts == ()
+        assert resolve_queues(connection, ENGINE, [], by_shape=False).layouts == ()
 
 
 # As published their index by date holds the rows of every state: the poll walks along it, a bounded way.
@@ -225,7 +225,7 @@ TIMED = WALKED | {"batch_fast"}
 UNORDERED = {"heap"}
 
 
-@pytest.mark.parametrize("design", available(ENGINE))
+@pytest.mark.parametrize("design", available_designs(ENGINE))
 def test_installed_designs_are_served_by_their_indexes(database: str, design: str) -> None:
     layout = installed(database, design, "it's [a] queue")
     found = resolved(database)
@@ -296,7 +296,7 @@ def planned(url: str, layout: Layout, probe: tuple[str, set[str]]) -> str:
         "due_at": layout.due_at,
     }
     name, used = probe
-    statement = queries.render(queries.load("postgres", name, (18, 0)), {k: names[k] for k in used}, ENGINE)
+    statement = queries.render(queries.load_query("postgres", name, (18, 0)), {k: names[k] for k in used}, ENGINE)
     with connected(url) as raw:
         raw.execute("SET plan_cache_mode = force_custom_plan")
         rows = raw.execute("EXPLAIN " + statement.text, *(VALUES[p] for p in statement.parameters)).fetchall()

@@ -12,7 +12,7 @@ from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice
-from qmon.monitor.doctor import checkup
+from qmon.monitor.doctor import run_checkup
 from qmon.monitor.one_shot import view_over
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
@@ -83,7 +83,7 @@ def test_figures_of_a_role_that_sees_a_part_are_at_least_so_much(database: str, 
     query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")
     assert call("check", tenant, "--timeout", "20").exit_code != 0
     with opened(tenant) as connection:
-        (said,) = (each.problem for each in checkup(connection, ENGINE, [JOBS]).checks if each.probe == "(rows)")
+        (said,) = (each.problem for each in run_checkup(connection, ENGINE, [JOBS]).checks if each.probe == "(rows)")
     assert said == (
         "row level security: our role sees a part of the rows: each figure from rows is at least so much; an owner of"
         " the table, or BYPASSRLS, sees all"
@@ -99,7 +99,7 @@ def test_queues_of_a_group_of_which_a_part_is_seen_are_at_least_so_much(database
     assert "a part" in queue.ready.reason
     assert queue.verdict.code == "cannot tell"
     with opened(tenant) as connection:
-        assert [each.queue for each in checkup(connection, ENGINE, [SPLIT]).checks if each.probe == "(rows)"] == [
+        assert [each.queue for each in run_checkup(connection, ENGINE, [SPLIT]).checks if each.probe == "(rows)"] == [
             "jobs"
         ]
 
@@ -135,7 +135,7 @@ def test_what_a_role_without_some_columns_cannot_see_is_unknown_and_names_the_gr
         assert queue.verdict.code == "cannot tell"
         assert queue.verdict.proof.count(helps) == 1
         with opened(tenant) as connection:
-            assert helps in {each.grant for each in checkup(connection, ENGINE, [JOBS]).checks}
+            assert helps in {each.grant for each in run_checkup(connection, ENGINE, [JOBS]).checks}
         query(database, helps)
         watched.queue("jobs", lambda q: q.in_progress.value == 0 and q.verdict.code != "cannot tell", timeout=40.0)
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.operate.install.install import install, registered, uninstall
+from qmon.operate.install.install import install_queue, read_registry, uninstall_queue
 from tests.cli.calling import call
 from tests.contract.test_install import HOSTILE
 from tests.facts import query
@@ -73,22 +73,22 @@ def contents(url: str, queue: str) -> object:
 )
 def test_psql_makes_of_it_what_install_makes(server: EmbeddedServer, database: str, design: str, queue: str) -> None:
     with opened(database) as connection:
-        made = install(connection, ENGINE, design, schema="public", queue=queue, ring_size=24).layout
+        made = install_queue(connection, ENGINE, design, schema="public", queue=queue, ring_size=24).layout
         expected, rows = query(database, CATALOGUE), contents(database, queue)
-        uninstall(connection, ENGINE, queue)
+        uninstall_queue(connection, ENGINE, queue)
         query(database, "DROP SCHEMA qmon CASCADE")
         script = shown(design, queue, "--ring-size", "24")
         done = psql(server, database, script)
         assert (done.returncode, done.stderr) == (0, "")
         assert query(database, CATALOGUE) == expected
         assert contents(database, queue) == rows
-        assert registered(connection, ENGINE) == {queue: made}
+        assert read_registry(connection, ENGINE) == {queue: made}
         # Once more: refused, and nothing is changed.
         again = psql(server, database, script)
         assert again.returncode != 0
         assert "already exists" in again.stderr
         assert query(database, CATALOGUE) == expected
-        assert uninstall(connection, ENGINE, queue).layout == made
+        assert uninstall_queue(connection, ENGINE, queue).layout == made
 
 
 def test_a_script_that_fails_half_way_leaves_nothing(server: EmbeddedServer, database: str) -> None:
@@ -102,7 +102,7 @@ def test_several_subscribers(server: EmbeddedServer, database: str) -> None:
     done = psql(server, database, shown("ring", "orders", "--subscribers", "3", "--ring-size", "8"))
     assert (done.returncode, done.stderr) == (0, "")
     with opened(database) as connection:
-        ring = registered(connection, ENGINE)["orders"].ring
+        ring = read_registry(connection, ENGINE)["orders"].ring
     assert ring is not None
     assert (ring.size, len(ring.subscribers)) == (8, 3)
 

@@ -8,8 +8,8 @@ import pytest
 
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.report import settings_object
-from qmon.model.settings import Setting, card
-from qmon.monitor.doctor import checkup
+from qmon.model.settings import Setting, database_card
+from qmon.monitor.doctor import run_checkup
 from tests.cli.calling import call
 from tests.contract.engines import opened
 from tests.contract.watching import installed, watching
@@ -24,7 +24,8 @@ def settings(url: str) -> dict[tuple[str, str], Setting]:
     """The card as ``qmon doctor`` reads it."""
     with opened(url) as connection:
         return {
-            (s.name, s.value or ""): s for s in card("postgres", checkup(connection, ENGINE, [LINE, PARTS]).settings)
+            (s.name, s.value or ""): s
+            for s in database_card("postgres", run_checkup(connection, ENGINE, [LINE, PARTS]).settings)
         }
 
 
@@ -91,7 +92,7 @@ def test_the_dashboard_and_the_command_have_the_same_card(database: str) -> None
         "harm": "a crash empties the table",
     }
     assert unlogged in printed
-    assert settings_object(card("postgres", view.server.state.settings)) == printed
+    assert settings_object(database_card("postgres", view.server.state.settings)) == printed
     shown = call("doctor", database).stdout
     assert "EFFECT ON QUEUES" in shown
     assert "persistence of public.fifo" in shown

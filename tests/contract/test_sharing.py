@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Bound, Statement
-from qmon.model.budget import Budget, Observing
+from qmon.model.budget import Budget, PollingCost
 from qmon.model.view import View
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.tui.shared.header import header
+from qmon.tui.shared.header import header_lines
 from qmon.tui.status import Shown
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
@@ -38,7 +38,7 @@ def plain(database: str) -> Iterator[str]:
     query(database, f"DROP ROLE {name}")
 
 
-def observing(view: View) -> Observing:
+def observing(view: View) -> PollingCost:
     assert view.server.observing is not None
     return view.server.observing
 
@@ -85,8 +85,8 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             newest = wait_until(within, 120, what="the sum of what they use is within the budget")
             assert newest is not None
             assert any(observing(view).throttled or view.interval_s > INTERVAL_S for view in newest)
-            line = "".join(text for text, _ in header(Shown("shop", newest[0]), newest[0].taken_at, 250)[0])
-            assert f" % of {budget.part(MANY).shown} ({MANY} qmons)" in line
+            line = "".join(text for text, _ in header_lines(Shown("shop", newest[0]), newest[0].taken_at, 250)[0])
+            assert f" % of {budget.share_among(MANY).label} ({MANY} qmons)" in line
             said = call("doctor", database).stdout
             assert f"{MANY} qmons poll it and share the budget of 1 %: each uses 0.20 % at most" in said
 
@@ -113,9 +113,9 @@ def test_all_qmons_together_sample_waits_four_times_a_second(database: str, qmon
 
     sampler._wake = Paced()
     try:
-        assert sampler._stay()
+        assert sampler._sample_until_closed()
     finally:
-        sampler._drop()
+        sampler._drop_connection()
     assert min(pauses) >= 0.25 * qmons
     assert 0 < sampler.share <= 0.00251 / qmons  # a quarter of a per cent together
     assert prepared == [2]  # the statement and the clock: the server plans neither of them each time

@@ -156,10 +156,10 @@ def test_a_batch_whose_commit_is_not_answered_is_unknown_and_the_operations_tell
     quiet.close()
 
     def interrupted() -> bool:
-        return direct.operations()[0].state is OperationState.INTERRUPTED
+        return direct.read_operations()[0].state is OperationState.INTERRUPTED
 
     wait_until(interrupted, what="the server has noticed")
-    (found, *_) = direct.operations()
+    (found, *_) = direct.read_operations()
     moved = {
         "requeue": lambda: states(database).get("ready", 0),
         "purge": lambda: 150 - states(database).get("working", 0),
@@ -210,8 +210,8 @@ def test_an_operation_of_a_stopped_backend_ends_and_what_was_done_is_counted(dat
             applied(prepared, tell=tell)
         assert lines(context)[-1]["state"] == "interrupted"
     direct = Operator(desk_at(database, tmp_path))
-    wait_until(lambda: direct.operations()[0].state is OperationState.INTERRUPTED, what="its session has ended")
-    assert direct.operations()[0].done == found[-1] == states(database)["ready"]
+    wait_until(lambda: direct.read_operations()[0].state is OperationState.INTERRUPTED, what="its session has ended")
+    assert direct.read_operations()[0].done == found[-1] == states(database)["ready"]
 
 
 @pytest.mark.parametrize("what", ["record", "switch"])

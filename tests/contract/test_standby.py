@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.samples.server_state import ServerState
 from qmon.model.view import QueueView, View
-from qmon.monitor.probes.server_state import READ_EVERY
+from qmon.monitor.probes.server_state import READ_EVERY_S
 from qmon.operate.open import open_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
@@ -212,29 +212,29 @@ def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:
 
 def test_a_promotion_is_an_event_and_the_copies_are_those_that_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """The standby that is watched becomes the primary, on a new timeline; the slot of a copy that is gone stays."""
-    monkeypatch.setitem(READ_EVERY, "replication", 0.0)
+    monkeypatch.setitem(READ_EVERY_S, "replication", 0.0)
     with replicated() as (primary, standby):
         query(primary.url(), TABLES)
         standby.caught_up("qmon")
         with watching(primary.url(), [JOBS]) as watched:
-            state = state_of(watched.view(lambda v: bool(state_of(v).copies)))
-            (copy,) = state.copies
+            state = state_of(watched.view(lambda v: bool(state_of(v).replicas)))
+            (copy,) = state.replicas
             assert (copy.state, copy.healthy, copy.synchronous, copy.connected) == ("streaming", True, False, True)
-            assert state.local is not None
-            assert (state.local.role, state.local.timeline) == ("primary", 1)
+            assert state.local_server is not None
+            assert (state.local_server.role, state.local_server.timeline) == ("primary", 1)
             query(primary.url(), "SELECT pg_create_physical_replication_slot('gone', true)")
-            slot = state_of(watched.view(lambda v: len(state_of(v).copies) > 1)).copies[0]
+            slot = state_of(watched.view(lambda v: len(state_of(v).replicas) > 1)).replicas[0]
             assert (slot.name, slot.connected, slot.unredone) == ("gone", False, None)
             assert slot.unsent is not None
         with watching(standby.url(), [JOBS]) as watched:
-            local = state_of(watched.view(lambda v: state_of(v).local is not None)).local
+            local = state_of(watched.view(lambda v: state_of(v).local_server is not None)).local_server
             assert local is not None
             assert (local.role, local.state, local.timeline) == ("secondary", "receiving", 1)
             query(standby.url(), "SELECT pg_promote()")
             queue = watched.queue("jobs", lambda q: q.verdict.code == "failed over")
             assert "as primary answers for" in queue.verdict.proof
             assert "as secondary before: counters began anew" in queue.verdict.proof
-            local = state_of(watched.view()).local
+            local = state_of(watched.view()).local_server
             assert local is not None
             assert (local.role, local.timeline) == ("", 2)
 

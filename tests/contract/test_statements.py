@@ -10,10 +10,10 @@ import pytest
 from qmon.engines.base import Connection, Session
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.rates.plans import statements
+from qmon.model.rates.plans import statement_uses
 from qmon.model.samples.plans import QueuePlans
 from qmon.monitor.background.plans import PlanReader
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from tests.facts import query
 from tests.queues import ENGINE, target_of
@@ -32,8 +32,8 @@ def opened(url: str) -> Iterator[Connection]:
 
 
 def read(reader: PlanReader, connection: Connection) -> QueuePlans:
-    reader.read(connection, StatementCache(ENGINE, connection.version), Spec(LINE, TableFacts(1)))
-    (found,) = reader.read_since()
+    reader.read(connection, StatementCache(ENGINE, connection.version), QueueSpec(LINE, TableFacts(1)))
+    (found,) = reader.take_new_plans()
     return found
 
 
@@ -55,12 +55,12 @@ def test_calls_pages_and_time_of_a_pop_since_the_last_reading_and_before(line: s
         for _ in range(30):
             query(line, POP)
         query(line, "DELETE FROM line_of_others")
-        (first,) = statements(read(reader, connection).plans)
+        (first,) = statement_uses(read(reader, connection).plans)
         assert (first.calls, first.calls_before, first.reads_before) == (30, 0, None)
         assert "DELETE FROM line WHERE" in first.plan.statement
         for _ in range(25):
             query(line, POP)
-        (second,) = statements(read(reader, connection).plans)
+        (second,) = statement_uses(read(reader, connection).plans)
     assert (second.calls, second.calls_before) == (25, 30)
     assert second.reads is not None
     assert second.reads > 1
@@ -68,7 +68,7 @@ def test_calls_pages_and_time_of_a_pop_since_the_last_reading_and_before(line: s
     assert second.mean_s is not None
     assert second.mean_s > 0
     assert second.mean_before_s == first.mean_s
-    assert (second.regressed, second.unexplained) == (False, False)
+    assert (second.is_regressed, second.is_unexplained) == (False, False)
 
 
 def test_where_it_counts_nothing_for_us_it_is_said_why(line: str) -> None:

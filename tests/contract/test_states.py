@@ -9,12 +9,12 @@ import pytest
 
 from qmon.config.file import parse_config
 from qmon.engines.registry import engine_for
-from qmon.model.alerts.check import CheckState, judge
+from qmon.model.alerts.check import CheckState, check_target
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import discover
+from qmon.monitor.catalog.discovery.candidates import discover_queues
 from qmon.monitor.one_shot import view_after
 from tests.cli.calling import call
 from tests.contract.tables import qmon_connection
@@ -85,7 +85,7 @@ def test_a_value_without_a_known_meaning_is_named_and_the_queue_is_never_fine(da
         fine = watched.queue("job_queue", lambda q: "zombified" not in q.verdict.proof, timeout=120)
         assert "zombified" not in fine.in_progress.reason
     query(database, "UPDATE job_queue SET status = 'zombified'")
-    assert judge(view_after(target_of(database), polls=2, interval_s=0.5), []).state is CheckState.UNKNOWN
+    assert check_target(view_after(target_of(database), polls=2, interval_s=0.5), []).state is CheckState.UNKNOWN
 
 
 def test_rows_without_a_state_are_not_left_out(database: str) -> None:
@@ -115,7 +115,7 @@ def test_values_that_statistics_lack_are_read_from_the_rows(database: str) -> No
     take(database, "processing", 3)
     query(database, "UPDATE job_queue SET status = 'failed' WHERE id = 60")
     with qmon_connection(database) as connection:
-        (finding,) = discover(Catalog(connection, engine_for(target_of(database))))
+        (finding,) = discover_queues(Catalog(connection, engine_for(target_of(database))))
     assert finding.layout.state == StateColumn("status", "new", "processing", "done", "failed")
 
 
@@ -130,12 +130,12 @@ def test_values_that_no_row_has_yet_are_known_from_a_check_or_an_enum(database: 
 
 
 def test_init_leaves_the_states_open_while_none_is_known_to_mean_in_progress(database: str) -> None:
-    from qmon.monitor.catalog.proposal import known_and_found, propose
+    from qmon.monitor.catalog.proposal import propose_config, read_known_and_found
 
     made(database)
     with qmon_connection(database) as connection:
-        resolved, findings = known_and_found(connection, engine_for(target_of(database)), [])
-    text = propose(database, "t", None, resolved, findings, {}).text
+        resolved, findings = read_known_and_found(connection, engine_for(target_of(database)), [])
+    text = propose_config(database, "t", None, resolved, findings, {}).text
     queues = parse_config(text, Path("qmon.toml")).targets["t"].queues
     assert [queue.state for queue in queues if isinstance(queue, Layout)] == [None]
     take(database, "processing")

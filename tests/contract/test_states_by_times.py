@@ -11,7 +11,7 @@ from qmon.config.file import parse_config
 from qmon.config.write import queue_to_toml
 from qmon.engines.registry import engine_for
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query, wait_until
@@ -44,13 +44,13 @@ def the_only(database: str, statements: tuple[str, ...]) -> Candidate:
     for statement in statements:
         query(database, statement)
     with qmon_connection(database) as connection:
-        (finding,) = discover(Catalog(connection, engine_for(target_of(database))))
+        (finding,) = discover_queues(Catalog(connection, engine_for(target_of(database))))
     return finding
 
 
 def test_messages_that_are_taken_done_or_dead_are_never_ready(database: str) -> None:
     finding = the_only(database, TAKEN)
-    assert likely(finding)
+    assert is_likely(finding)
     with watching(database, []) as watched:
         view = watched.view(lambda v: v.queues[0].done.value is not None)
     (queue,) = view.queues
@@ -97,7 +97,7 @@ SAID: Final = (
 
 def test_a_column_called_a_state_with_other_words_says_more_than_a_time(database: str) -> None:
     finding = the_only(database, SAID)
-    assert likely(finding)
+    assert is_likely(finding)
     assert finding.written is None
     with watching(database, []) as watched:
         queue = watched.view(lambda v: v.queues[0].done.value is not None).queues[0]
@@ -123,7 +123,7 @@ STATES: Final = (
 
 def test_a_column_of_many_values_is_none_of_states(database: str) -> None:
     finding = the_only(database, STATES)
-    assert likely(finding)
+    assert is_likely(finding)
     with watching(database, []) as watched:
         queue = watched.view(lambda v: v.queues[0].in_progress.value is not None).queues[0]
     assert (queue.ready.value, queue.in_progress.value) == (0, 20)
@@ -144,5 +144,6 @@ def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwa
     query(database, "DELETE FROM job_queue WHERE id <= 60")
     with qmon_connection(database) as connection:
         wait_until(
-            lambda: likely(*discover(Catalog(connection, engine_for(target_of(database))))), what="it is counted"
+            lambda: is_likely(*discover_queues(Catalog(connection, engine_for(target_of(database))))),
+            what="it is counted",
         )

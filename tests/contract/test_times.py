@@ -13,8 +13,8 @@ from qmon import log
 from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.verdicts import RULES
-from qmon.monitor.catalog.resolve import resolve
-from qmon.monitor.doctor import checkup
+from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.monitor.doctor import run_checkup
 from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.source import Focus, Phase
 from qmon.monitor.state import figures
@@ -119,7 +119,7 @@ def test_the_default_of_the_inserting_session_proves_nothing(database: str) -> N
     query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO jobs (status) VALUES ('ready')")
     asked = layout("jobs")
     with qmon_connection(database) as connection:
-        found = resolve(connection, engine_for(target_of(database)), [asked])
+        found = resolve_queues(connection, engine_for(target_of(database)), [asked])
     reason = next(line for line in found.reasons["jobs"] if line.startswith("`created_at`"))
     assert "the time zone of the session that inserts" in reason
     with watching(database, [asked]) as watched:
@@ -182,5 +182,5 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     traces = [each for each in caplog.records if each.exc_info and "something in qmon went wrong" in each.message]
     assert len(traces) == 1, "it is logged once, not in each poll"
     with qmon_connection(database) as connection:
-        checks = checkup(connection, engine_for(target_of(database)), [layout("jobs"), layout("others")]).checks
+        checks = run_checkup(connection, engine_for(target_of(database)), [layout("jobs"), layout("others")]).checks
     assert [(each.queue, each.problem) for each in checks if each.probe == part] == [("jobs", failure.reason)]

@@ -16,10 +16,10 @@ from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource
 from qmon.model.operations import Choice, Side
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import Permission
-from qmon.operate.install.install import install, registered
-from qmon.operate.install.roles import plan
+from qmon.operate.install.install import install_queue, read_registry
+from qmon.operate.install.roles import plan_setup
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.operating import applied, desk_at
@@ -92,8 +92,8 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
         asked: list[Callable[[], object]] = [
             lambda: operator.purge(layout, Choice(ids=("1",))),
             lambda: operator.pause(layout, Side.PUSHERS),
-            operator.operations,
-            operator.pauses,
+            operator.read_operations,
+            operator.read_pauses,
         ]
         for ask in asked:
             with pytest.raises(BadInput, match=r"owned by mallory.*schema_owner"):
@@ -102,11 +102,11 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
         assert refused.exit_code == 2
         with opened(clean_roles) as connection:
             with pytest.raises(BadInput, match="nothing was changed"):
-                registered(connection, ENGINE)
+                read_registry(connection, ENGINE)
             with pytest.raises(BadInput, match="nothing was changed"):
-                install(connection, ENGINE, "fifo", schema="public", queue="more")
+                install_queue(connection, ENGINE, "fifo", schema="public", queue="more")
             with pytest.raises(BadInput, match="nothing was changed"):
-                plan(connection, ENGINE, "operator")
+                plan_setup(connection, ENGINE, "operator")
         assert ran(clean_roles) == []
 
 
@@ -117,7 +117,7 @@ def test_a_view_in_place_of_a_table_is_named(clean_roles: str, table: str) -> No
     query(clean_roles, f"DROP TABLE IF EXISTS qmon.{table} CASCADE")
     query(clean_roles, VIEWS[table])
     with opened(clean_roles) as connection:
-        found = resolve(connection, ENGINE, [])
+        found = resolve_queues(connection, ENGINE, [])
     assert any(f"qmon.{table} is a view, owned by postgres" in problem.reason for problem in found.problems)
     assert LayoutSource.REGISTRY not in {layout.source for layout in found.layouts}
     assert ran(clean_roles) == []
@@ -260,7 +260,7 @@ def test_the_objects_belong_to_the_owner_of_the_schema_whoever_makes_them(clean_
             return ENGINE.connect(target, Session(purpose))
 
         with contextlib.closing(connect("install")) as connection:
-            made_here = install(connection, ENGINE, "batch_fast", schema="public", queue="orders").layout
+            made_here = install_queue(connection, ENGINE, "batch_fast", schema="public", queue="orders").layout
             run_routine(connection, made_here, "push", "'m'")
         desk = replace(desk_at(clean_roles, tmp_path), connect=connect, target=target)
         operator = Operator(desk)

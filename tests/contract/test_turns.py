@@ -12,15 +12,15 @@ from qmon.model.figure import Severity
 from qmon.model.reasons import Reason
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY
 from qmon.model.view import QueueView, View
-from qmon.monitor.background.exact_counts import ExactCounts
-from qmon.monitor.catalog.resolve import NOTHING, resolve
+from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.catalog.resolve import NO_QUEUES, resolve_queues
 from qmon.monitor.poll import runner
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import POLL
 from qmon.monitor.poll.runner import MOST_TRIPS
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from tests.benchmarks.wire import relayed
 from tests.facts import connected, query
 from tests.queues import ENGINE, opened, target_of
@@ -37,10 +37,10 @@ class Polled:
     def __init__(self, url: str, at_once: int) -> None:
         self.now = 1000.0
         self.connection = ENGINE.connect(target_of(url), POLL)
-        slow = ExactCounts(ENGINE, lambda session: ENGINE.connect(target_of(url), session))  # not started
+        slow = SlowReads(ENGINE, lambda session: ENGINE.connect(target_of(url), session))  # not started
         self.collector = Collector("test", ENGINE, self.connection, slow, lambda: self.now, at_once=at_once)
         self.history = TargetHistory()
-        self.resolved = NOTHING
+        self.resolved = NO_QUEUES
         self.focus = Focus()
         self.polls = 0
         self.trips: list[int] = []
@@ -48,8 +48,8 @@ class Polled:
         self._use()
 
     def _use(self) -> None:
-        self.resolved = resolve(self.connection, ENGINE, (), before=self.resolved)
-        self.collector.use(self.resolved)
+        self.resolved = resolve_queues(self.connection, ENGINE, (), before=self.resolved)
+        self.collector.watch_queues(self.resolved)
 
     def poll(self, times: int = 1) -> View:
         """So many polls; the last view."""
@@ -58,21 +58,21 @@ class Polled:
     def _poll(self) -> View:
         self.polls += 1
         snapshot = self.collector.collect(self.polls, INTERVAL_S, self.focus)
-        if self.collector.stale:
+        if self.collector.is_stale:
             self._use()
             snapshot = self.collector.collect(self.polls, INTERVAL_S, self.focus)
         self.trips.append(self.collector._runner.trips)
         self.read.append(frozenset(q.layout.queue for q in snapshot.queues if not q.unread))
         snapshot = replace(snapshot, sampled_at=snapshot.sampled_at + self.now)  # its clock goes as ours
         self.now += INTERVAL_S
-        return self.history.add(snapshot)
+        return self.history.record_snapshot(snapshot)
 
 
 @pytest.fixture
 def url(database: str) -> str:
     with opened(database) as connection:
         for n in range(QUEUES):
-            install(connection, ENGINE, ("status", "fifo", "naive")[n % 3], schema="public", queue=f"q{n:02}")
+            install_queue(connection, ENGINE, ("status", "fifo", "naive")[n % 3], schema="public", queue=f"q{n:02}")
     return database
 
 
@@ -169,7 +169,7 @@ def test_what_was_not_read_for_three_turns_says_so(polled: Polled) -> None:
     sample = next(q for q in snapshot.queues if q.layout.queue == "q13")
     assert track._last is not None
     later = replace(snapshot, sampled_at=track._last[0] + 3.1 * TURN * INTERVAL_S)
-    late = track.unread(later, sample, unbroken=True)
+    late = track.record_unread(later, sample, unbroken=True)
     assert late.verdict.code == CANNOT_TELL
     assert late.ready.old
     assert late.ready.evidence.value is None
@@ -199,7 +199,7 @@ def test_no_poll_has_a_round_trip_for_each_queue(server: EmbeddedServer, databas
     with opened(database) as connection:
         for n in range(QUEUES):
             design = ("status", "batch_fast", "batch_single", "batch_split")[n % 4]
-            install(connection, ENGINE, design, schema="public", queue=f"q{n:02}")
+            install_queue(connection, ENGINE, design, schema="public", queue=f"q{n:02}")
             query(database, f"SELECT q{n:02}_push('x')")
     with relayed(server.socket_dir) as wire:
         polled = Polled(wire.through(database, server.socket_dir), QUEUES)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmon.engines.postgres.arrays import array
+from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import BadInput
 from qmon.model.layout.layout import OwnerColumn
 from qmon.model.operations import Choice, OperationState, OwnerState
-from qmon.operate.install.install import uninstall
+from qmon.operate.install.install import uninstall_queue
 from qmon.operate.operator import Operator
-from qmon.operate.row_set import frozen
+from qmon.operate.row_set import pack_rows
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import ALL, HELD, stuck
 from tests.facts import connected, query
@@ -34,7 +34,7 @@ def test_what_was_not_popped_again_is_taken_back_to_the_letter(database: str, tm
     assert back.plan.first[0].owner == "1/1"
     assert applied(back).done == 120
     assert query(database, "SELECT CAST(t AS text) FROM orders AS t ORDER BY 1") == before
-    assert operator.operations()[1].undo_state == "undone"
+    assert operator.read_operations()[1].undo_state == "undone"
 
 
 def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
         result = applied(early)
         assert (result.state, result.done, result.changed) == (OperationState.DONE, 6, 4)
     assert query(database, "SELECT id, status FROM orders WHERE id < 6 ORDER BY id") == [(2, 1), (3, 2), (4, 2), (5, 2)]
-    assert operator.operations()[1].undo_state == "partly undone"
+    assert operator.read_operations()[1].undo_state == "partly undone"
 
 
 def test_what_changed_nothing_has_nothing_to_undo(database: str, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, t
     """Pushed = in the queue + in the trash + completed, after any mixture of acts."""
     with opened(database) as connection:
         if query(database, "SELECT to_regclass('orders') IS NOT NULL") == [(True,)]:
-            uninstall(connection, ENGINE, "orders")
+            uninstall_queue(connection, ENGINE, "orders")
     query(database, "DROP SCHEMA IF EXISTS qmon CASCADE")
     layout = replace(made(database, "status"), owner=OwnerColumn("owner", "name"))
     operator = Operator(desk_at(database, tmp_path))
@@ -147,9 +147,9 @@ def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, t
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=30))
 def test_frozen_rows_are_what_was_frozen(marks: list[tuple[str, str]]) -> None:
-    kept = frozen(marks)
+    kept = pack_rows(marks)
     assert (kept.count, list(kept)) == (len(marks), marks)
-    assert list(kept.turned()) == marks[::-1]
+    assert list(kept.in_reverse()) == marks[::-1]
     assert kept.first(3) == marks[:3]
 
 
@@ -160,5 +160,5 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 @given(st.lists(TEXTS, max_size=8))
 def test_an_array_is_read_as_it_was_written(database: str, texts: list[str]) -> None:
     read = "SELECT t FROM unnest(CAST(? AS text[])) WITH ORDINALITY AS u(t, n) ORDER BY n"
-    found = query(database, read, array(texts))
+    found = query(database, read, array_literal(texts))
     assert [row[0] for row in found] == texts

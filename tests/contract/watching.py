@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.model.budget import Budget
@@ -27,7 +27,7 @@ from qmon.monitor.poll.poller import Poller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from tests.contract.engines import as_application
 from tests.facts import wait_until
 
@@ -37,7 +37,7 @@ ROOMY: Final = Budget(share=1.0)
 
 def target_of(url: str) -> Target:
     """The target of a URL, as the command line would have it."""
-    return choose(url, Config(Path("qmon.toml")), {}).target
+    return find_target(url, Config(Path("qmon.toml")), {}).target
 
 
 def connect(url: str) -> Connection:
@@ -52,7 +52,7 @@ def installed(url: str, *designs: str, schema: str = "public", ring_size: int = 
     engine = engine_for(target_of(url))
     try:
         return [
-            install(connection, engine, design, schema=schema, queue=design, ring_size=ring_size).layout
+            install_queue(connection, engine, design, schema=schema, queue=design, ring_size=ring_size).layout
             for design in designs
         ]
     finally:
@@ -76,7 +76,7 @@ class Watched:
             if isinstance(event, SourceState):
                 self.states.append(event)
             else:
-                view = self.history.add(event)
+                view = self.history.record_snapshot(event)
                 self.evidence.append({name: _with_evidence(t) for name, t in self.history._tracks.items()})
                 self.views.append(view)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from qmon.demo.processes import state
+from qmon.demo.processes import process_state
 
 
 def alive(pid: int) -> bool:
     """Whether a process lives; one that ended and was not waited for does not."""
-    return state(pid) not in ("", "Z", "X")
+    return process_state(pid) not in ("", "Z", "X")
 
 
 def shared_memory() -> set[int]:

@@ -21,7 +21,7 @@ def main() -> None:
         print(json.dumps({"mark": server.mark}), flush=True)
     server.start()
     helper = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    server.guardian.keep_group(helper.pid)
+    server.guardian.register_group(helper.pid)
     told = {
         "mark": server.mark,
         "folder": str(server.folder),

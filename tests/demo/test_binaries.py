@@ -21,7 +21,7 @@ STRANGER = Account("stranger", 54321, 54321, other=True)
 @pytest.fixture
 def installation(tmp_path: Path) -> Path:
     """The bin folder of a copy of the packaged programs, with their libraries, below a folder only we can enter."""
-    package = binaries.packaged().parents[1]
+    package = binaries.packaged_bin_dir().parents[1]
     tmp_path.chmod(0o700)
     for folder in (package, package.with_name(f"{package.name}.libs")):
         shutil.copytree(folder, tmp_path / "ours" / folder.name)
@@ -56,7 +56,7 @@ def test_a_copy_can_be_read_by_everybody_whatever_the_original(installation: Pat
     for path in installation.parent.rglob("*"):
         path.chmod(0o700 if path.is_dir() or path.parent == installation else 0o600)
     assert not STRANGER.can_use(installation)
-    copy = binaries.reachable(installation, STRANGER, tmp_path / "spare")
+    copy = binaries.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")
     assert copy != installation
     modes = {path.stat().st_mode & 0o777 for path in copy.parent.rglob("*")}
     assert modes == {0o755, 0o644}
@@ -68,4 +68,4 @@ def test_a_copy_can_be_read_by_everybody_whatever_the_original(installation: Pat
 def test_what_cannot_be_reached_nor_copied_is_refused(installation: Path, tmp_path: Path) -> None:
     shutil.rmtree(installation.parent / "share")
     with pytest.raises(BadInput, match="stranger cannot run"):
-        binaries.reachable(installation, STRANGER, tmp_path / "spare")
+        binaries.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")

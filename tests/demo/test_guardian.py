@@ -45,7 +45,7 @@ class Parent:
 
 def nothing_left(told: dict[str, Any], temporary: Path) -> bool:
     return (
-        not processes.marked(told["mark"])
+        not processes.marked_pids(told["mark"])
         and not list(temporary.iterdir())
         and told["segment"] not in shared_memory()
         and not alive(told["helper"])
@@ -76,7 +76,7 @@ def test_the_owner_of_a_frozen_server_is_killed(temporary: Path) -> None:
 
 def test_the_postmaster_is_killed_and_then_the_owner(temporary: Path) -> None:
     parent = Parent("start", temporary)
-    processes.kill(parent.told["mark"])
+    processes.kill_marked(parent.told["mark"])
     parent.end(signal.SIGKILL)
     assert wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
 
@@ -85,7 +85,7 @@ def test_the_owner_is_killed_while_the_server_is_made(temporary: Path) -> None:
     seen: set[int] = set()
 
     def at_work() -> set[int]:
-        found = processes.marked(str(temporary))
+        found = processes.marked_pids(str(temporary))
         seen.update(found)
         return found
 
@@ -192,7 +192,7 @@ os.kill(os.getpid(), 9)
 
 def test_it_ends_when_dismissed_and_touches_nothing(tmp_path: Path) -> None:
     with Guardian() as guardian:
-        guardian.keep_folder(tmp_path)
+        guardian.register_folder(tmp_path)
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             os.kill(guardian.pid, number)
         pid = guardian.pid
@@ -204,4 +204,4 @@ def test_it_ends_when_dismissed_and_touches_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("group", [-1, 0, 1])
 def test_it_refuses_groups_that_are_nobodys(group: int) -> None:
     with Guardian() as guardian, pytest.raises(ValueError, match="process group"):
-        guardian.keep_group(group)
+        guardian.register_group(group)

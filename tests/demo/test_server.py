@@ -27,7 +27,7 @@ def test_stop_and_start_keep_the_data(own: EmbeddedServer) -> None:
     query(own.url(), "CREATE TABLE kept (n int)")
     before = own.pid
     own.stop()
-    assert not own.running
+    assert not own.is_running
     own.stop()
     own.start()
     assert own.pid != before
@@ -35,7 +35,7 @@ def test_stop_and_start_keep_the_data(own: EmbeddedServer) -> None:
     assert query(own.url(), "SELECT count(*) FROM kept") == [(0,)]
 
 
-@pytest.mark.parametrize("bin_dir", [binaries.packaged(), *INSTALLED], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("bin_dir", [binaries.packaged_bin_dir(), *INSTALLED], ids=lambda path: path.parent.name)
 def test_every_installed_version_restarts(bin_dir: Path) -> None:
     with EmbeddedServer(bin_dir=bin_dir, settings={"shared_preload_libraries": "pg_stat_statements"}) as server:
         query(server.url(), "CREATE EXTENSION pg_stat_statements")
@@ -48,7 +48,7 @@ def test_it_recovers_what_was_committed_before_a_kill(own: EmbeddedServer) -> No
     with connected(own.url()) as connection:
         connection.execute("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n")
         own.kill()
-        assert not own.running
+        assert not own.is_running
         with pytest.raises(pyodbc.Error):
             connection.execute("SELECT 1")
     own.start()
@@ -59,7 +59,7 @@ def test_a_frozen_server_answers_nothing_until_it_is_thawed(own: EmbeddedServer)
     answers: list[tuple[object, ...]] = []
     with connected(own.url()) as connection:
         own.freeze()
-        assert {processes.state(pid) for pid in processes.marked(own.mark)} == {"T"}
+        assert {processes.process_state(pid) for pid in processes.marked_pids(own.mark)} == {"T"}
         asking = threading.Thread(target=lambda: answers.append(tuple(connection.execute("SELECT 42").fetchone())))
         asking.start()
         asking.join(0.3)
@@ -73,8 +73,8 @@ def test_a_frozen_server_answers_nothing_until_it_is_thawed(own: EmbeddedServer)
 def test_a_frozen_server_can_be_stopped(own: EmbeddedServer) -> None:
     own.freeze()
     own.stop()
-    assert not own.running
-    assert processes.marked(own.mark) == set()
+    assert not own.is_running
+    assert processes.marked_pids(own.mark) == set()
 
 
 def test_its_folder_has_a_short_plain_path_and_is_gone_in_the_end() -> None:
@@ -142,5 +142,5 @@ def test_two_at_a_time(own: EmbeddedServer) -> None:
     with EmbeddedServer() as other:
         own.kill()
         assert query(other.url(), "SELECT 1") == [(1,)]
-        wait_until(lambda: not processes.marked(own.mark))
-        assert other.running
+        wait_until(lambda: not processes.marked_pids(own.mark))
+        assert other.is_running

@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from qmon.demo.runner import INTERVAL_S, SETTINGS, scene_on
-from qmon.demo.scene import STORY, Step, loads
+from qmon.demo.runner import INTERVAL_S, SETTINGS, run_scene_on
+from qmon.demo.scene import STORY, StoryStep, healthy_loads
 from qmon.demo.server import EmbeddedServer
 from qmon.demo.story import Story, TourStep
 from qmon.model.layout.layout import Layout
@@ -54,7 +54,7 @@ def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
             own_processes=each.own_processes and each.layout.queue in broken,
             idle_s=_IDLE_S,
         )
-        for each in loads(layouts)
+        for each in healthy_loads(layouts)
     ]
 
 
@@ -64,7 +64,7 @@ def calmer(rate: float | None) -> float | None:
 
 
 @pytest.mark.soak  # the tour below meets each trouble; healthy queues under all of the load are in test_headless.py
-@pytest.mark.parametrize("load", [calm, loads])
+@pytest.mark.parametrize("load", [calm, healthy_loads])
 def test_the_first_minute_shows_every_trouble_of_the_story(
     load: Callable[[dict[str, Layout]], list[QueueLoad]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,12 +74,12 @@ def test_the_first_minute_shows_every_trouble_of_the_story(
 
     def sink(event: Event) -> None:
         if not isinstance(event, SourceState):
-            view = history.add(event)
-            left.difference_update([step for step in left if step.seen_in(view)])
+            view = history.record_snapshot(event)
+            left.difference_update([step for step in left if step.is_seen_in(view)])
             if not left:
                 over.set()
 
-    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=True) as (target, _, story):
+    with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, quiet=True) as (target, _, story):
         poller = open_poller(target, interval_s=INTERVAL_S, budget=ROOMY)
         poller.start(sink)
         try:
@@ -88,7 +88,7 @@ def test_the_first_minute_shows_every_trouble_of_the_story(
             poller.close()
         assert not left, [step.code for step in left]
         assert query(server.url(), SHIFT_LEAD) == [("pause", "the price list is being corrected")]
-        assert story.told().title == "TOUR"
+        assert story.current_step().title == "TOUR"
 
 
 @pytest.mark.long
@@ -97,15 +97,23 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
 ) -> None:
     monkeypatch.setattr("qmon.demo.story.BETWEEN_S", 0.1)
     monkeypatch.setattr("qmon.demo.runner.loads", calm)
-    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=True, tour=True) as (target, _, story):
+    with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, quiet=True, tour=True) as (target, _, story):
         runner = ActionRunner(replace(open_context(target), audit=tmp_path / "audit.jsonl"))
         poller = open_poller(target, interval_s=0.5, budget=ROOMY)
-        app = QmonApp(poller, story.watching(TargetHistory().add), plain=False, runner=runner, told=story.told)
+        app = QmonApp(
+            poller,
+            story.wrap_fold(TargetHistory().record_snapshot),
+            plain=False,
+            runner=runner,
+            told=story.current_step,
+        )
         try:
             async with app.run_test(size=(120, 40)) as pilot:
                 for number, step in enumerate(STORY, start=1):
                     await _answered(Real(app, pilot), story, f"TOUR {number} of {len(STORY)}", step)
-                await Real(app, pilot).until(lambda: "that was all" in story.told().broken, "the end of the tour")
+                await Real(app, pilot).until(
+                    lambda: "that was all" in story.current_step().broken, "the end of the tour"
+                )
         finally:
             runner.close(5.0)
             poller.close()
@@ -116,11 +124,11 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
         assert query(server.url(), SHIFT_LEAD)[0] == ("pause", "the price list is being corrected")
 
 
-async def _answered(real: Real, story: Story, title: str, step: Step) -> None:
+async def _answered(real: Real, story: Story, title: str, step: StoryStep) -> None:
     """Wait for the step of the tour, press its keys with its queue chosen, and see that it is over."""
     deadline = time.monotonic() + _PATIENCE_S
-    while (story.told().title, story.told().answer) != (title, step.answer):
-        assert time.monotonic() < deadline, f"{title}: {story.told()}\n{real.text()}"
+    while (story.current_step().title, story.current_step().answer) != (title, step.answer):
+        assert time.monotonic() < deadline, f"{title}: {story.current_step()}\n{real.text()}"
         await real.pilot.pause(0.1)
     await real.pilot.press("1")
     await real.until(lambda: step.answer[:40] in real.text(), "the line of the tour")
@@ -134,7 +142,9 @@ async def _answered(real: Real, story: Story, title: str, step: Step) -> None:
     await real.step(DialogStep.ENDED)
     assert "done after" in real.text(), real.text()
     await real.pilot.press("escape")
-    await real.until(lambda: story.told().answer.startswith("✓") or story.told().title != title, f"{title} is over")
+    await real.until(
+        lambda: story.current_step().answer.startswith("✓") or story.current_step().title != title, f"{title} is over"
+    )
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200])

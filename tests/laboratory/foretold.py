@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any, Final
 
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import AHEAD_S, Trend, forecast
+from qmon.model.rates.forecast import AHEAD_S, Trend, forecast_drain
 from qmon.model.view import View
 
 # The forecast that is checked is the first that is made so many seconds after the run began.
@@ -58,7 +58,7 @@ def foretold(run: Mapping[str, Any], at_s: float = FORETOLD_AT_S) -> Foretold:
         seconds += ticks[seen][0]
         seen += 1
     ready = ticks[seen - 1][1]
-    found = forecast(ready, [(tick[0], Flow(tick[3], tick[4], None, tick[2])) for tick in ticks[:seen]])
+    found = forecast_drain(ready, [(tick[0], Flow(tick[3], tick[4], None, tick[2])) for tick in ticks[:seen]])
     if found.trend is Trend.GROWING:
         truth = _growth(ready, ticks[seen:])
         return Foretold(run["name"], found.trend, found.growth or 0.0, found.growth_band or 0.0, truth, truth)

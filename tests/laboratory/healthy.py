@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from qmon.workload.load import Load
 from qmon.workload.plan import PlannedFault, QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
@@ -79,7 +79,7 @@ def calm(seconds: float, *, faults: Sequence[PlannedFault] = (), starts: int = 1
         url = server.url()
         target, loads, connection = target_of(url), [], connect(url)
         for run in runs():
-            made = install(
+            made = install_queue(
                 connection,
                 engine_for(target),
                 run.design,
@@ -120,8 +120,8 @@ def drive(load: Load, runs: Mapping[str, Run], seconds: float, from_s: float = 0
         for queue, run in runs.items():
             push, pop = run.rates(from_s + t, chances[queue])
             if told.get((queue, "push")) != push:
-                load.change(queue, "pusher", rate=push)
+                load.change_members(queue, "pusher", rate=push)
             if told.get((queue, "pop")) != pop:
-                load.change(queue, "popper", rate=pop)
+                load.change_members(queue, "popper", rate=pop)
             told[queue, "push"], told[queue, "pop"] = push, pop
         pause.wait(max(0.0, 1.0 - (time.monotonic() - began - t)))

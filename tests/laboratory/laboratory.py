@@ -20,10 +20,10 @@ from qmon.model.figure import Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import HEALTHY
 from qmon.model.view import View
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import OperatorContext
-from qmon.operate.install.install import install
-from qmon.operate.install.roles import carry_out, plan
+from qmon.operate.install.install import install_queue
+from qmon.operate.install.roles import plan_setup, run_setup
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.operating import desk_at
@@ -131,7 +131,7 @@ class Laboratory:
         connection, engine = connect(self.url), engine_for(self.target)
         try:
             for case in self.cases:
-                made = install(
+                made = install_queue(
                     connection,
                     engine,
                     case.design,
@@ -145,7 +145,7 @@ class Laboratory:
                 if case.configured:
                     self._configured.append(self.layouts[case.queue])
             for name, design in [*self._designs.items(), *((run.name, run.design) for run in self.drains)]:
-                self.layouts[name] = install(connection, engine, design, schema="public", queue=name).layout
+                self.layouts[name] = install_queue(connection, engine, design, schema="public", queue=name).layout
         finally:
             connection.close()
 
@@ -161,9 +161,9 @@ class Laboratory:
         """The URL of a role that may do what ``qmon setup`` grants to those who watch, and nothing else."""
         connection, engine = connect(self.url), engine_for(self.target)
         try:
-            facts = resolve(connection, engine, []).facts.values()
-            done = carry_out(
-                connection, plan(connection, engine, "monitor", [i for each in facts for i in each.object_ids])
+            facts = resolve_queues(connection, engine, []).facts.values()
+            done = run_setup(
+                connection, plan_setup(connection, engine, "monitor", [i for each in facts for i in each.object_ids])
             )
         finally:
             connection.close()

@@ -80,7 +80,7 @@ def _work(
 @contextlib.contextmanager
 def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A message is made ready again while its popper is at it, and a second one takes it."""
-    lab.load.change(layout.queue, "popper", rate=0.0)
+    lab.load.change_members(layout.queue, "popper", rate=0.0)
     with connected(lab.url) as first, connected(lab.url) as second:
         pids = [each.execute("SELECT pg_backend_pid()").fetchval() for each in (first, second)]
         mine = _taken(first, layout)
@@ -89,7 +89,7 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         same = _popped(second, layout)
         assert same is not None
         assert same[0] == mine[0]
-        lab.load.change(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "popper", rate=60.0)
         yield (f"message {mine[0]} ", *(str(pid) for pid in pids))
         second.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *same).fetchall()
 
@@ -98,7 +98,7 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The archiver, which came every second, comes no more; cured by hand: everything that is done is archived."""
     lab.watched.view(polls=KNOWN_POLLS, timeout=150)
-    lab.load.change(layout.queue, "keeper", every_s=3600.0)
+    lab.load.change_members(layout.queue, "keeper", every_s=3600.0)
     yield ()
     archived = f"SELECT {routine(layout, 'archive')}(500)"
     while query(lab.url, archived) != [(0,)]:
@@ -140,7 +140,7 @@ def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
 def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The producer's clock is five hours ahead, and messages are due when it says."""
     lab.poll(lab.watched.views[0].sampled_at + USUAL_S)
-    lab.load.change(layout.queue, "pusher", rate=0.0)
+    lab.load.change_members(layout.queue, "pusher", rate=0.0)
     over = threading.Event()
     push = f"INSERT INTO {layout.table} (due_time, payload) VALUES (clock_timestamp() + interval '5 h', 'later')"
 
@@ -156,7 +156,7 @@ def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     finally:
         over.set()
         thread.join()
-    lab.load.change(layout.queue, "pusher", rate=8.0)
+    lab.load.change_members(layout.queue, "pusher", rate=8.0)
 
 
 CASES = (

@@ -29,9 +29,9 @@ def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def asleep(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Poppers are connected and pop nothing."""
-    lab.load.change(layout.queue, "popper", rate=0.0)
+    lab.load.change_members(layout.queue, "popper", rate=0.0)
     yield (f"session {lab.session(layout, 'popper')} ",)
-    lab.load.change(layout.queue, "popper", rate=60.0)
+    lab.load.change_members(layout.queue, "popper", rate=60.0)
 
 
 @contextlib.contextmanager
@@ -48,7 +48,7 @@ def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper dies between pop and complete; cured by hand: its message is given back."""
-    lab.load.inject(PlannedFault("crash", layout.queue, for_s=0.0))
+    lab.load.inject_fault(PlannedFault("crash", layout.queue, for_s=0.0))
     table = ENGINE.quote(layout.table.parts)
     left = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '2 s'"
     (found, *_) = wait_until(lambda: query(lab.url, left), 60, what="a message is left behind")
@@ -60,12 +60,12 @@ def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper that lives has a message and does nothing about it."""
     table = ENGINE.quote(layout.table.parts)
-    lab.load.change(layout.queue, "popper", rate=0.0)
+    lab.load.change_members(layout.queue, "popper", rate=0.0)
     with connected(lab.url) as popper:
         wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} WHERE status = 1 LIMIT 1"), what="a message is there")
         mine, attempt = popper.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
         pid = popper.execute("SELECT pg_backend_pid()").fetchval()
-        lab.load.change(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "popper", rate=60.0)
         yield (f"message {mine}", str(pid))
         popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", mine, attempt).fetchall()
 
@@ -73,20 +73,20 @@ def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Pushers push at twice what the poppers can."""
-    lab.load.change(layout.queue, "pusher", rate=80.0)
-    lab.load.change(layout.queue, "popper", rate=40.0)
+    lab.load.change_members(layout.queue, "pusher", rate=80.0)
+    lab.load.change_members(layout.queue, "popper", rate=40.0)
     yield ()
-    lab.load.change(layout.queue, "pusher", rate=15.0)
-    lab.load.change(layout.queue, "popper", rate=200.0)
+    lab.load.change_members(layout.queue, "pusher", rate=15.0)
+    lab.load.change_members(layout.queue, "popper", rate=200.0)
 
 
 @contextlib.contextmanager
 def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A message is popped every two seconds, while how many are in progress can no longer be read."""
     query(lab.url, f"DROP INDEX {_index(lab, layout, '(started_at)')}")
-    lab.load.change(layout.queue, "popper", rate=0.5)
+    lab.load.change_members(layout.queue, "popper", rate=0.5)
     yield ("growing ",)
-    lab.load.change(layout.queue, "popper", rate=200.0)
+    lab.load.change_members(layout.queue, "popper", rate=200.0)
     query(lab.url, f"CREATE INDEX ON {layout.table} (started_at) WHERE status = 2::smallint")
     head = f"SELECT 1 FROM {layout.table} WHERE status = 1 AND enqueued_at < clock_timestamp() - interval '2 s' LIMIT 1"
     wait_until(lambda: not query(lab.url, head), 60, what="the queue is drained")

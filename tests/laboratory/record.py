@@ -12,7 +12,7 @@ from typing import Any, Final
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
 from qmon.model.rates.forecast import AHEAD_S
-from qmon.operate.install.install import install
+from qmon.operate.install.install import install_queue
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
@@ -34,7 +34,7 @@ def record(runs: Sequence[Run], seconds: float, interval_s: float = INTERVAL_S) 
         target, loads = target_of(url), []
         connection = connect(url)
         for number, run in enumerate(runs):
-            made = install(
+            made = install_queue(
                 connection, engine_for(target), run.design, schema="public", queue=f"q{number}", ring_size=4000
             ).layout
             text = "convert_to('backlog', 'UTF8')" if run.design in BYTES else "'backlog'"
@@ -51,7 +51,7 @@ def record(runs: Sequence[Run], seconds: float, interval_s: float = INTERVAL_S) 
 
 def _note(watched: Watched, series: dict[str, list[list[float]]]) -> None:
     """From now on write down each tick of each queue."""
-    fold = watched.history.add
+    fold = watched.history.record_snapshot
 
     def add(snapshot: Any) -> Any:
         view = fold(snapshot)
@@ -63,7 +63,7 @@ def _note(watched: Watched, series: dict[str, list[list[float]]]) -> None:
                 series[queue.name].append([round(number, 3) for number in tick if number is not None])
         return view
 
-    watched.history.add = add  # type: ignore[method-assign]
+    watched.history.record_snapshot = add  # type: ignore[method-assign]
 
 
 def needed(run: dict[str, Any]) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from tests.queues import ENGINE
 @contextlib.contextmanager
 def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Poppers pop a twelfth of what is pushed, into a ring of 60 slots."""
-    lab.load.change(layout.queue, "pusher", rate=60.0)
-    lab.load.change(layout.queue, "popper", rate=5.0)
+    lab.load.change_members(layout.queue, "pusher", rate=60.0)
+    lab.load.change_members(layout.queue, "popper", rate=5.0)
     yield ()
-    lab.load.change(layout.queue, "pusher", rate=10.0)
-    lab.load.change(layout.queue, "popper", rate=60.0)
+    lab.load.change_members(layout.queue, "pusher", rate=10.0)
+    lab.load.change_members(layout.queue, "popper", rate=60.0)
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Two sessions lock two messages in opposite order, again and again; the server ends one of them each time."""
     table, over = ENGINE.quote(layout.table.parts), threading.Event()
-    lab.load.change(layout.queue, "popper", rate=0.0)
+    lab.load.change_members(layout.queue, "popper", rate=0.0)
     wait_until(lambda: len(query(lab.url, f"SELECT 1 FROM {table} LIMIT 2")) == 2, what="two messages are there")
     one, two = (int(str(row[0])) for row in query(lab.url, f"SELECT id FROM {table} ORDER BY id LIMIT 2"))
     met = threading.Barrier(2)
@@ -63,7 +63,7 @@ def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         met.abort()
         for thread in pair:
             thread.join()
-        lab.load.change(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "popper", rate=60.0)
 
 
 def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Event, first: int, then: int) -> None:

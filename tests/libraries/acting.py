@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from qmon.model.layout.layout import Layout
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.operator import Operator
 from tests.contract.operating import desk_at
 from tests.libraries.firm_queue import firm_queue
@@ -54,9 +54,9 @@ def operator(url: str, folder: Path) -> Operator:
 def layout_of(url: str, queue: str) -> Layout:
     """A queue as qmon finds it."""
     with opened(url) as connection:
-        groups = [found.group for found in resolve(connection, ENGINE, ()).groups]
+        groups = [found.group for found in resolve_queues(connection, ENGINE, ()).groups]
     of_table = next((group for group in groups if group.name.endswith(f"/{queue}")), None)
-    return of_table.layout(None) if of_table is not None else groups[0].layout(queue)
+    return of_table.queue_layout(None) if of_table is not None else groups[0].queue_layout(queue)
 
 
 def agree(library: Library, url: str, log: list[Event]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.budget import budget_of
+from qmon.model.budget import parse_budget
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.tui.app import QmonApp
@@ -68,9 +68,9 @@ def picture(folder: Path) -> Path:
         tempfile.TemporaryDirectory(prefix="qmon-pictures-") as logs,
         load(server.url(), Path(logs)),
     ):
-        poller = open_poller(target_of(server.url()), interval_s=1.0, budget=budget_of(BUDGET))
+        poller = open_poller(target_of(server.url()), interval_s=1.0, budget=parse_budget(BUDGET))
         try:
-            file.write_text(asyncio.run(taken(QmonApp(poller, TargetHistory().add))), encoding="utf-8")
+            file.write_text(asyncio.run(taken(QmonApp(poller, TargetHistory().record_snapshot))), encoding="utf-8")
         finally:
             poller.close()
     return file

@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.library import group_of
-from qmon.model.groups.conditions import Condition, Every, OneOf, Some
+from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.library import group_for
+from qmon.model.groups.conditions import AllOf, AnyOf, Condition, OneOf
 from qmon.model.layout.layout import TableName
 from qmon.model.report import queue_object
 from tests.cli.calling import call
@@ -107,7 +107,7 @@ def values_of(condition: Condition, column: str) -> set[str]:
     match condition:
         case OneOf(found, values) if found.name == column:
             return set(map(str, values))
-        case Every(of) | Some(of):
+        case AllOf(of) | AnyOf(of):
             return {value for each in of for value in values_of(each, column)}
     return set()
 
@@ -137,7 +137,7 @@ def test_each_label_of_a_real_state_column_belongs_to_a_state(
         table,
         column,
     )
-    (known,) = [each for each in libraries() if each.name.lower() == library.name.lower()]
-    group = group_of(known, 1, "", TableName("s", table.rpartition(".")[2]), "x")
+    (known,) = [each for each in all_libraries() if each.name.lower() == library.name.lower()]
+    group = group_for(known, 1, "", TableName("s", table.rpartition(".")[2]), "x")
     classified = {value for state in group.states for value in values_of(state.when, column)}
     assert classified | LOGGED.get(known.name, set()) == {str(label) for (label,) in labels}

@@ -43,7 +43,7 @@ def of_queue(view: View, name: str) -> QueueView:
 
 def counted(queue: QueueView) -> dict[str, float | None]:
     """Its messages by state."""
-    figures = {name: getattr(queue, name) for name in STATES if queue.layout.has(name)}
+    figures = {name: getattr(queue, name) for name in STATES if queue.layout.has_figure(name)}
     assert not any(figure.at_least or figure.estimated for figure in figures.values()), queue
     return {name: figure.value for name, figure in figures.items()}
 
@@ -54,7 +54,9 @@ def expected(truth: Counts, queue: QueueView) -> Mapping[str, float]:
         "scheduled": truth.get("scheduled", 0) + truth.get("retry", 0),
         "done": truth.get("done", 0) + truth.get("cancelled", 0),
     }
-    return {name: value for name, value in told.items() if name not in (*ENDS, "blocked") or queue.layout.has(name)}
+    return {
+        name: value for name, value in told.items() if name not in (*ENDS, "blocked") or queue.layout.has_figure(name)
+    }
 
 
 def agrees(library: Library, url: str) -> View:

@@ -9,8 +9,8 @@ from typing import Any
 import pyodbc
 import pytest
 
-from qmon.model.operations import Choice, Kind, Side
-from qmon.tui.actions.request import ActionRequest, options
+from qmon.model.operations import Choice, OperationKind, Side
+from qmon.tui.actions.request import ActionRequest, options_for
 from tests.cli.calling import call
 from tests.contract.operating import applied
 from tests.contract.watching import watching
@@ -60,8 +60,8 @@ def test_pushers_are_refused_while_workers_go_on_and_pushers_of_other_queues(
     log += library.push(database, INVOICES, ["of another queue"])
     with library.start(database, tmp_path, "worker", QUEUES) as worker:
         worker.wait(4, "completed")
-        toggled = ActionRequest(Kind.PAUSE, layout.queue, layout).prepare(acting)
-        assert toggled.plan.kind is Kind.RESUME
+        toggled = ActionRequest(OperationKind.PAUSE, layout.queue, layout).prepare(acting)
+        assert toggled.plan.kind is OperationKind.RESUME
         assert applied(toggled).done == 1
         log += library.push(database, MAILS, ["after it"])
         worker.wait(5, "completed")
@@ -110,7 +110,7 @@ def test_pauses_of_two_queues_of_a_table_and_a_name_that_is_no_name(
     library.push(database, MAILS, ["two"])
     assert_refused(library, database, odd)
     assert applied(acting.purge(layouts[odd], Choice(state="ready"))).done == 1
-    assert [pause.queue for pause in acting.pauses()] == [layouts[odd].queue]
+    assert [pause.queue for pause in acting.read_pauses()] == [layouts[odd].queue]
 
 
 @pytest.mark.parametrize("made", [procrastinate], indirect=True)
@@ -159,6 +159,6 @@ def test_where_no_gate_can_be_made(database: str, tmp_path: Path) -> None:
 def test_the_dialog_offers_the_length_of_such_a_pause(database: str) -> None:
     query(database, RIVER.tables)
     layout = layout_of(database, "mails")
-    (offered,) = options(ActionRequest(Kind.PAUSE, layout.queue, layout))
+    (offered,) = options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout))
     assert offered.name == "for"
-    assert options(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()
+    assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()

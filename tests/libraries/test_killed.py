@@ -87,7 +87,7 @@ def killed(url: str, act: Act, folder: Path) -> None:
 
 def last(acting: Operator) -> Operation:
     """The latest operation."""
-    return acting.operations(limit=1)[0]
+    return acting.read_operations(limit=1)[0]
 
 
 @pytest.mark.parametrize("act", ["purge", "requeue"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.layout.lists import offered
+from qmon.model.layout.lists import listable_states
 from qmon.model.samples.listing import Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
@@ -38,9 +38,9 @@ def test_the_messages_of_each_state_are_listed_and_those_of_no_other_queue(libra
         view = watched.view(lambda v: len(v.queues) == len(QUEUES))
         name = next(queue.name for queue in view.queues if queue.name.endswith(f"/{mails}"))
         layout = watched.queue(name).layout
-        assert {"ready", "scheduled"} <= set(offered(layout))
+        assert {"ready", "scheduled"} <= set(listable_states(layout))
         every: list[str] = []
-        for state in offered(layout):
+        for state in listable_states(layout):
             found = listed(watched, name, Listing(state))
             assert found.failures == ()
             assert found.page is not None

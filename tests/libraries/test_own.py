@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.registry import engine_for
 from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary
-from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import connected, query
 
@@ -47,7 +47,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def resolved(url: str, *configured: ConfiguredQueue) -> Resolved:
     connection = connect(url)
     try:
-        return resolve(connection, engine_for(target_of(url)), configured)
+        return resolve_queues(connection, engine_for(target_of(url)), configured)
     finally:
         connection.close()
 
@@ -100,8 +100,8 @@ def test_tables_that_look_like_queues_are_still_found_beside_them(database: str)
     query(database, "INSERT INTO job_queue (status) VALUES ('ready'), ('processing')")
     connection = connect(database)
     try:
-        first = resolve(connection, engine_for(target_of(database)), ())
-        again = resolve(connection, engine_for(target_of(database)), (), before=first)
+        first = resolve_queues(connection, engine_for(target_of(database)), ())
+        again = resolve_queues(connection, engine_for(target_of(database)), (), before=first)
     finally:
         connection.close()
     for found in (first, again):

@@ -187,7 +187,7 @@ def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database:
     assert len(left) == len(before) - result.done - figures.get("dead", 0)
     assert applied(acting.purge(layout, Choice(state="scheduled"))).done == figures["scheduled"]
     assert acting.purge(layout, Choice(state="ready")).plan.count == 0
-    for done in acting.operations():
+    for done in acting.read_operations():
         assert applied(acting.undo(done.id)).done == done.done
     assert set(query(database, table)) == before
 

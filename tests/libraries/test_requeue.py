@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 
 from qmon.errors import BadInput
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.library import group_of
+from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.library import group_for
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import Choice, Kind, OperationState, OwnerState, Progress, Side
+from qmon.model.operations import Choice, OperationKind, OperationState, OwnerState, Progress, Side
 from qmon.operate.plan import allowed
 from qmon.tui.actions.request import ActionRequest
 from tests.cli.calling import call
@@ -221,8 +221,8 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         log += library.push(database, INVOICES, ["after it"])
         worker.wait(2, "completed")
         assert times(worker, log[1].id, "claimed") == 0
-        toggled = ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS).prepare(acting)
-        assert toggled.plan.kind is Kind.RESUME
+        toggled = ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.POPPERS).prepare(acting)
+        assert toggled.plan.kind is OperationKind.RESUME
         assert applied(toggled).done == 1
         worker.wait(3, "completed")
         worker.stop()
@@ -321,9 +321,9 @@ async def test_the_keys(made: tuple[Library, Any], database: str, tmp_path: Path
 
 def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: Path) -> None:
     (tmp_path / "oban.toml").write_text(OWN)
-    (own,) = (library for library in libraries(tmp_path) if library.own)
-    layout = group_of(own, 1, "", TableName("public", "own_jobs"), "oban").layout("mails")
-    why = allowed.why_not(layout, Kind.REQUEUE)
+    (own,) = (library for library in all_libraries(tmp_path) if library.own)
+    layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
+    why = allowed.why_not_allowed(layout, OperationKind.REQUEUE)
     assert why == "qmon does not requeue messages of oban's queues, which a file of yours describes: use its own tools"
 
 

@@ -217,7 +217,7 @@ def test_each_state_of_each_queue_is_told(made: Made, database: str) -> None:
         assert queue is not None
         assert not queue.failures
         assert figures(queue, told) == told, name
-        assert {word for word in ENDS if queue.layout.has(word)} == set(ENDS) & told.keys()
+        assert {word for word in ENDS if queue.layout.has_figure(word)} == set(ENDS) & told.keys()
     for name, seconds in made.oldest.items():
         queue = view.queue(f"{made.name}/{name}")
         assert queue is not None

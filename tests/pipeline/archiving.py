@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pyodbc
 
 from qmon.model.layout.layout import Layout
-from qmon.pipeline.messages.archive_reader import ArchiveTable, archive_of
+from qmon.pipeline.messages.archive_reader import ArchiveTable, find_archive
 from tests.facts import connected, query
 from tests.queues import ENGINE, opened, routine
 
@@ -32,7 +32,7 @@ def archive(connection: pyodbc.Connection, layout: Layout, messages: int) -> int
 
 def found(url: str, layout: Layout) -> ArchiveTable:
     with opened(url) as connection:
-        return archive_of(connection, ENGINE, layout)
+        return find_archive(connection, ENGINE, layout)
 
 
 def kept(url: str, archive: ArchiveTable) -> dict[int, str]:

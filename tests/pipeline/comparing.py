@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.segments import Intake
-from qmon.pipeline.ingest.segments import run as take_in
+from qmon.pipeline.ingest.segments import SegmentIntake
+from qmon.pipeline.ingest.segments import run_intake as take_in
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.rollup.incidents import incidents
+from qmon.pipeline.rollup.incidents import incidents_from_runs
 from qmon.pipeline.rollup.rollups import DAY_S, HOUR_S, MINUTE_S
 from tests.pipeline import reference
 
@@ -30,7 +30,7 @@ def same(found: Any, expected: Any) -> bool:
 def run(spark: SparkSession, recordings: Path, lake: Path) -> Lake:
     """All sealed segments into the lake, once."""
     found = Lake(spark, str(lake))
-    take_in(Intake(found, str(recordings)))
+    take_in(SegmentIntake(found, str(recordings)))
     return found
 
 
@@ -46,7 +46,7 @@ def compared(lake: Lake, expected: list[dict[str, Any]]) -> None:
     """The whole lake against the reference on these rows."""
     unique = counted(lake, expected)
     rolled_up(lake, unique)
-    stretches = incidents(lake.view().read("runs")).orderBy("target", "queue", "start_at").collect()
+    stretches = incidents_from_runs(lake.view().read("runs")).orderBy("target", "queue", "start_at").collect()
     wanted_stretches = reference.incidents(unique)
     assert [
         {name: row[name] for name in want} for row, want in zip(stretches, wanted_stretches, strict=True)

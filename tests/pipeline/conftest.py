@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.session import start
+from qmon.pipeline.session import start_session
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -23,7 +23,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C")
-        session = start("local[2]", small(folder), brief=True)
+        session = start_session("local[2]", small(folder), brief=True)
     yield session
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

@@ -8,11 +8,11 @@ from typing import Any, Final
 from qmon.config.slo import Objective
 from qmon.model.baselines import Baseline, Baselines
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts
-from qmon.pipeline.report.levels import Level, in_order
-from qmon.pipeline.report.period import Coverage, Period, trouble
-from qmon.pipeline.report.text import moment, number, seconds
-from qmon.pipeline.report.unusual import unusual
-from qmon.pipeline.rollup.capacity import capacity
+from qmon.pipeline.report.levels import Level, sort_by_budget
+from qmon.pipeline.report.period import Coverage, Period, trouble_by_queue
+from qmon.pipeline.report.text import duration_text, moment_text, number_text
+from qmon.pipeline.report.unusual import find_unusual_hours
+from qmon.pipeline.rollup.capacity import estimate_capacity
 from tests.pipeline.comparing import START
 
 HOSTILE = ("<script>alert(1)</script>&amp;", "q" * 128, '[a]]b].[c d]"; drop table x; --', "очередь 🎉", "orders")
@@ -86,13 +86,20 @@ def queue_cells(queue: str, row: dict[str, Any]) -> tuple[str, ...]:
     ready = row["ready_s"] / row["ready_known_s"] if row["ready_known_s"] else None
     depths = (ready, row["ready_p95"], row["ready_max"])
     ages = (row["oldest_p50"], row["oldest_p95"], row["oldest_p99"])
-    return (queue, *map(number, (*moved, *depths)), *map(seconds, ages))
+    return (queue, *map(number_text, (*moved, *depths)), *map(duration_text, ages))
 
 
 def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
     """What an incident's row must begin with."""
-    lasted = seconds(row["end_at"] - row["start_at"])
-    return (moment(row["start_at"]), lasted, row["target"], row["queue"], row["cause"], number(row["peak_ready"]))
+    lasted = duration_text(row["end_at"] - row["start_at"])
+    return (
+        moment_text(row["start_at"]),
+        lasted,
+        row["target"],
+        row["queue"],
+        row["cause"],
+        number_text(row["peak_ready"]),
+    )
 
 
 def hostile_facts(queues: int = 12) -> ReportFacts:
@@ -112,11 +119,13 @@ def hostile_facts(queues: int = 12) -> ReportFacts:
         2,
         tuple(_messages(name) for name in names),
         21600.0 * queues,
-        trouble(incidents, period),
+        trouble_by_queue(incidents, period),
         {},
         (Coverage(TARGET, 19000.0, 0.88, 3600.0, START + 3600), Coverage(HOSTILE[1], 21600.0, 1.0)),
         tuple(_operation(name) for name in (None, *names)),
-        in_order(Level(objective, TARGET, name, 20000.0, 40.0 * n, 20000.0, 40.0 * n) for n, name in enumerate(names)),
+        sort_by_budget(
+            Level(objective, TARGET, name, 20000.0, 40.0 * n, 20000.0, 40.0 * n) for n, name in enumerate(names)
+        ),
         _baselines(names),
     )
 
@@ -132,9 +141,9 @@ def _queue(place: int, name: str) -> QueueFacts:
         _row(START, 21600.0, place + 1),
         plot,
         worst,
-        capacity(5e6, days),
+        estimate_capacity(5e6, days),
         tuple(days),
-        unusual(_baselines([name]), TARGET, name, worst),
+        find_unusual_hours(_baselines([name]), TARGET, name, worst),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from qmon.recording.format.codec import encode
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.frames import SUFFIX
+from qmon.recording.format.frames import SEGMENT_SUFFIX
 from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
 
@@ -47,26 +47,26 @@ class Watched:
         ``trouble``: polls at which the first queue has a verdict. ``steps``: polls before which the server's clock is
         set on by so many seconds; as in life, such a poll has no span.
         """
-        rng, before = random.Random(seed), {path for path in self.root.rglob(f"*{SUFFIX}")}
+        rng, before = random.Random(seed), {path for path in self.root.rglob(f"*{SEGMENT_SUFFIX}")}
         session = SessionLine(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
         roll = RollingWriter(self.root, self.recorder, session)
-        roll.open(start_at, ())
+        roll.open_segment(start_at, ())
         at, last = start_at, None
         for poll in range(polls):
             at = round(at + self.step_s + rng.uniform(-0.05, 0.05) + steps.get(poll, 0.0), 3)
             if poll in steps:
                 last = None
-            roll.roll(at, ())
+            roll.roll_segment(at, ())
             figures = self._figures(rng, poll, at, None if last is None else at - last, poll in trouble)
-            roll.add(figures, at)
+            roll.add_record(figures, at)
             self.written.append(
                 {"r": self.recorder, "n": roll._number, "target": self.target, "zone": self.zone}
                 | json.loads(encode(figures))
             )
             roll.flush(at)
             last = at
-        roll.seal(at, End("closed"))
-        return sorted({path for path in self.root.rglob(f"*{SUFFIX}")} - before)
+        roll.seal_segment(at, End("closed"))
+        return sorted({path for path in self.root.rglob(f"*{SEGMENT_SUFFIX}")} - before)
 
     def _figures(self, rng: random.Random, poll: int, at: float, span: float | None, trouble: bool) -> Figures:
         names = self.queues

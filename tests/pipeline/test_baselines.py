@@ -13,8 +13,15 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from qmon.pipeline.lake.schema import MINUTES
-from qmon.pipeline.rollup.baselines import FIGURES, as_file, baselines, readings, zoned, zones_of
-from qmon.pipeline.rollup.capacity import capacity
+from qmon.pipeline.rollup.baselines import (
+    FIGURES,
+    baselines_json,
+    hourly_readings,
+    weekly_baselines,
+    with_zones,
+    zones_by_target,
+)
+from qmon.pipeline.rollup.capacity import estimate_capacity
 
 pytestmark = pytest.mark.timeout(1200)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -74,8 +81,8 @@ def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
     incident = spark.createDataFrame(
         [("shop", "orders", *troubled)], "target string, queue string, start_at double, end_at double"
     )
-    zones = zones_of(frame, {})
-    text = as_file(baselines(readings(zoned(frame, zones), incident)).collect(), zones)
+    zones = zones_by_target(frame, {})
+    text = baselines_json(weekly_baselines(hourly_readings(with_zones(frame, zones), incident)).collect(), zones)
     file = json.loads(text)
     assert (file["version"], file["zone"], file["zones"]) == (1, "Europe/Berlin", {"shop": "Europe/Berlin"})
     found = {
@@ -100,19 +107,19 @@ def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
 
 def test_a_file_without_history_is_a_file() -> None:
     none: list[Row] = []
-    assert json.loads(as_file(none, {})) == {"version": 1, "zone": "UTC", "zones": {}, "queues": {}}
+    assert json.loads(baselines_json(none, {})) == {"version": 1, "zone": "UTC", "zones": {}, "queues": {}}
 
 
 def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark: SparkSession) -> None:
     """The recorder has moved from Tokyo to Berlin; the readings of both are those of one clock."""
     rows = [row | {"zone": "Asia/Tokyo" if place < 84 else row["zone"]} for place, row in enumerate(minutes())]
     frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
-    assert zones_of(frame, {}) == zones_of(frame, {"crm": "UTC"}) == {"shop": "Europe/Berlin"}
-    assert zones_of(frame, {"": "UTC", "crm": "Asia/Tokyo"}) == {"shop": "UTC"}
-    assert zones_of(frame, {"": "UTC", "shop": "America/New_York"}) == {"shop": "America/New_York"}
+    assert zones_by_target(frame, {}) == zones_by_target(frame, {"crm": "UTC"}) == {"shop": "Europe/Berlin"}
+    assert zones_by_target(frame, {"": "UTC", "crm": "Asia/Tokyo"}) == {"shop": "UTC"}
+    assert zones_by_target(frame, {"": "UTC", "shop": "America/New_York"}) == {"shop": "America/New_York"}
     nobody = spark.createDataFrame([], "target string, queue string, start_at double, end_at double")
     for zone in ("Europe/Berlin", "America/New_York"):
-        found = readings(zoned(frame, {"shop": zone}), nobody).where("figure = 'ready'").collect()
+        found = hourly_readings(with_zones(frame, {"shop": zone}), nobody).where("figure = 'ready'").collect()
         first = min(datetime.fromtimestamp(row["start_at"], ZoneInfo(zone)) for row in rows)
         assert {row.zone for row in found} == {zone}
         assert min(row.hour for row in found) == first.weekday() * 24 + first.hour
@@ -130,7 +137,7 @@ def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark:
     ],
 )
 def test_a_straight_line_says_when_a_queue_is_outgrown(rates: list[float], left: float | None, why: str) -> None:
-    found = capacity(50.0, list(enumerate(rates)))
+    found = estimate_capacity(50.0, list(enumerate(rates)))
     assert found.why == why
     assert found.outgrown_days == (left if left is None else pytest.approx(left))
     assert found.daily == rates[-1]

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
 from qmon.pipeline.report.baselines_file import write_baselines
-from qmon.recording.history.baselines import FILE
+from qmon.recording.history.baselines import FILE_NAME
 from tests.pipeline.comparing import START, run
 from tests.pipeline.recordings import Watched
 
@@ -33,7 +33,7 @@ def watch_weeks(root: Path, target: str, start_at: float, weeks: int) -> None:
 
 
 def file_of(root: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((root / FILE).read_text())
+    found: dict[str, Any] = json.loads((root / FILE_NAME).read_text())
     return found
 
 
@@ -52,11 +52,11 @@ def test_one_wrong_clock_changes_no_other_target_and_a_good_file_stays(spark: Sp
     assert found.ahead.keys() == {"ahead"} and found.ahead["ahead"] > START + 10 * YEAR_S - 3600
     assert (found.lost, found.kept) == ((), False)
 
-    good = (root / FILE).read_bytes()
+    good = (root / FILE_NAME).read_bytes()
     with pytest.raises(BadInput, match="later than tomorrow; check the clocks of all"):
         write_baselines(lake, str(root), 4, {}, START - 2 * YEAR_S)
     assert write_baselines(lake, str(root), 4, {}, START - YEAR_S + WEEK_S).kept
-    assert (root / FILE).read_bytes() == good
+    assert (root / FILE_NAME).read_bytes() == good
 
     found = write_baselines(lake, str(root), 4, {}, NOW - YEAR_S)
     assert (found.lost, found.kept) == (("ahead", "shop"), False)

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from qmon.pipeline.ingest.columns import rows_of
-from qmon.pipeline.ingest.segment_lines import Read, read_segment
+from qmon.pipeline.ingest.columns import rows_from_lines
+from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 
 FILE = "file:/r/target=shop/x.jsonl.zst"
 
 
-def staged(reads: list[Read]) -> dict[str, list[dict[str, Any]]]:
+def staged(reads: list[SegmentLine]) -> dict[str, list[dict[str, Any]]]:
     """The rows of each kind."""
     found: dict[str, list[dict[str, Any]]] = {"poll": [], "sample": [], "operation": [], "bad": []}
-    for batch in rows_of(FILE, reads):
+    for batch in rows_from_lines(FILE, reads):
         for row in batch.to_pylist():
             found[row["kind"]].append(row | (row.pop("line") or {}))
     return found
@@ -36,10 +36,10 @@ def samples(rows: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]
     return found
 
 
-def read(*texts: str | bytes) -> list[Read]:
+def read(*texts: str | bytes) -> list[SegmentLine]:
     """Lines as they come from a segment of the target ``shop``."""
     raw = [text.encode() if isinstance(text, str) else text for text in texts]
-    return [Read(place, "shop", "UTC", "figures", text) for place, text in enumerate(raw, 1)]
+    return [SegmentLine(place, "shop", "UTC", "figures", text) for place, text in enumerate(raw, 1)]
 
 
 def line(number: int, **figures: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from qmon.pipeline.ingest.segment_lines import read_segment
-from qmon.recording.format.frames import FRAME
+from qmon.recording.format.frames import FRAME_MAGIC
 from qmon.recording.read.segment_reader import open_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched
@@ -56,7 +56,7 @@ def test_a_file_that_was_cut_short_gives_what_is_in_it(segment: Path) -> None:
 NO_SEGMENTS = {
     "empty": b"",
     "text": b"no frame at all",
-    "the first bytes of a frame": FRAME,
+    "the first bytes of a frame": FRAME_MAGIC,
     "a frame of something else": zstandard.compress(b"a\nb\n"),
 }
 

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import pipeline as command
-from qmon.cli.commands.pipeline.objects import as_object
-from qmon.cli.output import header, report
+from qmon.cli.commands.pipeline.objects import report_object
+from qmon.cli.output import column_header, print_report
 from qmon.cli.reports.pipeline import PeriodReport
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.report.export import SCHEMAS
@@ -55,14 +55,14 @@ def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, mon
     elsewhere = call("pipeline", "report", *place, "--to", "2026-11-20")
     assert elsewhere.exit_code == 2 and "its newest day is 2026-11-21" in " ".join(elsewhere.stderr.split())
     (line,) = csv.DictReader(csv_.stdout.splitlines(), strict=True)
-    assert line == {header(name): "" if value is None else str(value) for name, value in queue.items()}
+    assert line == {column_header(name): "" if value is None else str(value) for name, value in queue.items()}
 
 
 def test_any_name_is_in_each_form(capsys: pytest.CaptureFixture[str]) -> None:
     facts = hostile_facts()
-    report("json", as_object(facts), PeriodReport, "queues")
+    print_report("json", report_object(facts), PeriodReport, "queues")
     found = valid(capsys.readouterr().out, "pipeline-report")
     assert [(q["target"], q["queue"]) for q in found["queues"]] == [(q.target, q.queue) for q in facts.queues]
     assert len(found["incidents"]) == len(facts.incidents) and len(found["waits"]) == len(facts.waits)
-    report("csv", as_object(facts), PeriodReport, "queues")
+    print_report("csv", report_object(facts), PeriodReport, "queues")
     assert len(list(csv.DictReader(capsys.readouterr().out.splitlines(), strict=True))) == len(facts.queues)

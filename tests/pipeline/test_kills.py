@@ -15,10 +15,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import SegmentIntake
 from qmon.pipeline.lake.delta import Conflict, LakeTable
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.tidy import Keep, tidy
+from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
 from qmon.pipeline.rollup.rollups import DAY_S
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, rolled_up, run
@@ -77,12 +77,12 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
 
     late = Watched(root, "shop", "dddddddddddd")
     (path,) = late.record(START + 30, 20, seed=3)
-    one, other = Intake(lake, str(root)), Intake(lake, str(root))
-    one._claim(3, {path.relative_to(root).as_posix(): 1})
+    one, other = SegmentIntake(lake, str(root)), SegmentIntake(lake, str(root))
+    one._claim_batch(3, {path.relative_to(root).as_posix(): 1})
     with pytest.raises(Conflict, match="somebody else writes to the lake"):
-        other._claim(3, {path.relative_to(root).as_posix(): 1})
+        other._claim_batch(3, {path.relative_to(root).as_posix(): 1})
     tries = tidied_meanwhile(lake, monkeypatch)
-    assert one.step() is not None  # is done again on top of what was tidied
+    assert one.run_batch() is not None  # is done again on top of what was tidied
     assert tries == [False, True]
     whole = [row for each in (watched, more, late) for row in rows(each.written)]
     compared(lake, whole)
@@ -94,13 +94,13 @@ def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     Returns of each of its tries whether it could commit them, as it goes on.
     """
-    commit, tries = LakeTable.commit, list[bool]()
+    commit, tries = LakeTable.commit_batch, list[bool]()
 
     def committing(self: LakeTable, batch: int, *more: Any, **named: Any) -> bool:
         if not self.root.endswith("/hours"):
             return commit(self, batch, *more, **named)
         if not tries:
-            assert sum(each.compacted for each in tidy(lake, Keep())) > 0
+            assert sum(each.compacted for each in tidy_lake(lake, LakeRetention())) > 0
         tries.append(False)
         tries[-1] = commit(self, batch, *more, **named)
         return tries[-1]
@@ -115,19 +115,23 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
     gone = [row for row in whole if reference.date(row["sampled_at"]) == old]
     before = rolled(place, old)
     today = datetime.date.fromisoformat(kept) + datetime.timedelta(days=1)
-    removed = {each.table: each.old_rows for each in tidy(lake, Keep({"samples": DAY_S}, 0.0), today) if each.old_rows}
+    removed = {
+        each.table: each.old_rows
+        for each in tidy_lake(lake, LakeRetention({"samples": DAY_S}, 0.0), today)
+        if each.old_rows
+    }
     assert removed == {"samples": len(gone), "polls": len(gone) // 2}
     assert set(counted(place, "samples").values()) == {len(whole) - len(gone)}
     late = Watched(root, "shop", "eeeeeeeeeeee")
     (path, _) = late.record(START + 1140, 60, seed=4)  # from 23:59
-    assert Intake(lake, str(root)).step() is not None
+    assert SegmentIntake(lake, str(root)).run_batch() is not None
     assert rolled(place, old) == before
     (told,) = stored(place, "bad")
     reason = f"days before {kept}, of which samples are kept no more, are left as they are"
     assert (Path(told["file"]).name, told["place"], told["reason"]) == (path.name, 0, reason)
     counting = [row for row in (*whole, *rows(late.written)) if reference.date(row["sampled_at"]) == kept]
     rolled_up(lake, every_sample(lake, counting), since=kept)
-    assert lake.view().said()["kept_from"] == kept
+    assert lake.view().read_entries()["kept_from"] == kept
 
 
 def rolled(place: Path, date: str) -> list[Any]:

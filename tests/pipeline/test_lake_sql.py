@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import BATCH, TABLES
-from qmon.pipeline.lake.tidy import Keep, tidy
-from qmon.pipeline.lake.views import VIEWS, query, statements
-from qmon.pipeline.rollup.incidents import incidents
+from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
+from qmon.pipeline.lake.views import VIEWS, view_query, view_statements
+from qmon.pipeline.rollup.incidents import incidents_from_runs
 from tests.cli.calling import ROOT, call
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, run
@@ -49,7 +49,7 @@ def test_other_readers_read_the_lake_by_its_path_alone(spark: SparkSession, tmp_
     hours = reference.rollup(reference.measured(expected), 3600)
     for tidied in (False, True):
         if tidied:
-            tidy(lake, Keep(unused_s=0.0))
+            tidy_lake(lake, LakeRetention(unused_s=0.0))
         for name, count in (("samples", len(expected)), ("hours", len(hours))):
             found = counted(place, name) | {"spark": lake.view().read(name).count()}
             assert set(found.values()) == {count}, (name, found)
@@ -64,7 +64,7 @@ def test_other_readers_read_the_lake_by_its_path_alone(spark: SparkSession, tmp_
     in_spark(lake)
     assert [len(spark.sql(each).collect()) for each in queries()] == [len(each) for each in whole]
     assert len(whole) >= 7
-    assert all(statement.startswith("CREATE OR REPLACE VIEW") for statement in statements("spark", str(place)))
+    assert all(statement.startswith("CREATE OR REPLACE VIEW") for statement in view_statements("spark", str(place)))
 
 
 def queries() -> list[str]:
@@ -75,7 +75,9 @@ def queries() -> list[str]:
 def the_views(lake: Lake, connection: duckdb.DuckDBPyConnection) -> None:
     """Incidents are those of the report, and a week's percentiles those of its only day."""
     found = connection.execute("SELECT target, queue, start_at, end_at, cause, proof FROM incidents").fetchall()
-    known = incidents(lake.view().read("runs")).select("target", "queue", "start_at", "end_at", "cause", "proof")
+    known = incidents_from_runs(lake.view().read("runs")).select(
+        "target", "queue", "start_at", "end_at", "cause", "proof"
+    )
     assert sorted(found) == sorted(tuple(row) for row in known.collect())
     columns = "target, queue, pushed, ready_p50, ready_p95, oldest_p99"
     week, day = (
@@ -90,4 +92,4 @@ def in_spark(lake: Lake) -> None:
     for name in (*BATCH, "segments"):
         view.read(name).createOrReplaceTempView(name)
     for name in VIEWS:
-        lake.session.sql(query(name)).createOrReplaceTempView(name)
+        lake.session.sql(view_query(name)).createOrReplaceTempView(name)

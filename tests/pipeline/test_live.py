@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.codec import encode
-from qmon.recording.format.figures import figures_of
-from qmon.recording.read.paths import segments
+from qmon.recording.format.figures import figures_from_view
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
@@ -78,14 +78,14 @@ def folded(root: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What the history says of every snapshot as recorded, and what is recorded that it said; as plain values."""
     said, told = [], []
     history: dict[str, TargetHistory] = {}
-    for path in segments(root):
+    for path in list_segments(root):
         segment = open_segment(path)
         assert segment.session is not None
         place = {"target": segment.session.target, "zone": segment.session.zone}
-        for line in segment.lines():
+        for line in segment.read_lines():
             if line.kind == "snapshot":
-                view = history.setdefault(line.recorder, TargetHistory()).add(line.record())
-                said.append({"r": line.recorder, **place, **json.loads(encode(figures_of(view)))})
+                view = history.setdefault(line.recorder, TargetHistory()).record_snapshot(line.decode_record())
+                said.append({"r": line.recorder, **place, **json.loads(encode(figures_from_view(view)))})
             elif line.kind == "figures":
                 said[-1]["n"] = line.number
                 told.append({"r": line.recorder, "n": line.number, **place, **json.loads(line.value)})

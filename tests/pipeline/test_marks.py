@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
-from qmon.recording.write.retention import RetentionResult, read_marks, retain
+from qmon.recording.write.retention import RetentionResult, apply_retention, read_lake_marks
 from tests.pipeline.comparing import START, run
 from tests.pipeline.recordings import Watched
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(1200)
 
 
 def keep_nothing(root: Path) -> RetentionResult:
-    return retain(root, keep_s=0.0, max_bytes=None, now=time.time())
+    return apply_retention(root, keep_s=0.0, max_bytes=None, now=time.time())
 
 
 def test_a_second_lake_keeps_what_it_has_not_read(
@@ -41,9 +41,9 @@ def test_a_second_lake_keeps_what_it_has_not_read(
     assert [Path(mark.lake).name for mark in kept.lakes] == ["second"]
 
     shutil.copytree(tmp_path / "first", tmp_path / "copy")
-    assert Intake(Lake(spark, str(tmp_path / "copy")), str(root)).step() is None
-    marks = {Path(mark.lake).name: len(mark.done) for mark in read_marks(root)}
+    assert SegmentIntake(Lake(spark, str(tmp_path / "copy")), str(root)).run_batch() is None
+    marks = {Path(mark.lake).name: len(mark.done) for mark in read_lake_marks(root)}
     assert marks == {"first": 1, "copy": 1, "second": 0}
 
-    next(mark.file for mark in read_marks(root) if mark.lake.endswith("/second")).unlink()  # that lake is gone
+    next(mark.file for mark in read_lake_marks(root) if mark.lake.endswith("/second")).unlink()  # that lake is gone
     assert keep_nothing(root).removed == 1

@@ -20,13 +20,13 @@ from qmon.cli.commands.pipeline import messages as command
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.tidy import Keep, tidy
+from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
 from qmon.pipeline.messages.archive_reader import ArchiveTable
 from qmon.pipeline.messages.spark_source import KeyRangeRead
-from qmon.pipeline.messages.take import Messages, Taken
-from qmon.pipeline.messages.waits import waited
-from qmon.pipeline.report.html import page
-from qmon.pipeline.report.text import number, seconds
+from qmon.pipeline.messages.take import IntakeResult, MessageIntake
+from qmon.pipeline.messages.waits import message_times
+from qmon.pipeline.report.html import report_page
+from qmon.pipeline.report.text import duration_text, number_text
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept
@@ -46,16 +46,16 @@ class Taking:
     """Takes of one archive into one lake."""
 
     def __init__(self, spark: SparkSession, place: Path, url: str, archive: ArchiveTable) -> None:
-        self.spark, self.store = spark, Messages(Lake(spark, str(place)))
+        self.spark, self.store = spark, MessageIntake(Lake(spark, str(place)))
         self.url, self.archive = url, archive
 
-    def __call__(self, *redact: str) -> Taken:
+    def __call__(self, *redact: str) -> IntakeResult:
         target = target_of(self.url)
-        return self.store.take(target, self.archive, payloads=True, redact=redact, connections=2, anew=False)
+        return self.store.take_archive(target, self.archive, payloads=True, redact=redact, connections=2, anew=False)
 
     def lake(self) -> dict[int, str]:
         """Number → message in the lake, each once."""
-        rows = self.store.frame().select("archive_id", "payload").collect()
+        rows = self.store.all_messages().select("archive_id", "payload").collect()
         assert len(rows) == len({row.archive_id for row in rows})
         return {row.archive_id: row.payload for row in rows}
 
@@ -82,7 +82,7 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
             never.rollback()
             archive(other, layout, 10)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Cut):
-        patch.setattr(Messages, "commit", cut)
+        patch.setattr(MessageIntake, "commit", cut)
         take()
     assert len(take.lake()) == 29
     third = take("message (5)$")
@@ -92,9 +92,9 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
     assert here.keys() - {12} == now.keys()
     covered = {key: "message •••" if key == 5 else text for key, text in now.items()}
     assert {key: here[key] for key in now} == covered
-    entries = take.store.entry().number
-    assert (take().messages, take.store.entry().number) == (0, entries)
-    row = take.store.frame().where("archive_id = 1").collect()[0].asDict()
+    entries = take.store.read_state().number
+    assert (take().messages, take.store.read_state().number) == (0, entries)
+    row = take.store.all_messages().where("archive_id = 1").collect()[0].asDict()
     assert (row["queue"], row["target"], row["made"], row["message_id"]) == (HOSTILE, "test", 1, "1")
     assert row["enqueued_at"] <= row["started_at"] <= row["completed_at"] <= row["archived_at"]
     assert (row["attempts"], row["payload_bytes"]) == (1, len("message 1"))
@@ -104,8 +104,8 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
 
 def assert_waited(take: Taking) -> None:
     """The report's table, against the messages one by one."""
-    rows = take.store.frame().collect()
-    found = waited(take.store.frame())
+    rows = take.store.all_messages().collect()
+    found = message_times(take.store.all_messages())
     (one,) = found.collect()
     assert (one.target, one.queue, one.messages, one.again) == ("test", HOSTILE, len(rows), 0.0)
     for what, first, last in (("wait", "enqueued_at", "started_at"), ("work", "started_at", "completed_at")):
@@ -113,16 +113,16 @@ def assert_waited(take: Taking) -> None:
         wanted = [spans[math.ceil(share * len(spans)) - 1] for share in (0.5, 0.95, 0.99)]
         assert [one[f"{what}_{p}"] for p in ("p50", "p95", "p99")] == wanted
     facts = replace(hostile_facts(), messages=(one.asDict(),))
-    cells = [seconds(one[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99")]
-    assert Page(page(facts)).tables["Archived messages"][1] == [HOSTILE, number(len(rows)), *cells, "0 %"]
+    cells = [duration_text(one[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99")]
+    assert Page(report_page(facts)).tables["Archived messages"][1] == [HOSTILE, number_text(len(rows)), *cells, "0 %"]
 
 
 def assert_tidied(take: Taking, place: Path) -> None:
     """Small files become one, what no take committed is removed, and how far the archive was read is known still."""
-    before, mark = take.lake(), take.store.entry().mark("test", HOSTILE)
-    tidy(Lake(take.spark, str(place)), Keep(unused_s=0.0))
+    before, mark = take.lake(), take.store.read_state().watermark_for("test", HOSTILE)
+    tidy_lake(Lake(take.spark, str(place)), LakeRetention(unused_s=0.0))
     assert len(list((place / "messages").glob("**/bucket=*/*.parquet"))) == 1
-    assert (take.lake(), take.store.entry().mark("test", HOSTILE), take().messages) == (before, mark, 0)
+    assert (take.lake(), take.store.read_state().watermark_for("test", HOSTILE), take().messages) == (before, mark, 0)
 
 
 def cut(*_: object) -> None:
@@ -176,8 +176,8 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     assert "numbers its rows from the beginning again: 2" in refusal(database, "orders", *place)
     done = call("pipeline", "messages", database, "orders", *place, "--anew")
     assert done.stdout == "orders: 2 messages taken in, up to number 2\n"
-    store = Messages(Lake(spark, place[1]))
-    rows = store.frame().select("made", "archive_id", "payload", "payload_bytes").collect()
+    store = MessageIntake(Lake(spark, place[1]))
+    rows = store.all_messages().select("made", "archive_id", "payload", "payload_bytes").collect()
     assert sorted(tuple(row) for row in rows) == [(n, k, None, 9) for n, k in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2))]
 
 
@@ -217,8 +217,8 @@ def test_a_reading_holds_no_password() -> None:
     target = Target("shop", "postgres", {"Server": "db", "UID": "anna"}, password=Secret("s3cr3t-pass"))
     archive = ArchiveTable("orders", ("public", "orders_archive_log"), 7, {"message_id": "id", "payload": None})
     reading = KeyRangeRead(target, archive, [[(1, 2), (5, 9)], [(10, 10)]], payloads=True, redact=("a(b)",))
-    told = reading.options()
+    told = reading.to_options()
     assert "s3cr3t" not in repr(told) + repr(reading)
-    again = KeyRangeRead.of(told)
+    again = KeyRangeRead.from_options(told)
     assert (again.target, again.archive, again.parts, again.redact) == (target, archive, reading.parts, ("a(b)",))
     assert again.target.password is None

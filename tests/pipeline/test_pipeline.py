@@ -17,14 +17,14 @@ from pyspark.sql import SparkSession
 
 from qmon.config.slo import Objective
 from qmon.errors import BadInput
-from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.report.facts import Asked, ReportFacts, gather
+from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts
 from qmon.pipeline.report.headline import headline
-from qmon.pipeline.report.html import page
+from qmon.pipeline.report.html import report_page
 from qmon.pipeline.report.period import Period
-from qmon.pipeline.report.text import good_share, number, percent, seconds
-from qmon.recording.write.retention import new_bytes, read_marks
+from qmon.pipeline.report.text import duration_text, good_share_text, number_text, percent_text
+from qmon.recording.write.retention import read_lake_marks, unread_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import Page, incident_cells, queue_cells
@@ -55,9 +55,9 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     (segment, *_) = first.record(START, 900, seed=1, trouble=range(500, 700))
     odd = Watched(root, "a b/é=1", "cccccccccccc", queues=("[a]]b].[c d]", "; drop table x; --", "😀"))
     odd.record(START, 100, seed=4, trouble=range(0, 3))
-    assert new_bytes(root) == sum(path.stat().st_size for path in root.rglob("*.zst"))
+    assert unread_bytes(root) == sum(path.stat().st_size for path in root.rglob("*.zst"))
     run(spark, root, tmp_path / "lake")
-    assert new_bytes(root) == 0
+    assert unread_bytes(root) == 0
     assert sys.platform == "win32" or stat.S_IMODE((tmp_path / "lake").stat().st_mode) == 0o700
 
     again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without anything
@@ -79,7 +79,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     bad_lines(lake)
     copied = [row for row in expected if row["recorder"] == "aaaaaaaaaaaa" and row["sampled_at"] < START + 1200]
     assert lake.view().counts()["duplicates"] == len(copied)
-    (mark,) = read_marks(root)
+    (mark,) = read_lake_marks(root)
     assert mark.done == {p.relative_to(root).as_posix() for p in root.rglob("*.zst") if p.name[0] != "_"}
     the_report(lake, expected)
 
@@ -103,22 +103,24 @@ def bad_lines(lake: Lake) -> None:
 
 def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     """Its figures are the lake's, which are those of the reference."""
-    period = Period(START, START + 86400).hours()
+    period = Period(START, START + 86400).whole_hours()
     objectives = (
         Objective("fresh", "oldest_seconds", 28.0, 0.9, 7 * 86400.0, targets=("shop",)),
         Objective("short", "ready", 960.0, 0.5, 2 * 86400.0, queues=("orders", "😀")),
     )
-    facts = gather(lake.view(), period, Asked(objectives=objectives))
+    facts = gather_facts(lake.view(), period, ReportRequest(objectives=objectives))
     measured = reference.measured(reference.unique(r for r in expected if period.start <= r["sampled_at"] < period.end))
     wanted = reference.rollup(measured, 10**12)
     assert {(q.target, q.queue) for q in facts.queues} == {(target, queue) for target, queue, _ in wanted}
-    text = page(facts)
+    text = report_page(facts)
     for row in wanted.values():
-        assert f"{number(row['pushed'])} pushed, {number(row['popped'])} popped" in text
+        assert f"{number_text(row['pushed'])} pushed, {number_text(row['popped'])} popped" in text
     found = Page(text).tables
     queues, troubles = found["Queues"], found["Incidents"]
     assert {tuple(cells[:9]) for cells in queues[1:]} == {queue_cells(key[1], row) for key, row in wanted.items()}
-    spans = {(key[1], percent(min(1.0, row["flow_s"] / (period.end - period.start)))) for key, row in wanted.items()}
+    spans = {
+        (key[1], percent_text(min(1.0, row["flow_s"] / (period.end - period.start)))) for key, row in wanted.items()
+    }
     assert {(cells[0], cells[-1]) for cells in queues[1:]} == spans
     told = [each for each in reference.incidents(reference.unique(expected)) if each["end_at"] >= period.start]
     assert sorted(tuple(cells[:6]) for cells in troubles[1:]) == sorted(map(incident_cells, told))
@@ -129,7 +131,7 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
         shown = found[f"{each.queue}: Hours with the oldest messages"]
         own = [row for (*key, at), row in hours.items() if key == [each.target, each.queue] and at >= period.start]
         oldest = sorted((row["oldest_p95"] for row in own if row["oldest_p95"] is not None), reverse=True)
-        assert [cells[1] for cells in shown[1:]] == [seconds(age) for age in oldest[:5]]
+        assert [cells[1] for cells in shown[1:]] == [duration_text(age) for age in oldest[:5]]
     incident = next(each for each in facts.incidents if each["queue"] == "orders" and each["operations"])
     assert [each["kind"] for each in incident["operations"]] == ["requeue"]
     assert incident["start_at"] <= START + 1200 <= incident["end_at"]
@@ -148,7 +150,9 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
     share = 1 - sum(seconds for seconds, _ in lost.values()) / sum(row["seconds"] for row in whole.values())
     longest = max(told, key=lambda row: min(row["end_at"], period.end) - max(row["start_at"], period.start))
     text = headline(facts)
-    assert f"were healthy {good_share(share)} of the time watched, with {len(told)} incidents; the longest: " in text
+    assert (
+        f"were healthy {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest: " in text
+    )
     assert f"{longest['target']} · {longest['queue']}, {longest['cause']}, for " in text
 
 
@@ -181,5 +185,5 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
 
 def test_a_folder_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no folder"):
-        Intake(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
+        SegmentIntake(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
     assert not (tmp_path / "lake").exists()

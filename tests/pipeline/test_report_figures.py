@@ -12,13 +12,13 @@ import pytest
 
 from qmon.config.slo import Objective
 from qmon.model.baselines import Baseline, Baselines
-from qmon.pipeline.report.axis import WIDE, Axis, scale
-from qmon.pipeline.report.headline import headline, healthy, things
-from qmon.pipeline.report.levels import Level, in_order
-from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage, trouble
-from qmon.pipeline.report.text import change, good_share
-from qmon.pipeline.report.unusual import SUMS, unusual
-from qmon.pipeline.rollup.capacity import GrowthTrend, capacity
+from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
+from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
+from qmon.pipeline.report.levels import Level, sort_by_budget
+from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
+from qmon.pipeline.report.text import change_text, good_share_text
+from qmon.pipeline.report.unusual import SUMS, find_unusual_hours
+from qmon.pipeline.rollup.capacity import GrowthTrend, estimate_capacity
 from tests.pipeline import reference
 from tests.pipeline.comparing import START
 from tests.pipeline.pages import TARGET, hostile_facts
@@ -36,7 +36,7 @@ def test_time_in_incidents_equals_plain_python() -> None:
         rows.append(
             {"target": "t", "queue": rng.choice("abc"), "start_at": start, "end_at": start + rng.uniform(0, 9000)}
         )
-    found = trouble(rows, period)
+    found = trouble_by_queue(rows, period)
     wanted = reference.troubled(rows, period.start, period.end)
     assert {key: each.incidents for key, each in found.items()} == {key: n for key, (_, n) in wanted.items()}
     assert {key: each.seconds for key, each in found.items()} == pytest.approx({k: s for k, (s, _) in wanted.items()})
@@ -47,7 +47,7 @@ def test_coverage_has_the_longest_gap_of_whole_hours() -> None:
     seen = {("a", MONDAY + n * HOUR): 3000.0 for n in (0, 1, 5, 9)} | {
         ("b", MONDAY + n * HOUR): HOUR for n in range(10)
     }
-    least, most = coverage(seen | {("b", MONDAY + 10 * HOUR): 1800.0}, period)
+    least, most = coverage_by_target(seen | {("b", MONDAY + 10 * HOUR): 1800.0}, period)
     assert (least.target, least.seconds, least.gap_s, least.gap_at) == ("a", 12000.0, 3 * HOUR, MONDAY + 2 * HOUR)
     assert least.share == pytest.approx(12000 / 37800)
     assert most == Coverage("b", 37800.0, 1.0)
@@ -60,12 +60,12 @@ def level(counted_s: float, bad_s: float, last_s: float = 0.0, last_bad_s: float
 
 def test_a_budget_is_the_share_of_watched_time_that_may_be_bad() -> None:
     half = level(100_000.0, 500.0, 50_000.0, 1000.0)
-    assert (half.share, half.budget_s, half.budget_left, half.met) == pytest.approx((0.995, 1000.0, 0.5, True))
+    assert (half.share, half.budget_s, half.budget_left, half.is_met) == pytest.approx((0.995, 1000.0, 0.5, True))
     assert half.burn_rate == pytest.approx(2.0)
     over, unseen = level(100_000.0, 1500.0, name="over"), level(0.0, 0.0, name="unseen")
-    assert over.budget_left == pytest.approx(-0.5) and over.met is False
-    assert (unseen.share, unseen.budget_left, unseen.met, unseen.burn_rate) == (None, None, None, None)
-    assert in_order([unseen, half, over]) == (over, half, unseen)
+    assert over.budget_left == pytest.approx(-0.5) and over.is_met is False
+    assert (unseen.share, unseen.budget_left, unseen.is_met, unseen.burn_rate) == (None, None, None, None)
+    assert sort_by_budget([unseen, half, over]) == (over, half, unseen)
     assert half.goal == "oldest < 2m for 99 % of 7d"
 
 
@@ -91,11 +91,15 @@ def test_unusual_hours_equal_plain_python() -> None:
         and row["flow_s"] >= 1800
         and abs(row["pushed"] / row["flow_s"] - 10) > reach
     }
-    found = unusual(usual, "shop", "orders", rows)
+    found = find_unusual_hours(usual, "shop", "orders", rows)
     assert {each.start: each.worst.value for each in found} == pytest.approx(out)
     distances = sorted((abs(value - 10) / reach for value in out.values()), reverse=True)
     assert [each.distance for each in found] == pytest.approx(distances)
-    assert unusual(usual, "shop", "mails", rows) == unusual(Baselines(), "shop", "orders", rows) == ()
+    assert (
+        find_unusual_hours(usual, "shop", "mails", rows)
+        == find_unusual_hours(Baselines(), "shop", "orders", rows)
+        == ()
+    )
 
 
 def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
@@ -106,8 +110,8 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
         none | {"start_at": MONDAY + n * HOUR, "ready_s": depth * HOUR, "ready_known_s": HOUR}
         for n, depth in enumerate(depths)
     ]
-    found = unusual(usual, "shop", "orders", rows)
-    assert [((each.start - MONDAY) / HOUR, (each.end - MONDAY) / HOUR, each.words) for each in found] == [
+    found = find_unusual_hours(usual, "shop", "orders", rows)
+    assert [((each.start - MONDAY) / HOUR, (each.end - MONDAY) / HOUR, each.description) for each in found] == [
         (1.0, 4.0, "ready 8 times the usual"),
         (6.0, 7.0, "ready 5 times the usual"),
         (5.0, 6.0, "ready 0.20 times the usual"),
@@ -117,29 +121,29 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
 def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
     rng = random.Random(5)
     days = [(20_000 + n, 50 + 2 * n + rng.gauss(0, 4)) for n in range(21)]
-    trend = GrowthTrend.through(days)
+    trend = GrowthTrend.fit_days(days)
     slope, intercept = linear_regression(*zip(*days, strict=True))
-    assert (trend.slope, trend.at(20_030)[0]) == pytest.approx((slope, intercept + slope * 20_030))
-    reached = trend.reaches(200.0)
+    assert (trend.slope, trend.rate_on(20_030)[0]) == pytest.approx((slope, intercept + slope * 20_030))
+    reached = trend.day_reaching(200.0)
     assert reached is not None
     line, early, late = reached
-    assert trend.at(line)[0] == pytest.approx(200.0)
-    assert trend.at(early)[2] == pytest.approx(200.0) and trend.at(late)[1] == pytest.approx(200.0)
-    found = capacity(200.0, days)
+    assert trend.rate_on(line)[0] == pytest.approx(200.0)
+    assert trend.rate_on(early)[2] == pytest.approx(200.0) and trend.rate_on(late)[1] == pytest.approx(200.0)
+    found = estimate_capacity(200.0, days)
     assert (found.earliest_days, found.outgrown_days, found.latest_days) == pytest.approx(
         (early - 20_020, line - 20_020, late - 20_020)
     )
-    noisy = capacity(200.0, [(n, 50 + 0.01 * n + rng.gauss(0, 20)) for n in range(21)])
+    noisy = estimate_capacity(200.0, [(n, 50 + 0.01 * n + rng.gauss(0, 20)) for n in range(21)])
     assert noisy.outgrown_days is None and noisy.why in ("days differ more than pushes grow", "pushes do not grow")
 
 
 def test_the_headline_says_how_the_time_was() -> None:
     facts = hostile_facts()
     lost = sum(each.seconds for each in facts.trouble.values())
-    assert healthy(facts) == pytest.approx(1 - lost / facts.watched_s)
+    assert healthy_share(facts) == pytest.approx(1 - lost / facts.watched_s)
     text = headline(facts)
     assert text.startswith(
-        f"19 queues were healthy {good_share(healthy(facts))} of the time watched, with 12 incidents; "
+        f"19 queues were healthy {good_share_text(healthy_share(facts))} of the time watched, with 12 incidents; "
     )
     one = replace(
         facts,
@@ -156,13 +160,13 @@ def test_the_headline_says_how_the_time_was() -> None:
     )
     calm = replace(one, incidents=(), trouble={}, levels=(), queues=(replace(one.queues[0], unusual=()),))
     assert headline(calm) == "orders was healthy for all of the time watched."
-    assert healthy(calm) == 1.0
+    assert healthy_share(calm) == 1.0
     assert "not watched" in headline(replace(calm, watched_s=0.0))
 
 
 def test_things_to_look_at_are_of_several_kinds_and_no_queue_twice() -> None:
     facts = hostile_facts()
-    found = things(facts)
+    found = things_to_look_at(facts)
     assert [each.about for each in found] == ["level", "incident", "coverage"]
     assert len({(each.target, each.queue) for each in found}) == 3
     worst = max(facts.levels, key=lambda each: each.bad_s)
@@ -172,7 +176,7 @@ def test_things_to_look_at_are_of_several_kinds_and_no_queue_twice() -> None:
     )
     calm = replace(facts, levels=(), incidents=(), trouble={}, targets=())
     quiet = replace(calm, queues=tuple(replace(q, unusual=(), before=None) for q in facts.queues))
-    assert things(quiet) == ()
+    assert things_to_look_at(quiet) == ()
 
 
 @pytest.mark.parametrize("length_s", [1800.0, 6 * HOUR, 86400.0, 7 * 86400.0, 30 * 86400.0, 400 * 86400.0])
@@ -180,7 +184,7 @@ def test_an_axis_has_few_ticks_at_round_times_and_none_beyond_its_end(length_s: 
     axis = Axis(MONDAY + 1234, MONDAY + 1234 + length_s, 3600.0)
     ticks = axis.ticks()
     assert 1 <= len(ticks) <= 9
-    assert all(0 <= x < WIDE and (label == "") == (x > 0.9 * WIDE) for x, label in ticks)
+    assert all(0 <= x < WIDTH and (label == "") == (x > 0.9 * WIDTH) for x, label in ticks)
 
 
 def test_ticks_of_a_week_are_its_days() -> None:
@@ -191,7 +195,7 @@ def test_ticks_of_a_week_are_its_days() -> None:
 @pytest.mark.parametrize("highest", [0.0, 0.003, 0.7, 1.0, 9.9, 42.0, 100.0, 1234.0, 7e6, 86400.0 * 100])
 def test_a_scale_is_round_and_holds_the_highest(highest: float) -> None:
     for ages in (False, True):
-        values = scale(highest, ages=ages)
+        values = scale_values(highest, ages=ages)
         assert highest <= values[-1][0] * (1 + 1e-9) and values[0] == (0.0, "0")
         assert all(len(label) <= 6 for _, label in values)
 
@@ -211,9 +215,11 @@ def test_a_scale_is_round_and_holds_the_highest(highest: float) -> None:
     ],
 )
 def test_a_share_is_never_rounded_up_to_all(share: float | None, text: str) -> None:
-    assert good_share(share) == text
+    assert good_share_text(share) == text
 
 
 def test_a_change_is_in_per_cent_of_what_was_before() -> None:
-    found = [change(*each) for each in ((3.0, 2.0), (1.999, 2.0), (30.0, 0.2), (1.0, 0.0), (0.0, 0.0), (None, 1.0))]
+    found = [
+        change_text(*each) for each in ((3.0, 2.0), (1.999, 2.0), (30.0, 0.2), (1.0, 0.0), (0.0, 0.0), (None, 1.0))
+    ]
     assert found == ["+50 %", "±0 %", "+14,900 %", "from nothing", "±0 %", "–"]

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from pyarrow import parquet
 
-from qmon.pipeline.report.export import SCHEMAS, data, write_csv, write_parquet
-from qmon.pipeline.report.html import page
+from qmon.pipeline.report.export import SCHEMAS, export_tables, write_csv, write_parquet
+from qmon.pipeline.report.html import report_page
 from tests.pipeline.pages import HOSTILE, Page, hostile_facts
 
 
 def test_the_page_is_well_formed_and_every_link_leads_somewhere() -> None:
-    found = Page(page(hostile_facts()))
+    found = Page(report_page(hostile_facts()))
     assert found.unclosed == []
     assert len(found.names) == len(set(found.names))
     assert {link.removeprefix("#") for link in found.links} <= set(found.names)
@@ -25,7 +25,7 @@ def test_the_page_is_well_formed_and_every_link_leads_somewhere() -> None:
 
 
 def test_names_are_text_and_the_one_script_is_ours() -> None:
-    text = page(hostile_facts())
+    text = report_page(hostile_facts())
     (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'\"" in text
@@ -38,7 +38,7 @@ def test_names_are_text_and_the_one_script_is_ours() -> None:
 
 def test_files_hold_what_the_report_says(tmp_path: Path) -> None:
     facts = hostile_facts()
-    wanted = data(facts)
+    wanted = export_tables(facts)
     assert write_parquet(facts, tmp_path / "new") == [f"{name}.parquet" for name in SCHEMAS]
     assert write_csv(facts, tmp_path / "new") == [f"{name}.csv" for name in SCHEMAS]
     for name, table in wanted.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.pipeline.report.html import page
+from qmon.pipeline.report.html import report_page
 from tests.pipeline.browser import FOUND, NAMES, browser
 from tests.pipeline.pages import Page, hostile_facts
 
@@ -42,7 +42,7 @@ HOVERED = """(() => {
 
 @pytest.mark.skipif(FOUND is None, reason=f"no browser here: none of {', '.join(NAMES)}")
 def test_a_phone_shows_the_report_without_a_network(tmp_path: Path) -> None:
-    text, report, control = page(hostile_facts()), tmp_path / "report.html", tmp_path / "control.html"
+    text, report, control = report_page(hostile_facts()), tmp_path / "report.html", tmp_path / "control.html"
     report.write_text(text, encoding="utf-8")
     control.write_text(f'<p style="width: {2 * PHONE}px">wide</p><img src="missing.png">', encoding="utf-8")
     with browser(tmp_path) as seen:

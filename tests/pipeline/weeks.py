@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from qmon.model.operations import Kind, Operation, OperationState
+from qmon.model.operations import Operation, OperationKind, OperationState
 from qmon.recording.format.figures import Figures
 from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
@@ -73,7 +73,7 @@ def record(
     step_s: float = 30.0,
     seed: int = 1,
     watched: Callable[[float], bool] = lambda after: True,
-    operations: tuple[tuple[float, str, Kind, str], ...] = (),
+    operations: tuple[tuple[float, str, OperationKind, str], ...] = (),
 ) -> None:
     """Write it. ``watched``: whether the recorder ran so many seconds after the beginning.
 
@@ -91,18 +91,18 @@ def record(
         moved = [queue.step(rng, after, at, step_s) for queue in queues]
         if not watched(after):
             if roll is not None:
-                roll.seal(at, End("closed"))
+                roll.seal_segment(at, End("closed"))
             roll, last = None, None
             continue
         if roll is None:
             starts += 1
             roll = RollingWriter(root, f"{seed * 1000 + starts:012x}", session)
-            roll.open(at, ())
-        roll.roll(at, ())
-        roll.add(_figures(rng, queues, moved, poll, at, None if last is None else at - last), at)
+            roll.open_segment(at, ())
+        roll.roll_segment(at, ())
+        roll.add_record(_figures(rng, queues, moved, poll, at, None if last is None else at - last), at)
         while todo and todo[0][0] <= after:
             when, queue, kind, why = todo.pop(0)
-            messages = 120 if kind == Kind.REQUEUE else 0
+            messages = 120 if kind == OperationKind.REQUEUE else 0
             began, number = start_at + when, len(operations) - len(todo)
             done = Operation(
                 id=f"op{number}",
@@ -119,11 +119,11 @@ def record(
                 changed=0,
                 undo_state="no",
             )
-            roll.add(done, at)
+            roll.add_record(done, at)
         roll.flush(at)
         last = at
     if roll is not None:
-        roll.seal(start_at + length_s, End("closed"))
+        roll.seal_segment(start_at + length_s, End("closed"))
 
 
 def _figures(
@@ -200,8 +200,8 @@ def shop(root: Path, start_at: float, weeks: int) -> float:
         start_at,
         length_s,
         operations=(
-            (day + 11.1 * HOUR_S, "mails", Kind.REQUEUE, "mailer was restarted"),
-            (last + 4.54 * DAY_S, "mails", Kind.PAUSE, "deployment"),
+            (day + 11.1 * HOUR_S, "mails", OperationKind.REQUEUE, "mailer was restarted"),
+            (last + 4.54 * DAY_S, "mails", OperationKind.PAUSE, "deployment"),
         ),
     )
     refunds = Simulated("refunds", 2.0, 5.0, faults=(Fault(last + 2.3 * DAY_S, last + 2.36 * DAY_S, pops=0.1),))

@@ -13,12 +13,12 @@ from typing import Final
 from unittest import mock
 
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Kind, Operation, OperationState
+from qmon.model.operations import Operation, OperationKind, OperationState
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.recording.format.figures import Figures
 from qmon.recording.format.records import End, SessionLine, VerdictsLine
-from qmon.recording.history.baselines import FILE
+from qmon.recording.history.baselines import FILE_NAME
 from qmon.recording.write.rolling_writer import RollingWriter
 from tests.recording.made import made
 from tests.tui.scripted import queue
@@ -110,7 +110,7 @@ def _written(
     writer = RollingWriter(
         root, "4f2a9c01be77", SessionLine(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at)
     )
-    writer.open(begin_at, ())
+    writer.open_segment(begin_at, ())
     before: float | None = None
     holds = dict.fromkeys(QUEUES, HEALTHY)
     operated = False
@@ -120,24 +120,24 @@ def _written(
         if SILENT[0] <= since < SILENT[1]:
             before = None
             continue
-        writer.roll(at, [VerdictsLine(name, (verdict,), repeated=True) for name, verdict in holds.items()])
+        writer.roll_segment(at, [VerdictsLine(name, (verdict,), repeated=True) for name, verdict in holds.items()])
         if since < snapshots:
-            writer.snapshot(poll(number + 1, at, target, every_s), at)
+            writer.add_snapshot(poll(number + 1, at, target, every_s), at)
         span = at - before if before is not None else None
-        writer.add(change(figures(number + 1, at, span)), at)
+        writer.add_record(change(figures(number + 1, at, span)), at)
         before = at
         for name in QUEUES:
             if (now := said(name, since)) != holds[name]:
                 holds[name] = now
-                writer.add(VerdictsLine(name, (now,)), at)
+                writer.add_record(VerdictsLine(name, (now,)), at)
         if since >= DONE_AT and not operated:
             operated = True
-            writer.add(requeued(at), at)
+            writer.add_record(requeued(at), at)
         writer.flush(at)
     if seal:
-        writer.seal(begin_at + hours * 3600, End("closed"))
+        writer.seal_segment(begin_at + hours * 3600, End("closed"))
     else:
-        writer.abandon()
+        writer.abandon_segment()
 
 
 def poll(sequence: int, at: float, target: str, every_s: float) -> Snapshot:
@@ -155,7 +155,7 @@ def requeued(at: float) -> Operation:
     return replace(
         operation,
         id="261117-142400-k7qd",
-        kind=Kind.REQUEUE,
+        kind=OperationKind.REQUEUE,
         queue="mails",
         state=OperationState.DONE,
         by="anna@ops-1",
@@ -184,6 +184,6 @@ def usual(root: Path, target: str = "orders-prod", *, weeks: int = 9) -> Path:
 
     figures = {"ready": hours(quiet, 15.0), "push_rate": hours(pushed, 2.0)}
     whole = {"version": 1, "zone": ZONE, "zones": {target: ZONE}, "queues": {target: {"mails": figures}}}
-    path = root / FILE
+    path = root / FILE_NAME
     path.write_text(json.dumps(whole))
     return path

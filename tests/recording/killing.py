@@ -8,9 +8,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
-from qmon.recording.write.recovery import salvage
+from qmon.recording.write.recovery import salvage_segments
 from tests.cli.calling import ROOT, surroundings
 from tests.recording.writing import sequences
 
@@ -29,7 +29,7 @@ class Killed:
 
 def killed(root: Path, rng: random.Random, first: int, most: int = 60) -> Killed:
     """Kill a recorder at a random moment, and salvage. What was sealed before must be as it was, byte for byte."""
-    before = {path: path.read_bytes() for path in segments(root, unsealed=False)}
+    before = {path: path.read_bytes() for path in list_segments(root, unsealed=False)}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.recording.writing", str(root), str(first)],
         cwd=ROOT,
@@ -42,9 +42,9 @@ def killed(root: Path, rng: random.Random, first: int, most: int = 60) -> Killed
         child.kill()
         said += child.stdout.readlines()
     times = dict(map(_said, (each for each in said if each.endswith("\n"))))
-    salvage(root)
+    salvage_segments(root)
     assert {path: path.read_bytes() for path in before} == before
-    assert all(open_segment(path).indexed for path in segments(root))
+    assert all(open_segment(path).is_indexed for path in list_segments(root))
     handed, saved = max(times), max(sequences(root), default=first - 1)
     return Killed(handed, saved, times[handed] - times[saved + 1] if saved < handed else 0.0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.baselines import Baseline
-from qmon.recording.history.baselines import FILE, find_baselines, read_baselines
+from qmon.recording.history.baselines import FILE_NAME, find_baselines, read_baselines
 
 WHOLE = {
     "version": 1,
@@ -20,8 +20,8 @@ WHOLE = {
 
 
 def test_it_is_read(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text(json.dumps(WHOLE))
-    found = read_baselines(tmp_path / FILE)
+    (tmp_path / FILE_NAME).write_text(json.dumps(WHOLE))
+    found = read_baselines(tmp_path / FILE_NAME)
     assert found.hours == {"shop": {"mails": {"ready": {38: Baseline(120.5, 3.0, 9)}}}}
     assert (found.zone, found.zones) == ("UTC", {"shop": "Europe/Berlin"})
     assert find_baselines(tmp_path).baselines == found
@@ -29,8 +29,8 @@ def test_it_is_read(tmp_path: Path) -> None:
 
 def test_fields_that_a_later_qmon_adds_are_passed_over_and_zones_may_be_missing(tmp_path: Path) -> None:
     older = {name: value for name, value in WHOLE.items() if name != "zones"} | {"made_at": 5}
-    (tmp_path / FILE).write_text(json.dumps(older))
-    assert read_baselines(tmp_path / FILE).zones == {}
+    (tmp_path / FILE_NAME).write_text(json.dumps(older))
+    assert read_baselines(tmp_path / FILE_NAME).zones == {}
 
 
 def test_where_there_is_none_nothing_is_said() -> None:
@@ -60,10 +60,10 @@ def test_where_there_is_none_nothing_is_said() -> None:
     ids=["empty", "cut", "list", "other", "newer", "zone", "zones", "hour", "short", "nan", "kind", "deep"],
 )
 def test_what_is_wrong_is_one_line(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / FILE).write_text(text)
+    (tmp_path / FILE_NAME).write_text(text)
     with pytest.raises(BadInput, match=said) as raised:
-        read_baselines(tmp_path / FILE)
-    assert "\n" not in str(raised.value) and str(tmp_path / FILE) in str(raised.value)
+        read_baselines(tmp_path / FILE_NAME)
+    assert "\n" not in str(raised.value) and str(tmp_path / FILE_NAME) in str(raised.value)
     found = find_baselines(tmp_path)
     assert (found.problem, found.baselines.hours) == (str(raised.value), {})
 

@@ -19,7 +19,7 @@ from qmon.model.reasons import Reason
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.recording.format.codec import decode, encode, typed_fields
 from qmon.recording.format.frames import Damaged
-from qmon.recording.format.records import KINDS, IndexLine, Line, line, read_line
+from qmon.recording.format.records import KINDS, IndexLine, Line, encode_line, parse_line
 from tests.recording.made import default_of, made, types_in
 
 # What the records of format 1 must be given; another field without a default would make old recordings unreadable.
@@ -91,11 +91,11 @@ def test_a_line_comes_back_as_it_was_whatever_is_in_it() -> None:
     for number in range(1, 9):
         snapshot = made(Snapshot, rng)
         written = Line("4f2a9c01be77", number, 1_780_000_000.5, "snapshot", encode(snapshot))
-        text = line(written)
+        text = encode_line(written)
         assert text.count(b"\n") == 1
-        read = read_line(text)
+        read = parse_line(text)
         assert read is not None
-        assert read.record() == snapshot
+        assert read.decode_record() == snapshot
         assert (read.recorder, read.number, read.at, read.kind) == ("4f2a9c01be77", number, 1_780_000_000.5, "snapshot")
 
 
@@ -145,8 +145,8 @@ def test_fields_of_the_future_are_passed_over_and_missing_ones_take_their_defaul
     assert encode(Newer(1, c=(2,))) == b'{"a":1,"c":[2]}'
     with pytest.raises(Damaged, match="no Newer"):
         decode(Newer, b'{"b":"x"}')
-    assert read_line(b'{"v":1,"r":"x","n":1,"at":0,"k":"unheard_of","unheard_of":{}}') is None
-    assert read_line(b'{"v":2,"r":"x","n":1,"at":0,"k":"snapshot","snapshot":{}}') is None
+    assert parse_line(b'{"v":1,"r":"x","n":1,"at":0,"k":"unheard_of","unheard_of":{}}') is None
+    assert parse_line(b'{"v":2,"r":"x","n":1,"at":0,"k":"snapshot","snapshot":{}}') is None
 
 
 NO_LINES = {
@@ -162,7 +162,7 @@ NO_LINES = {
 @pytest.mark.parametrize("text", NO_LINES.values(), ids=NO_LINES)
 def test_what_is_no_line_is_said_to_be_none(text: bytes) -> None:
     with pytest.raises(Damaged, match="not a line of a recording"):
-        read_line(text)
+        parse_line(text)
 
 
 def test_a_new_field_has_a_default() -> None:
@@ -182,10 +182,10 @@ def test_the_description_shows_every_kind_as_it_is_written() -> None:
     shown = examples()
     assert {kind for kind, _ in shown} == set(KINDS)
     for _, text in shown:
-        read = read_line(text)
+        read = parse_line(text)
         assert isinstance(read, Line)
-        record = read.record()
+        record = read.decode_record()
         if read.kind == "snapshot":
             assert isinstance(record.queues[0], QueueSamples)
             assert record.queues[0].unknown == {"scheduled": Reason.NO_DUE_TIME}
-        assert line(Line(read.recorder, read.number, read.at, read.kind, encode(record))) == text + b"\n"
+        assert encode_line(Line(read.recorder, read.number, read.at, read.kind, encode(record))) == text + b"\n"

@@ -16,7 +16,7 @@ from qmon.model.view import View
 from qmon.monitor.source import Phase, SnapshotSource, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.write.recorder import Recorder
 from tests.contract.watching import target_of
 from tests.facts import wait_until
@@ -54,14 +54,16 @@ class Saying(Scripted):
 
 def test_what_is_shown_is_recorded_and_sealed(tmp_path: Path) -> None:
     context = open_context(target_of(NOWHERE))
-    assert run_recorded(Saying(), TargetHistory().add, context, tmp_path, shows(5)) == 0
-    assert not any(path.name.startswith("_") for path in segments(tmp_path))
+    assert run_recorded(Saying(), TargetHistory().record_snapshot, context, tmp_path, shows(5)) == 0
+    assert not any(path.name.startswith("_") for path in list_segments(tmp_path))
     assert sequences(tmp_path) == [1, 2, 3, 4, 5]
     assert [value(line) for line in lines_of(tmp_path) if line.kind == "state"] == [{"phase": "live"}]
 
 
 def test_without_a_folder_nothing_is_recorded(tmp_path: Path) -> None:
-    assert run_recorded(Saying(), TargetHistory().add, open_context(target_of(NOWHERE)), None, shows(5)) == 0
+    assert (
+        run_recorded(Saying(), TargetHistory().record_snapshot, open_context(target_of(NOWHERE)), None, shows(5)) == 0
+    )
 
 
 def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +71,9 @@ def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: p
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
-        code = run_recorded(Saying(), TargetHistory().add, open_context(target_of(NOWHERE)), tmp_path, shows(200, True))
+        code = run_recorded(
+            Saying(), TargetHistory().record_snapshot, open_context(target_of(NOWHERE)), tmp_path, shows(200, True)
+        )
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
@@ -80,4 +84,6 @@ def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: p
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_shown(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="choose another folder"):
-        run_recorded(Saying(), TargetHistory().add, open_context(target_of(NOWHERE)), tmp_path / "file", shows(1))
+        run_recorded(
+            Saying(), TargetHistory().record_snapshot, open_context(target_of(NOWHERE)), tmp_path / "file", shows(1)
+        )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.alerts.check import judge as check
+from qmon.model.alerts.check import check_target as check
 from qmon.model.figure import Severity, Verdict
 from qmon.model.report import iso, status_object
 from qmon.model.text import duration
@@ -22,8 +22,8 @@ from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.timeline import EventKind, TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 from qmon.recording.write.recorder import Recorder
-from qmon.tui.overview.panels import why
-from qmon.tui.overview.rows import COLUMNS, rows
+from qmon.tui.overview.panels import why_lines
+from qmon.tui.overview.rows import COLUMNS, rows_for
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 
 pytestmark = pytest.mark.unit
@@ -52,8 +52,8 @@ class Watched:
         counters = moved(COUNTERS, 20 * self.number, 20 * self.number)
         given = fifo(counters, last_id=20 + 20 * self.number)
         snapshot = poll(self.number, self.now + self.ahead_s, given)
-        view = self.memory.remembering(self.history.add)(snapshot)
-        self.recorder.seen(snapshot, view)
+        view = self.memory.wrap_fold(self.history.record_snapshot)(snapshot)
+        self.recorder.record_snapshot(snapshot, view)
         return view
 
     def recorded(self) -> list[TimelineEvent]:
@@ -111,12 +111,12 @@ def at(event: TimelineEvent) -> tuple[float, str, str]:
 
 def assert_shown(view: View, verdict: Verdict) -> None:
     """Overview, report and check have the words of the verdict and its start."""
-    (queue,), (row,) = view.queues, rows(view.queues, 200)
+    (queue,), (row,) = view.queues, rows_for(view.queues, 200)
     cells = {column.key: cell[0] for column, cell in zip(COLUMNS, row.cells, strict=True)}
     assert verdict.code in cells["verdict"]
     assert cells["proof"] == verdict.proof
     lasted = duration(view.sampled_at - (verdict.since_at or 0.0))
-    said = "".join(words for line in why(view, view.queues, queue, 200, 3) for words, _ in line)
+    said = "".join(words for line in why_lines(view, view.queues, queue, 200, 3) for words, _ in line)
     assert f"{verdict.code} for {lasted}: {verdict.proof}" in said or not (view.sampled_at - (verdict.since_at or 0))
     reported = status_object(view)["queues"][0]["verdicts"][0]
     assert (reported["code"], reported["proof"], reported["since"]) == (

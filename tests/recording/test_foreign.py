@@ -19,31 +19,31 @@ from qmon.errors import BadInput, QmonError
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.pipeline.ingest.segment_lines import Read, read_segment
-from qmon.recording.export import export
+from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
+from qmon.recording.export import export_range
 from qmon.recording.format import frames
 from qmon.recording.format.codec import decode, encode
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.frames import Damaged, FrameWriter, inflated, kind_of, locator
+from qmon.recording.format.frames import Damaged, FrameWriter, inflate_frame, line_kind, locator_bytes
 from qmon.recording.format.records import (
-    KIND_OF,
-    Changed,
+    KIND_BY_TYPE,
     Frame,
     IndexLine,
     Line,
+    PhaseChange,
     SessionLine,
     VerdictsLine,
-    line,
-    read_line,
+    encode_line,
+    parse_line,
 )
-from qmon.recording.history.archive import recorded_archive
+from qmon.recording.history.archive import archive_from_reader
 from qmon.recording.history.buckets import Bins
-from qmon.recording.history.gathered import FIGURES, Gathered
-from qmon.recording.history.range_query import gather
-from qmon.recording.history.timeline_query import _events
+from qmon.recording.history.gathered import FIGURES, CollectedRange
+from qmon.recording.history.range_query import gather_segment
+from qmon.recording.history.timeline_query import _segment_events
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.segment_reader import open_segment
-from qmon.recording.write.recovery import salvage
+from qmon.recording.write.recovery import salvage_segments
 from tests.cli.calling import call
 from tests.recording.made import made
 from tests.recording.writing import snapshots
@@ -61,7 +61,7 @@ def records(frame: int) -> list[object]:
     figures = Figures(frame, BEGAN + 10 * frame, queue=("orders",), ready=(float(frame),), span_s=(2.0,), pushed=(4.0,))
     return [
         *first,
-        Changed("live"),
+        PhaseChange("live"),
         snapshots(frame + 1, SEED)[frame],
         figures,
         VerdictsLine("orders", (held,)),
@@ -77,7 +77,7 @@ def texts() -> list[list[bytes]]:
         for record in records(frame):
             number += 1
             at = BEGAN + 10 * frame + number / 100
-            lines.append(line(Line("4f2a9c01be77", number, at, KIND_OF[type(record)], encode(record))))
+            lines.append(encode_line(Line("4f2a9c01be77", number, at, KIND_BY_TYPE[type(record)], encode(record))))
         found.append(lines)
     return found
 
@@ -90,17 +90,17 @@ def write(path: Path, lines: list[list[bytes]], *, indexed: bool = False, cut: b
         verdicts = sum(head["k"] == "verdict" for head in heads)
         places.append(Frame(len(data), heads[0]["at"], heads[-1]["at"], heads[0]["n"], len(each), verdicts))
         writer = FrameWriter()
-        data += writer.add(b"".join(each)) + (b"" if cut and each is lines[-1] else writer.end())
+        data += writer.compress(b"".join(each)) + (b"" if cut and each is lines[-1] else writer.finish())
     if indexed:
         session = SessionLine("shop", "postgres", "18", "0.1", "UTC", 2.0, BEGAN)
-        index = line(Line("4f2a9c01be77", 99, BEGAN + 40, "index", encode(IndexLine(session, tuple(places)))))
-        data += FrameWriter().end(index) + locator(len(data))
+        index = encode_line(Line("4f2a9c01be77", 99, BEGAN + 40, "index", encode(IndexLine(session, tuple(places)))))
+        data += FrameWriter().finish(index) + locator_bytes(len(data))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path
 
 
-def _read(read: Read) -> tuple[str, str, str, Any]:
+def _read(read: SegmentLine) -> tuple[str, str, str, Any]:
     """What the pipeline makes of a line; places in the file, which differ, are left out."""
     why = re.sub(r"byte \d+", "byte", read.reason or "")
     return read.kind, read.target, why, None if why else json.loads(read.text or b"")
@@ -109,20 +109,20 @@ def _read(read: Read) -> tuple[str, str, str, Any]:
 def known(path: Path) -> dict[str, Any]:
     """All that our readers make of a file."""
     reader = open_recording(path)
-    gathered = Gathered(Bins(BEGAN - 60, 60.0, 5, len(FIGURES)))
-    list(gather(path, "orders", gathered, BEGAN - 60, BEGAN + 240))
-    archive = recorded_archive(reader)
+    gathered = CollectedRange(Bins(BEGAN - 60, 60.0, 5, len(FIGURES)))
+    list(gather_segment(path, "orders", gathered, BEGAN - 60, BEGAN + 240))
+    archive = archive_from_reader(reader)
     return {
-        "moments": list(reader.moments(0.0)),
-        "later": list(reader.moments(BEGAN + 25)),
-        "verdicts": [reader.verdicts(BEGAN + at) for at in (1, 15, 100)],
-        "events": _events(path, BEGAN + 1e6),
+        "moments": list(reader.read_moments(0.0)),
+        "later": list(reader.read_moments(BEGAN + 25)),
+        "verdicts": [reader.verdicts_at(BEGAN + at) for at in (1, 15, 100)],
+        "events": _segment_events(path, BEGAN + 1e6),
         "runs": gathered.runs,
-        "done": gathered.done,
+        "done": gathered.operations,
         "queues": gathered.queues,
         "problem": gathered.problem,
-        "span": archive.span(path),
-        "mark": archive.mark("orders", BEGAN + 5, forward=True),
+        "span": archive.segment_span(path),
+        "mark": archive.find_mark("orders", BEGAN + 5, forward=True),
         "pipeline": [_read(each) for each in read_segment(str(path), path.read_bytes())],
         "damage": reader.damage,
     }
@@ -176,11 +176,11 @@ def test_the_kind_of_a_line_is_found_however_it_is_spelled(text: bytes, seed: in
     items = list(value.items())
     rng.shuffle(items)
     odd = json.dumps(dict(items), separators=rng.choice([(", ", ": "), (",", " :"), (" ,", ":")])).encode()
-    assert kind_of(odd) == kind_of(text) == value["k"]
-    read, before = read_line(odd), read_line(text)
+    assert line_kind(odd) == line_kind(text) == value["k"]
+    read, before = parse_line(odd), parse_line(text)
     assert read is not None
     assert before is not None
-    assert repr(read.record()) == repr(before.record())
+    assert repr(read.decode_record()) == repr(before.decode_record())
 
 
 def test_an_unfinished_file_of_another_spelling_is_salvaged_whole(tmp_path: Path) -> None:
@@ -189,14 +189,14 @@ def test_an_unfinished_file_of_another_spelling_is_salvaged_whole(tmp_path: Path
     ]
     folder = tmp_path / "target=shop" / "date=2026-05-28"
     write(folder / f"_{NAME}", odd, cut=True)
-    (saved,) = salvage(tmp_path)
+    (saved,) = salvage_segments(tmp_path)
     assert saved.lines == sum(map(len, FIRST))
     assert saved.path is not None
     whole = write(tmp_path / "whole" / NAME, FIRST, indexed=True)
     for at in (1, 15, 100):
-        assert open_segment(saved.path).verdicts(BEGAN + at) == open_segment(whole).verdicts(BEGAN + at)
+        assert open_segment(saved.path).verdicts_until(BEGAN + at) == open_segment(whole).verdicts_until(BEGAN + at)
     exported = tmp_path / "part.jsonl.zst"
-    done = export(open_recording(saved.path), BEGAN, BEGAN + 100, exported)
+    done = export_range(open_recording(saved.path), BEGAN, BEGAN + 100, exported)
     assert done.snapshots == 4
 
 
@@ -215,7 +215,7 @@ def test_a_frame_inflates_to_so_much_and_no_more(partly: bool) -> None:
     data = bomb(2**30)
     assert len(data) < 200_000
     with pytest.raises(Damaged, match="a frame inflates to more than 256 MB"):
-        inflated(data, partly=partly)
+        inflate_frame(data, allow_partial=partly)
 
 
 def test_a_bomb_among_frames_is_left_out_with_one_line_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -227,13 +227,13 @@ def test_a_bomb_among_frames_is_left_out_with_one_line_and_the_rest_is_read(tmp_
     shift = len(evil) - (third - second)
     moved = [replace(f, offset=f.offset + (shift if f.offset >= third else 0)) for f in one.frames]
     body = data[:second] + evil + data[third : one.frames[3].offset + 10**9]
-    index_at = frames.located(data[-frames.LOCATOR_BYTES :])
+    index_at = frames.parse_locator(data[-frames.LOCATOR_BYTES :])
     assert index_at is not None
     body = data[:second] + evil + data[third:index_at]
-    index = line(Line("4f2a9c01be77", 99, BEGAN + 40, "index", encode(IndexLine(one.session, tuple(moved)))))
-    path.write_bytes(body + FrameWriter().end(index) + locator(len(body)))
+    index = encode_line(Line("4f2a9c01be77", 99, BEGAN + 40, "index", encode(IndexLine(one.session, tuple(moved)))))
+    path.write_bytes(body + FrameWriter().finish(index) + locator_bytes(len(body)))
     reader = open_recording(path)
-    polls = [each.what.sequence for each in reader.moments(0.0) if isinstance(each.what, Snapshot)]
+    polls = [each.event.sequence for each in reader.read_moments(0.0) if isinstance(each.event, Snapshot)]
     assert polls == [1, 3, 4]
     why = f"1 damaged part was left out; {NAME}: a frame inflates to more than 256 MB"
     assert reader.damage == why
@@ -258,15 +258,17 @@ def test_what_a_recorder_writes_is_never_taken_for_a_bomb(tmp_path: Path, monkey
 
     monkeypatch.setattr(segment, "FRAME_TEXT_BYTES", 200_000)
     monkeypatch.setattr(frames, "FRAME_TEXT_BYTES", 200_000)
-    writer = segment.Writer(tmp_path / f"_{NAME}", tmp_path / NAME)
+    writer = segment.SegmentWriter(tmp_path / f"_{NAME}", tmp_path / NAME)
     for number in range(1, 41):
-        text = line(Line("4f2a9c01be77", number, BEGAN + number, "gap", b'{"lost":1,"reason":"%s"}' % (b"x" * 30_000)))
-        writer.write([text], BEGAN + number, number)
+        text = encode_line(
+            Line("4f2a9c01be77", number, BEGAN + number, "gap", b'{"lost":1,"reason":"%s"}' % (b"x" * 30_000))
+        )
+        writer.write_lines([text], BEGAN + number, number)
     writer.end_frame()
     index = encode(IndexLine(None, tuple(writer.frames)))
-    writer.seal(line(Line("4f2a9c01be77", 41, BEGAN + 41, "index", index)))
+    writer.seal(encode_line(Line("4f2a9c01be77", 41, BEGAN + 41, "index", index)))
     one = open_segment(tmp_path / NAME)
-    assert [each.number for each in one.lines()] == list(range(1, 41))
+    assert [each.number for each in one.read_lines()] == list(range(1, 41))
     assert one.damage == {}
 
 
@@ -278,7 +280,7 @@ def test_a_line_is_so_long_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(lines, "LINE_BYTES", 1000)
     with pytest.raises(Damaged, match="not a line of a recording: it has more than"):
-        read_line(b'{"v":1,"r":"' + b"x" * 2000 + b'","n":1,"at":0,"k":"end","end":{"reason":""}}')
+        parse_line(b'{"v":1,"r":"' + b"x" * 2000 + b'","n":1,"at":0,"k":"end","end":{"reason":""}}')
 
 
 DEEP = {
@@ -291,15 +293,15 @@ DEEP = {
 @pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
 def test_json_that_is_nested_deep_is_damage(deep: bytes, tmp_path: Path) -> None:
     for text in (deep, b'{"v":1,"r":"x","n":9,"at":0,"k":"end", "end":' + deep + b"}"):
-        assert kind_of(text) in ("", "end")
+        assert line_kind(text) in ("", "end")
         with pytest.raises(Damaged):
-            found = read_line(text)
+            found = parse_line(text)
             assert found is not None
-            found.record()
+            found.decode_record()
     odd = b'{"v":1, "r":"x","n":9,"at":%f,"k":"snapshot", "snapshot":%s}\n' % (BEGAN + 12, deep)
     path = write(tmp_path / NAME, FIRST)
     writer = FrameWriter()
-    path.write_bytes(path.read_bytes() + writer.end(odd))
+    path.write_bytes(path.read_bytes() + writer.finish(odd))
     assert "left out" in known(path)["damage"]
 
 
@@ -318,7 +320,7 @@ def test_numbers_that_no_server_gives_are_damage(number: str, tmp_path: Path) ->
     for head in ('"n":HERE,"at":0', '"n":1,"at":HERE'):
         said = b'{"v":1,"r":"x",%s,"k":"end","end":{"reason":""}}' % head.replace("HERE", number).encode()
         with pytest.raises(Damaged, match="not a line of a recording"):
-            taken.append(read_line(said))
+            taken.append(parse_line(said))
     assert taken == []
 
 
@@ -343,8 +345,8 @@ def test_an_index_that_cannot_be_is_not_used(index: tuple[Frame, ...], tmp_path:
     expected = known(path)["moments"]
     data = path.read_bytes()
     session = SessionLine("shop", "postgres", "18", "0.1", "UTC", 2.0, BEGAN)
-    text = line(Line("4f2a9c01be77", 99, BEGAN + 40, "index", encode(IndexLine(session, index))))
-    path.write_bytes(data + FrameWriter().end(text) + locator(len(data)))
+    text = encode_line(Line("4f2a9c01be77", 99, BEGAN + 40, "index", encode(IndexLine(session, index))))
+    path.write_bytes(data + FrameWriter().finish(text) + locator_bytes(len(data)))
     assert known(path)["moments"] == expected
 
 
@@ -374,7 +376,7 @@ def test_whatever_a_line_holds_a_replay_takes_it_or_leaves_it_out(
 def write_changed(path: Path, lines: list[Any]) -> None:
     """All of them in one frame, without an index."""
     text = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
-    path.write_bytes(FrameWriter().end(text))
+    path.write_bytes(FrameWriter().finish(text))
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.format.frames import LOCATOR_BYTES, Damaged, FrameWriter, inflated, located, locator
+from qmon.recording.format.frames import (
+    LOCATOR_BYTES,
+    Damaged,
+    FrameWriter,
+    inflate_frame,
+    locator_bytes,
+    parse_locator,
+)
 from tests.recording.writing import text_of
 
 
@@ -15,19 +22,19 @@ def written(lines: int) -> tuple[bytes, list[bytes]]:
     """A frame of so many lines that do not compress, each added by itself; and what was added."""
     rng, frame = random.Random(3), FrameWriter()
     texts = [rng.randbytes(200).hex().encode() + b"\n" for _ in range(lines)]
-    return b"".join(map(frame.add, texts)) + frame.end(), texts
+    return b"".join(map(frame.compress, texts)) + frame.finish(), texts
 
 
 def test_a_frame_is_read_while_it_grows_and_by_whatever_reads_zstandard(tmp_path: Path) -> None:
     frame, texts = written(50)
-    assert inflated(frame) == (b"".join(texts), len(frame))
-    text, used = inflated(frame[: len(frame) // 2], partly=True)
+    assert inflate_frame(frame) == (b"".join(texts), len(frame))
+    text, used = inflate_frame(frame[: len(frame) // 2], allow_partial=True)
     assert used == 0
     assert 20 <= text.count(b"\n") < 50
     with pytest.raises(Damaged, match="it ends in the middle of a frame"):
-        inflated(frame[:-10])
+        inflate_frame(frame[:-10])
     file = tmp_path / "x.jsonl.zst"
-    file.write_bytes(frame + frame + locator(len(frame)))
+    file.write_bytes(frame + frame + locator_bytes(len(frame)))
     assert text_of(file) == b"".join(texts) * 2
 
 
@@ -38,11 +45,11 @@ def test_of_a_damaged_frame_nothing_is_given(place: int) -> None:
     damaged[place] ^= 0xFF
     for partly in (False, True):
         with pytest.raises(Damaged, match="not readable from here on"):
-            inflated(bytes(damaged), partly=partly)
+            inflate_frame(bytes(damaged), allow_partial=partly)
 
 
 def test_the_end_of_a_file_says_where_the_index_begins() -> None:
     frame, _ = written(1)
-    assert located(frame + locator(1_234_567)) == 1_234_567
-    assert located(frame) is located(b"") is None
-    assert inflated(locator(5) + frame) == (b"", LOCATOR_BYTES)
+    assert parse_locator(frame + locator_bytes(1_234_567)) == 1_234_567
+    assert parse_locator(frame) is parse_locator(b"") is None
+    assert inflate_frame(locator_bytes(5) + frame) == (b"", LOCATOR_BYTES)

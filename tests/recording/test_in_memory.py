@@ -12,8 +12,8 @@ from qmon.monitor.source import Phase, SourceState
 from qmon.recording.history.archive import live_archive
 from qmon.recording.history.gathered import FIGURES
 from qmon.recording.history.in_memory import MOST_EVENTS, InMemoryHistory
-from qmon.recording.history.range_query import Past, Pasts
-from qmon.recording.history.thinned import TIERS, Thinned
+from qmon.recording.history.range_query import PastRange, RangeReader
+from qmon.recording.history.thinned import TIERS, ThinnedFigures
 from qmon.recording.history.timeline import EventKind, TimelineEvent, VerdictChanges
 from qmon.recording.history.timeline_query import recorded_events
 from tests.recording.days import BEGIN, DONE_AT, ZONE, written
@@ -37,11 +37,11 @@ class Watched:
     def poll(self, ready: float = 1.0, verdict: Verdict = FINE, *, every_s: float = 2.0) -> None:
         """One poll later."""
         self.now += every_s
-        self.memory.add(view([queue("mails", ready=ready, verdict=verdict)], at=self.now - BEGIN))
+        self.memory.record_view(view([queue("mails", ready=ready, verdict=verdict)], at=self.now - BEGIN))
 
-    def past(self, since_at: float, step_s: float, count: int) -> Past:
+    def past(self, since_at: float, step_s: float, count: int) -> PastRange:
         """The newest answer about a range."""
-        return list(Pasts(memory=self.memory).read("mails", since_at, step_s, count))[-1]
+        return list(RangeReader(memory=self.memory).read_range("mails", since_at, step_s, count))[-1]
 
 
 def test_an_hour_at_two_seconds_is_there_without_a_hole_and_means_are_right() -> None:
@@ -60,9 +60,9 @@ def test_an_hour_at_two_seconds_is_there_without_a_hole_and_means_are_right() ->
 
 
 def test_it_stays_small_however_long_it_lasts() -> None:
-    thinned = Thinned()
+    thinned = ThinnedFigures()
     for at in range(0, 40 * 3600, 5):
-        thinned.add(float(at), 5.0, (1.0,) * len(FIGURES))
+        thinned.record_reading(float(at), 5.0, (1.0,) * len(FIGURES))
     sizes = [len(steps.starts) for steps in thinned.steps()]
     assert sizes == [tier.most + 1 for tier in TIERS]
     numbers = sum(each.most + each.most // 8 for each in TIERS) * (3 * len(FIGURES) * 4 + 8)
@@ -79,17 +79,17 @@ def test_of_each_moment_the_finest_there_is() -> None:
 
 
 def test_a_clock_that_is_put_back_takes_what_lies_after_it() -> None:
-    thinned = Thinned()
+    thinned = ThinnedFigures()
     for at in (*range(0, 600, 5), *range(100, 200, 5)):
-        thinned.add(float(at), 5.0, (1.0,))
+        thinned.record_reading(float(at), 5.0, (1.0,))
     starts = thinned.steps()[0].starts
     assert list(starts) == sorted(starts) and starts[-1] == 195.0
 
 
 def test_many_queues_are_remembered_coarsely() -> None:
     few, many = InMemoryHistory(), InMemoryHistory()
-    few.add(view([queue("mails")]))
-    many.add(view([queue(f"q{number}") for number in range(60)]))
+    few.record_view(view([queue("mails")]))
+    many.record_view(view([queue(f"q{number}") for number in range(60)]))
     size = {
         name: sum(tier.most for tier in memory._queues[name].figures._tiers)
         for memory, name in ((few, "mails"), (many, "q1"))
@@ -101,9 +101,9 @@ def test_a_queue_whose_turn_it_was_not_adds_nothing_and_one_that_is_gone_is_forg
     watched = Watched()
     watched.poll()
     unread = replace(queue("mails", ready=9.0, verdict=STUCK), read_at=SAMPLED_AT)
-    watched.memory.add(view([unread]))
+    watched.memory.record_view(view([unread]))
     assert watched.memory.events() == ()
-    watched.memory.add(view([queue("orders")]))
+    watched.memory.record_view(view([queue("orders")]))
     assert watched.memory.queues == ("orders",)
 
 
@@ -113,16 +113,16 @@ def told(events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> list[str]:
 
 def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() -> None:
     changes = VerdictChanges()
-    assert told(changes.add(0.0, "mails", (SLOW,))) == ["mails: pushers outrun poppers began"]
+    assert told(changes.record_verdicts(0.0, "mails", (SLOW,))) == ["mails: pushers outrun poppers began"]
     worse = replace(SLOW, severity=Severity.CRITICAL)
-    assert told(changes.add(10.0, "mails", (worse, STUCK))) == [
+    assert told(changes.record_verdicts(10.0, "mails", (worse, STUCK))) == [
         "mails: pushers outrun poppers worse",
         "mails: stuck in progress began",
     ]
-    assert changes.add(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
-    (over,) = changes.add(70.0, "mails", (worse,))
+    assert changes.record_verdicts(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
+    (over,) = changes.record_verdicts(70.0, "mails", (worse,))
     assert (over.what, over.words, over.severity) == ("ended", "after 1 m 00 s: 7 in progress", Severity.FINE)
-    assert told(changes.gone(80.0, ["mails"])) == ["mails: pushers outrun poppers ended"]
+    assert told(changes.forget_queues(80.0, ["mails"])) == ["mails: pushers outrun poppers ended"]
     assert changes.queues == ()
 
 
@@ -136,20 +136,22 @@ def test_incidents_and_events_come_from_the_same_polls() -> None:
     over, began = watched.memory.events()
     assert (over.what, began.what) == ("ended", "began")
     assert over.at - began.at == pytest.approx(200.0)
-    mark = watched.memory.mark("mails", BEGIN, forward=True)
+    mark = watched.memory.find_mark("mails", BEGIN, forward=True)
     assert mark is not None and mark.at == incident.first_at
-    assert watched.memory.mark("orders", BEGIN, forward=True) is None
+    assert watched.memory.find_mark("orders", BEGIN, forward=True) is None
 
 
 def test_a_connection_is_told_when_it_changes_and_events_are_bounded() -> None:
     watched = Watched()
     for phase in (Phase.CONNECTING, Phase.LIVE, Phase.LIVE, Phase.LOST):
-        watched.memory.changed(SourceState("orders-prod", phase, "no route to host" if phase is Phase.LOST else ""))
+        watched.memory.record_state(
+            SourceState("orders-prod", phase, "no route to host" if phase is Phase.LOST else "")
+        )
     lost, live = watched.memory.events()
     assert (lost.what, lost.words, lost.severity, live.what) == ("lost", "no route to host", Severity.CRITICAL, "live")
     for number in range(MOST_EVENTS):
         watched.now += 1
-        watched.memory.changed(SourceState("orders-prod", Phase.LOST if number % 2 else Phase.LIVE))
+        watched.memory.record_state(SourceState("orders-prod", Phase.LOST if number % 2 else Phase.LIVE))
     assert len(watched.memory.events()) == MOST_EVENTS
     assert watched.memory.oldest_event_at > BEGIN
 
@@ -179,9 +181,9 @@ def test_what_is_recorded_extends_what_is_remembered(tmp_path: Path) -> None:
     written(tmp_path, 1.0)
     now = BEGIN + 2 * HOUR
     memory = InMemoryHistory(lambda: now)
-    memory.add(view([queue("mails", ready=77.0)]))
+    memory.record_view(view([queue("mails", ready=77.0)]))
     archive = live_archive(tmp_path, "orders-prod", ZONE, clock=lambda: now)
-    found = list(Pasts(archive, memory).read("mails", BEGIN, 120.0, 61))
+    found = list(RangeReader(archive, memory).read_range("mails", BEGIN, 120.0, 61))
     steps = found[-1].steps["ready"]
     assert found[-1].queues == ("mails", "orders")
     assert steps[10] is not None and steps[10].mean != 77.0

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.export import export
-from qmon.recording.history.archive import RecordingArchive, live_archive, recorded_archive
+from qmon.recording.export import export_range
+from qmon.recording.history.archive import RecordingArchive, archive_from_reader, live_archive
 from qmon.recording.history.buckets import Bins, Bucket
 from qmon.recording.history.gathered import FIGURES
-from qmon.recording.history.incidents import Runs, incidents
-from qmon.recording.history.range_query import Past, Pasts
-from qmon.recording.read.paths import segments
+from qmon.recording.history.incidents import RunCollector, incidents_from_runs
+from qmon.recording.history.range_query import PastRange, RangeReader
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.reader import open_recording
 from tests.recording.days import BEGIN, DONE_AT, EVERY_S, ZONE, depth, written
 
@@ -29,16 +29,16 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def whole(archive: RecordingArchive, since_h: float, step_s: float, count: int, queue: str = "mails") -> Past:
+def whole(archive: RecordingArchive, since_h: float, step_s: float, count: int, queue: str = "mails") -> PastRange:
     """A range, read to its end."""
-    return list(Pasts(archive).read(queue, BEGIN + since_h * HOUR, step_s, count))[-1]
+    return list(RangeReader(archive).read_range(queue, BEGIN + since_h * HOUR, step_s, count))[-1]
 
 
 def test_steps_hold_least_most_last_and_the_mean_by_time() -> None:
     bins = Bins(100.0, 10.0, 3, 1)
-    bins.add(102.0, 2.0, (4.0,))
-    bins.add(110.0, 8.0, (9.0,))
-    bins.add(118.0, None, (1.0,))
+    bins.record_reading(102.0, 2.0, (4.0,))
+    bins.record_reading(110.0, 8.0, (9.0,))
+    bins.record_reading(118.0, None, (1.0,))
     first, second, third = bins.steps(0)
     assert first == Bucket(4.0, 9.0, (2 * 4.0 + 8 * 9.0) / 10, 9.0)
     assert second is not None and (second.least, second.most, second.last) == (1.0, 9.0, 1.0)
@@ -47,8 +47,8 @@ def test_steps_hold_least_most_last_and_the_mean_by_time() -> None:
 
 def test_a_poll_stands_for_all_steps_since_the_one_before() -> None:
     bins = Bins(0.0, 1.0, 6, 1)
-    bins.add(1.5, 0.5, (3.0,))
-    bins.add(4.5, 3.0, (7.0,))
+    bins.record_reading(1.5, 0.5, (3.0,))
+    bins.record_reading(4.5, 3.0, (7.0,))
     assert [step.mean if step else None for step in bins.steps(0)] == [None, pytest.approx(5.0), 7.0, 7.0, 7.0, None]
 
 
@@ -93,10 +93,10 @@ def test_incidents_and_operations_of_the_queue(day: Path) -> None:
 
 
 def test_trouble_that_comes_back_soon_is_one_incident() -> None:
-    runs = Runs()
+    runs = RunCollector()
     for at, code, severity in ((0, "a", 2), (10, "a", 2), (20, "", 0), (100, "b", 3), (300, "a", 2)):
-        runs.add(at, code, severity, f"{code} at {at}", None)
-    assert [(each.first_at, each.last_at, each.cause) for each in incidents(runs.found)] == [
+        runs.record_verdict(at, code, severity, f"{code} at {at}", None)
+    assert [(each.first_at, each.last_at, each.cause) for each in incidents_from_runs(runs.runs)] == [
         (0, 100, "b"),
         (300, 300, "a"),
     ]
@@ -105,35 +105,35 @@ def test_trouble_that_comes_back_soon_is_one_incident() -> None:
 def test_jumps_go_from_one_to_the_next(day: Path) -> None:
     archive = live_archive(day, "orders-prod", ZONE)
     at, found = BEGIN, []
-    while (mark := archive.mark("mails", at, forward=True)) is not None:
+    while (mark := archive.find_mark("mails", at, forward=True)) is not None:
         found.append((round((mark.at - BEGIN) / HOUR, 2), mark.kind))
         at = mark.at
     assert found == [(7.0, "verdict"), (7.4, "operation"), (11.0, "verdict")]
-    back = archive.mark("mails", BEGIN + 7.4 * HOUR, forward=False)
+    back = archive.find_mark("mails", BEGIN + 7.4 * HOUR, forward=False)
     assert back is not None and back.at == BEGIN + 7 * HOUR
-    assert archive.mark("mails", BEGIN + 7 * HOUR, forward=False) is None
+    assert archive.find_mark("mails", BEGIN + 7 * HOUR, forward=False) is None
 
 
 def test_what_is_being_written_is_read_too(tmp_path: Path) -> None:
     written(tmp_path, 7.2, seal=False)
-    paths = segments(tmp_path)
+    paths = list_segments(tmp_path)
     assert paths[-1].name.startswith("_") and not paths[-2].name.startswith("_")
     archive = live_archive(tmp_path, "orders-prod", ZONE)
     for step_s in (20.0, 60.0):
         found = whole(archive, 6.9, step_s, int(0.3 * HOUR / step_s))
         assert all(step is not None for step in found.steps["ready"][:-3])
         assert [each.cause for each in found.incidents] == ["stuck in progress"]
-    mark = archive.mark("mails", BEGIN, forward=True)
+    mark = archive.find_mark("mails", BEGIN, forward=True)
     assert mark is not None and mark.at == BEGIN + 7 * HOUR
 
 
 def test_a_segment_is_read_once_for_long_ranges(day: Path, tmp_path: Path) -> None:
     shutil.copytree(day, tmp_path / "copy")
-    pasts = Pasts(live_archive(tmp_path / "copy", "orders-prod", ZONE))
-    before = list(pasts.read("mails", BEGIN, 600.0, 144))[-1]
-    for path in segments(tmp_path / "copy"):
+    pasts = RangeReader(live_archive(tmp_path / "copy", "orders-prod", ZONE))
+    before = list(pasts.read_range("mails", BEGIN, 600.0, 144))[-1]
+    for path in list_segments(tmp_path / "copy"):
         path.write_bytes(b"")
-    assert list(pasts.read("mails", BEGIN, 600.0, 144))[-1] == before
+    assert list(pasts.read_range("mails", BEGIN, 600.0, 144))[-1] == before
 
 
 def test_reading_stops_where_it_is_told_to(day: Path) -> None:
@@ -143,13 +143,13 @@ def test_reading_stops_where_it_is_told_to(day: Path) -> None:
         asked.append(1)
         return len(asked) > 3
 
-    found = list(Pasts(live_archive(day, "orders-prod", ZONE)).read("mails", BEGIN, 600.0, 144, stopped))
+    found = list(RangeReader(live_archive(day, "orders-prod", ZONE)).read_range("mails", BEGIN, 600.0, 144, stopped))
     assert found[-1].read < 0.1
 
 
 def test_damage_is_said_and_the_rest_is_shown(day: Path, tmp_path: Path) -> None:
     shutil.copytree(day, tmp_path / "copy")
-    broken = segments(tmp_path / "copy")[7]
+    broken = list_segments(tmp_path / "copy")[7]
     data = bytearray(broken.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 400] = b"\x00" * 400
     broken.write_bytes(bytes(data))
@@ -171,9 +171,9 @@ def test_an_older_recording_has_no_gap_and_may_have_no_figures(tmp_path: Path) -
 
 def test_an_exported_file_is_an_archive(tmp_path: Path) -> None:
     written(tmp_path / "day", 2.0, begin_at=BEGIN + 6.4 * HOUR, snapshots=24.0)
-    export(open_recording(tmp_path / "day"), BEGIN + 6.5 * HOUR, BEGIN + 8 * HOUR, tmp_path / "incident.qmon")
-    archive = recorded_archive(open_recording(tmp_path / "incident.qmon"))
-    assert archive.ends_at == BEGIN + 8 * HOUR and not archive.live
+    export_range(open_recording(tmp_path / "day"), BEGIN + 6.5 * HOUR, BEGIN + 8 * HOUR, tmp_path / "incident.qmon")
+    archive = archive_from_reader(open_recording(tmp_path / "incident.qmon"))
+    assert archive.ends_at == BEGIN + 8 * HOUR and not archive.is_live
     found = whole(archive, 6.5, 60.0, 90)
     assert [each.cause for each in found.incidents] == ["stuck in progress"] and len(found.operations) == 1
     assert all(step is not None for step in found.steps["ready"])

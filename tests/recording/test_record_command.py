@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.commands.record import waiting, watch
-from qmon.recording.read.paths import segments, targets
+from qmon.cli.commands.record import waiting_text, watch_recorders
+from qmon.recording.read.paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.headless import HeadlessRecorder
-from qmon.recording.write.retention import mark_name, mark_text, new_bytes, parse_size, retain
+from qmon.recording.write.retention import apply_retention, lake_mark_name, lake_mark_text, parse_size, unread_bytes
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed, target_of
 from tests.facts import query, wait_until
@@ -61,10 +61,10 @@ def test_what_is_recorded_is_sealed_where_watching_it_fails(tmp_path: Path) -> N
         raise OSError("the disk is broken")
 
     with pytest.raises(OSError, match="the disk is broken"):
-        watch([running], threading.Event(), None, full)
+        watch_recorders([running], threading.Event(), None, full)
     (end,) = [value(line) for line in lines_of(tmp_path) if line.kind == "end"]
     assert end["reason"] == "qmon has failed"
-    assert not any(path.name.startswith("_") for path in segments(tmp_path))
+    assert not any(path.name.startswith("_") for path in list_segments(tmp_path))
 
 
 def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, database: str) -> None:
@@ -77,9 +77,9 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
         _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
     assert "shop: " in said and "snapshots recorded" in said and "sealed" in said
-    assert not any(path.name.startswith("_") for path in segments(folder))
-    assert [name for name, _ in targets(folder)] == ["gone", "shop"]
-    found = {name: lines_of(below) for name, below in targets(folder)}
+    assert not any(path.name.startswith("_") for path in list_segments(folder))
+    assert [name for name, _ in recorded_targets(folder)] == ["gone", "shop"]
+    found = {name: lines_of(below) for name, below in recorded_targets(folder)}
     assert [value(line)["phase"] for line in found["gone"] if line.kind == "state"][:2] == ["connecting", "lost"]
     snapshots = [line for line in found["shop"] if line.kind == "snapshot"]
     assert [value(line)["sequence"] for line in snapshots] == list(range(1, len(snapshots) + 1))
@@ -95,12 +95,12 @@ def test_what_a_kill_leaves_open_is_sealed_by_the_next_start(tmp_path: Path, dat
         wait_until(lambda: len(sequences(tmp_path)) >= 2, 90.0)
         seen = sequences(tmp_path)
         child.kill()
-    left = segments(tmp_path)[-1]
+    left = list_segments(tmp_path)[-1]
     assert left.name.startswith("_")
     with recording(tmp_path, database, "--every", "500ms", "--for", "1s") as child:
         child.communicate(timeout=90)
     assert child.returncode == 0
-    assert not left.exists() and open_segment(left.with_name(left.name[1:])).indexed
+    assert not left.exists() and open_segment(left.with_name(left.name[1:])).is_indexed
     assert sequences(tmp_path)[: len(seen)] == seen
     assert len({line.recorder for line in lines_of(tmp_path)}) == 2
 
@@ -118,9 +118,9 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
     assert child.returncode == 0
     operation = next(value(line) for line in reversed(lines_of(tmp_path)) if line.kind == "operation")
     assert (operation["kind"], operation["state"], operation["done"]) == ("purge", "done", 3)
-    marks = [mark for path in segments(tmp_path) for mark in open_segment(path).marks]
+    marks = [mark for path in list_segments(tmp_path) for mark in open_segment(path).marks]
     assert "operation" in {mark.kind for mark in marks}
-    written = b"".join(map(text_of, segments(tmp_path))).decode().splitlines()
+    written = b"".join(map(text_of, list_segments(tmp_path))).decode().splitlines()
     assert {valid(line, "recording")["k"] for line in written} >= {"snapshot", "operation", "end"}
 
 
@@ -150,7 +150,7 @@ def test_where_one_target_cannot_be_recorded_what_has_begun_is_sealed(tmp_path: 
     ):
         done = call(*command, str(folder), "--config", config)
         assert (done.exit_code, "choose another folder" in done.stderr) == (2, True), done.output
-    sealed = segments(folder)
+    sealed = list_segments(folder)
     assert len(sealed) == 2 and not any(path.name.startswith("_") for path in sealed)
     assert [value(line) for line in lines_of(folder / "target=shop") if line.kind == "end"] == [
         {"reason": "another target cannot be recorded"}
@@ -165,24 +165,27 @@ def test_the_oldest_goes_first_and_waits_for_every_lake(tmp_path: Path) -> None:
         (folder / name).write_bytes(bytes(100))
     (folder / f"_{names[0][:9]}050000Z-0123456789ab-0006.jsonl.zst").write_bytes(bytes(100))
     midnight = 1_795_219_200.0
-    kept = retain(tmp_path, keep_s=3 * 3600.0, max_bytes=None, now=midnight + 5 * 3600)
+    kept = apply_retention(tmp_path, keep_s=3 * 3600.0, max_bytes=None, now=midnight + 5 * 3600)
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 500, 0)
-    kept = retain(tmp_path, keep_s=None, max_bytes=350, now=midnight)
+    kept = apply_retention(tmp_path, keep_s=None, max_bytes=350, now=midnight)
     assert (kept.removed, kept.bytes) == (2, 300)
     done = [f"target=a/date=2026-11-21/{name}" for name in names]
-    (tmp_path / mark_name("aa")).write_text(mark_text("/lake/a", midnight, done))
-    (tmp_path / mark_name("bb")).write_text(mark_text("/lake/b", midnight - 86_400, done[4:]))
-    kept = retain(tmp_path, keep_s=None, max_bytes=1, now=midnight)
+    (tmp_path / lake_mark_name("aa")).write_text(lake_mark_text("/lake/a", midnight, done))
+    (tmp_path / lake_mark_name("bb")).write_text(lake_mark_text("/lake/b", midnight - 86_400, done[4:]))
+    kept = apply_retention(tmp_path, keep_s=None, max_bytes=1, now=midnight)
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 200, 1)
-    told = waiting(kept, midnight)
+    told = waiting_text(kept, midnight)
     assert (
-        "lakes have not read them: /lake/b, last batch 1 d 00 h ago" in told and str(tmp_path / mark_name("bb")) in told
+        "lakes have not read them: /lake/b, last batch 1 d 00 h ago" in told
+        and str(tmp_path / lake_mark_name("bb")) in told
     )
     assert "/lake/a" not in told
-    (tmp_path / mark_name("bb")).write_text("damaged")
-    assert "a lake whose mark is damaged" in waiting(retain(tmp_path, keep_s=None, max_bytes=1, now=midnight), midnight)
-    assert new_bytes(tmp_path) == 100
-    assert [path.name for path in segments(tmp_path, unsealed=False)] == [names[3]]
-    (tmp_path / mark_name("bb")).unlink()
-    assert retain(tmp_path, keep_s=None, max_bytes=1, now=midnight).removed == 1
+    (tmp_path / lake_mark_name("bb")).write_text("damaged")
+    assert "a lake whose mark is damaged" in waiting_text(
+        apply_retention(tmp_path, keep_s=None, max_bytes=1, now=midnight), midnight
+    )
+    assert unread_bytes(tmp_path) == 100
+    assert [path.name for path in list_segments(tmp_path, unsealed=False)] == [names[3]]
+    (tmp_path / lake_mark_name("bb")).unlink()
+    assert apply_retention(tmp_path, keep_s=None, max_bytes=1, now=midnight).removed == 1
     assert (parse_size("5GB"), parse_size("1.5 MiB"), parse_size("12")) == (5 * 10**9, 3 * 2**19, 12)

@@ -20,12 +20,12 @@ from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
 from qmon.operate.context import OperatorContext
-from qmon.recording.read.paths import begins_at, name_of, safe, segments
+from qmon.recording.read.paths import folder_name_for, list_segments, segment_start, target_from_folder
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write import segment
 from qmon.recording.write.operations import OperationsWatch
 from qmon.recording.write.recorder import Recorder
-from qmon.recording.write.recovery import salvage
+from qmon.recording.write.recovery import salvage_segments
 from tests import needs
 from tests.cli.calling import ROOT, surroundings
 from tests.facts import wait_until
@@ -52,7 +52,7 @@ def recorded(root: Path, given: list[Snapshot], *, step_s: float = 2.0, **more: 
     clock = Clock()
     recorder = Recorder(root, "orders", interval_s=2.0, clock=clock, payloads=True, **more)  # type: ignore[arg-type]
     for snapshot in given:
-        recorder.seen(snapshot, view())
+        recorder.record_snapshot(snapshot, view())
         wait_until(lambda wanted=snapshot: recorder.status.snapshots == wanted.sequence)  # type: ignore[misc]
         clock.now += step_s
     recorder.close()
@@ -63,15 +63,15 @@ def test_everything_comes_back_in_order_from_segments_of_an_hour(tmp_path: Path)
     given = snapshots(40)
     recorder = recorded(tmp_path, given, step_s=200.0)  # a bit more than two hours
     assert recorder.status.stopped == ""
-    found = segments(tmp_path)
+    found = list_segments(tmp_path)
     assert [path.name.startswith("_") for path in found] == [False] * 3
-    assert [begins_at(path) for path in found] == [HOUR, HOUR + 3600, HOUR + 7200]
+    assert [segment_start(path) for path in found] == [HOUR, HOUR + 3600, HOUR + 7200]
     back = []
     for path in found:
         one = open_segment(path)
-        assert one.indexed and one.session is not None and one.session.target == "orders"
-        assert len(one.frames) == sum(1 for line in one.lines() if line.kind == "snapshot")  # a frame each
-        back += [line.record() for line in one.lines() if line.kind == "snapshot"]
+        assert one.is_indexed and one.session is not None and one.session.target == "orders"
+        assert len(one.frames) == sum(1 for line in one.read_lines() if line.kind == "snapshot")  # a frame each
+        back += [line.decode_record() for line in one.read_lines() if line.kind == "snapshot"]
     assert back == given
     numbers = [json.loads(text)["n"] for path in found for text in text_of(path).splitlines()]
     assert numbers == list(range(1, len(numbers) + 1))
@@ -80,8 +80,8 @@ def test_everything_comes_back_in_order_from_segments_of_an_hour(tmp_path: Path)
 
 def test_reading_begins_at_the_frame_that_is_asked_for(tmp_path: Path) -> None:
     recorded(tmp_path, snapshots(10), step_s=120.0)
-    one = open_segment(segments(tmp_path)[0])
-    first = next(line for line in one.lines(since_at=HOUR + 601) if line.kind == "snapshot")
+    one = open_segment(list_segments(tmp_path)[0])
+    first = next(line for line in one.read_lines(since_at=HOUR + 601) if line.kind == "snapshot")
     assert first.at == HOUR + 600
 
 
@@ -98,12 +98,17 @@ def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
     clock = Clock()
     recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=clock)
     for snapshot in given:
-        recorder.seen(snapshot, view())
+        recorder.record_snapshot(snapshot, view())
     recorder.close()
-    back = [line.record() for p in segments(tmp_path) for line in open_segment(p).lines() if line.kind == "snapshot"]
+    back = [
+        line.decode_record()
+        for p in list_segments(tmp_path)
+        for line in open_segment(p).read_lines()
+        if line.kind == "snapshot"
+    ]
     assert len(back) == len(given)
     assert not any(m.payload or m.error for s in back for q in s.queues for m in q.messages or ())
-    assert b"hunter2" not in text_of(segments(tmp_path)[0])
+    assert b"hunter2" not in text_of(list_segments(tmp_path)[0])
     assert any("PASSWORD" in b.statement for s in back for b in s.blocking or ())
 
 
@@ -114,12 +119,12 @@ def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> Non
     fine = queue("mails")
     operation: Operation = made(Operation, random.Random(2))
     for each in (fine, stuck, stuck, fine):
-        recorder.seen(given, replace(view(), queues=(each,)))
-    recorder.changed(SourceState("orders", Phase.LOST, "connection refused"))
-    recorder.operated(operation)
+        recorder.record_snapshot(given, replace(view(), queues=(each,)))
+    recorder.record_state(SourceState("orders", Phase.LOST, "connection refused"))
+    recorder.record_operation(operation)
     wait_until(lambda: recorder.status.snapshots == 4)
     clock.now += 3600  # a new segment says again what holds
-    recorder.seen(given, replace(view(), queues=(fine,)))
+    recorder.record_snapshot(given, replace(view(), queues=(fine,)))
     recorder.close("SIGTERM")
     lines = lines_of(tmp_path)
     said = [
@@ -133,7 +138,7 @@ def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> Non
     ]
     assert [value(line)["id"] for line in lines if line.kind == "operation"] == [operation.id]
     assert [value(line) for line in lines if line.kind == "end"] == [{"reason": "SIGTERM"}]
-    marks = open_segment(segments(tmp_path)[0]).marks
+    marks = open_segment(list_segments(tmp_path)[0]).marks
     assert [(mark.kind, mark.queue) for mark in marks] == [("verdict", "mails"), ("operation", operation.queue)]
 
 
@@ -141,10 +146,10 @@ def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> Non
     "name", ["orders-prod", "a/b", "..", "_x", "=", "請求書 🎉", 'x"; drop table x; --', "\ud800", "%41", "A" * 50]
 )
 def test_any_name_becomes_a_safe_folder_and_comes_back(tmp_path: Path, name: str) -> None:
-    folder = tmp_path / f"target={safe(name)}"
+    folder = tmp_path / f"target={folder_name_for(name)}"
     folder.mkdir()
-    assert name_of(folder.name) == name
-    assert folder.parent == tmp_path and not safe(name).startswith((".", "_"))
+    assert target_from_folder(folder.name) == name
+    assert folder.parent == tmp_path and not folder_name_for(name).startswith((".", "_"))
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
@@ -155,12 +160,12 @@ def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
 def test_an_open_segment_is_read_up_to_its_last_line_and_left_to_its_recorder(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=Clock())
     for snapshot in snapshots(3):
-        recorder.seen(snapshot, view())
+        recorder.record_snapshot(snapshot, view())
     wait_until(lambda: recorder.status.snapshots == 3)
     assert sequences(tmp_path) == [1, 2, 3]
-    assert salvage(tmp_path) == []
+    assert salvage_segments(tmp_path) == []
     recorder.close()
-    assert [path.name.startswith("_") for path in segments(tmp_path)] == [False]
+    assert [path.name.startswith("_") for path in list_segments(tmp_path)] == [False]
     assert sequences(tmp_path) == [1, 2, 3]
 
 
@@ -169,20 +174,20 @@ def test_whatever_is_cut_off_the_rest_is_salvaged(tmp_path: Path, cut: int) -> N
     clock = Clock()
     recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=clock)
     for number, snapshot in enumerate(snapshots(9), 1):
-        recorder.seen(snapshot, view())
+        recorder.record_snapshot(snapshot, view())
         wait_until(lambda wanted=number: recorder.status.snapshots == wanted)  # type: ignore[misc]
         clock.now += 25.0
-    path = segments(tmp_path)[0]
+    path = list_segments(tmp_path)[0]
     data = path.read_bytes()
     recorder.close()
-    (sealed,) = segments(tmp_path)
+    (sealed,) = list_segments(tmp_path)
     sealed.unlink()
     path.write_bytes(data[:-cut])
     before = sequences(tmp_path)
-    (done,) = salvage(tmp_path)
+    (done,) = salvage_segments(tmp_path)
     assert done.path == sealed
     one = open_segment(sealed)
-    assert one.indexed and not path.exists()
+    assert one.is_indexed and not path.exists()
     assert sequences(tmp_path) == before == list(range(1, len(before) + 1))
     assert len(before) >= 6  # the whole frames, at least
     assert done.lines == len(lines_of(tmp_path))
@@ -194,12 +199,12 @@ def test_the_next_recorder_logs_that_one_before_it_did_not_finish(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = Recorder(tmp_path, "orders", interval_s=2.0)
-    before.seen(snapshots(1)[0], view())
+    before.record_snapshot(snapshots(1)[0], view())
     wait_until(lambda: before.status.snapshots == 1)
-    (path,) = segments(tmp_path)
+    (path,) = list_segments(tmp_path)
     data = path.read_bytes()
     before.close()
-    segments(tmp_path)[0].unlink()
+    list_segments(tmp_path)[0].unlink()
     path.write_bytes(data)
     with caplog.at_level("WARNING", "qmon.recording"):
         Recorder(tmp_path, "orders", interval_s=2.0).close()
@@ -210,22 +215,22 @@ def test_the_next_recorder_logs_that_one_before_it_did_not_finish(
 
 def test_a_damaged_file_is_salvaged_up_to_the_damage_and_kept(tmp_path: Path) -> None:
     recorded(tmp_path, snapshots(9), step_s=120.0)
-    (path,) = segments(tmp_path)
+    (path,) = list_segments(tmp_path)
     frame, following = open_segment(path).frames[4:6]
     data = bytearray(path.read_bytes())
     data[frame.offset + 20 : frame.offset + 60] = bytes(40)
     path.unlink()
     path.with_name("_" + path.name).write_bytes(data[: following.offset + 300])
-    (done,) = salvage(tmp_path)
+    (done,) = salvage_segments(tmp_path)
     assert done.path == path
     assert sequences(tmp_path)[:4] == [1, 2, 3, 4]
     assert len(list(path.parent.glob("_damaged-*"))) == 1
-    assert salvage(tmp_path) == []
+    assert salvage_segments(tmp_path) == []
 
 
 def test_a_full_disk_stops_the_recording_and_costs_nothing_that_is_sealed(tmp_path: Path) -> None:
     recorded(tmp_path, snapshots(3))
-    sealed = {path: path.read_bytes() for path in segments(tmp_path)}
+    sealed = {path: path.read_bytes() for path in list_segments(tmp_path)}
     script = f"""
 import resource, sys
 from pathlib import Path
@@ -259,7 +264,7 @@ print(recorder.status.snapshots, recorder.close().stopped, sep="|")
     count, why = done.stdout.strip().split("|")
     assert "the recording cannot be written to" in why and "too large" in why
     assert {path: path.read_bytes() for path in sealed} == sealed
-    salvage(tmp_path)
+    salvage_segments(tmp_path)
     assert sequences(tmp_path) == [1, 2, 3, *range(1, int(count) + 1)]
 
 
@@ -297,7 +302,7 @@ def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_a
         raise ConnectionLost("it went away")
 
     recorder = Recorder(tmp_path, "orders", interval_s=2.0)
-    recorder.seen(snapshots(1)[0], view())
+    recorder.record_snapshot(snapshots(1)[0], view())
     context = OperatorContext(connect, Postgres(), Target("orders", "postgres", {}), "anna@app-7")
     watch = OperationsWatch(context, recorder, every_s=600.0)
     assert tried.wait(60.0)

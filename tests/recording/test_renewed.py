@@ -5,7 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from qmon.recording.history.baselines import EVERY_S, FILE, FoundBaselines, ReloadingBaselines, find_baselines
+from qmon.recording.history.baselines import (
+    FILE_NAME,
+    RELOAD_EVERY_S,
+    FoundBaselines,
+    ReloadingBaselines,
+    find_baselines,
+)
 from tests.facts import wait_until
 from tests.recording.test_baselines_file import WHOLE
 
@@ -26,31 +32,31 @@ def write(path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_written_anew_is_known_after_a_minute(tmp_path: Path) -> None:
-    path, clock = tmp_path / FILE, Clock()
+    path, clock = tmp_path / FILE_NAME, Clock()
     renewed = ReloadingBaselines(path, find_baselines(tmp_path), clock)
     write(path, json.dumps(WHOLE))
-    clock.at = EVERY_S - 1
+    clock.at = RELOAD_EVERY_S - 1
     assert renewed() == FoundBaselines()
-    clock.at = EVERY_S
+    clock.at = RELOAD_EVERY_S
     renewed()
     wait_until(lambda: "shop" in renewed().baselines.hours, what="the file")
     write(path, json.dumps(WHOLE | {"queues": {"depot": {}}}))
-    clock.at += EVERY_S
+    clock.at += RELOAD_EVERY_S
     renewed()
     wait_until(lambda: "depot" in renewed().baselines.hours, what="the next file")
 
 
 def test_one_that_cannot_be_read_leaves_what_was_known(tmp_path: Path) -> None:
-    path = tmp_path / FILE
+    path = tmp_path / FILE_NAME
     write(path, json.dumps(WHOLE))
     renewed = ReloadingBaselines(path, find_baselines(tmp_path))
     known = renewed().baselines
     write(path, "{")
-    renewed.look()
+    renewed.check_file()
     assert renewed().baselines == known and "is damaged" in renewed().problem
     path.unlink()
-    renewed.look()
+    renewed.check_file()
     assert renewed().baselines == known
     write(path, json.dumps(WHOLE))
-    renewed.look()
+    renewed.check_file()
     assert renewed() == FoundBaselines(known)

@@ -13,7 +13,7 @@ from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.reader import RecordingReader, open_recording
 from qmon.recording.read.replay import Replay, view_at
 from qmon.recording.read.segment_reader import open_segment
@@ -38,11 +38,11 @@ class Live:
         """As the dashboard and the recorder do it."""
         if isinstance(event, SourceState):
             self.states.append(event)
-            self.recorder.changed(event)
+            self.recorder.record_state(event)
             return
         self.snapshots.append(event)
-        self.views.append(self.history.add(event))
-        self.recorder.seen(event, self.views[-1])
+        self.views.append(self.history.record_snapshot(event))
+        self.recorder.record_snapshot(event, self.views[-1])
 
     def polls(self, count: int) -> None:
         """Wait for so many more."""
@@ -110,7 +110,10 @@ class Seen:
 def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path) -> None:
     assert live.recorder.status.stopped == ""
     found = [
-        line.record() for path in segments(tmp_path) for line in open_segment(path).lines() if line.kind == "snapshot"
+        line.decode_record()
+        for path in list_segments(tmp_path)
+        for line in open_segment(path).read_lines()
+        if line.kind == "snapshot"
     ]
     assert plain(found) == plain(live.snapshots)
     assert any(snapshot.blocking for snapshot in found) and len({s.sequence for s in found}) == len(found)
@@ -132,7 +135,7 @@ def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path
 
 def _and_from_the_middle(live: Live, reader: RecordingReader) -> None:
     """Going to a moment, a step on and back, and to the next incident, shows what was shown then."""
-    times = [m.at for m in reader.moments(reader.begins_at) if isinstance(m.what, Snapshot)]
+    times = [m.at for m in reader.read_moments(reader.begins_at) if isinstance(m.event, Snapshot)]
     middle = len(times) // 2
     replay = Replay(reader, times[middle] + 0.01, playing=False)
     seen = Seen(replay)
@@ -145,16 +148,16 @@ def _and_from_the_middle(live: Live, reader: RecordingReader) -> None:
         assert plain(seen.views[-1]) == plain(live.views[middle + 1])
         replay.step_back()
         wait_until(lambda: seen.views[-1].sequence == live.snapshots[middle].sequence)
-        marks = reader.marks()
+        marks = reader.read_marks()
         assert {mark.kind for mark in marks} == {"verdict"}
         replay.seek(reader.begins_at)
-        wait_until(lambda: replay.at < times[1])
-        mark = replay.jump(forward=True)
+        wait_until(lambda: replay.position < times[1])
+        mark = replay.jump_to_mark(forward=True)
         assert mark == marks[0]
-        wait_until(lambda: replay.at == marks[0].at)
+        wait_until(lambda: replay.position == marks[0].at)
         there = times.index(marks[0].at)
         wait_until(lambda: plain(seen.views[-1]) == plain(live.views[there]))
-        assert not replay.playing
+        assert not replay.is_playing
     finally:
         replay.close()
     at, snapshot, view = view_at(reader, times[middle]) or (0.0, None, None)

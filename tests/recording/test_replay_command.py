@@ -14,7 +14,7 @@ from qmon.model.operations import Operation
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.reader import open_recording
 from qmon.recording.times import parse_moment
 from qmon.recording.write.recorder import Recorder
@@ -58,9 +58,9 @@ def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapsho
     history = TargetHistory()
     given = run_of(count, name)
     for snapshot in given:
-        recorder.seen(snapshot, history.add(snapshot))
+        recorder.record_snapshot(snapshot, history.record_snapshot(snapshot))
         if snapshot.sequence == 200:
-            recorder.operated(replace(made(Operation, random.Random(1)), queue="mails"))
+            recorder.record_operation(replace(made(Operation, random.Random(1)), queue="mails"))
         wait_until(lambda wanted=snapshot.sequence: recorder.status.snapshots >= wanted)  # type: ignore[misc]
         now[0] += STEP_S
     recorder.close()
@@ -70,7 +70,7 @@ def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapsho
 
 def test_one_moment_is_printed(tmp_path: Path) -> None:
     given = recorded(tmp_path)
-    assert len(segments(tmp_path)) == 2
+    assert len(list_segments(tmp_path)) == 2
     done = call("replay", str(tmp_path), "--at", "2026-11-21T13:05:03+00:00", "--output", "json")
     assert done.exit_code == 0, done.output
     found = valid(done.stdout, "replay")
@@ -96,9 +96,9 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["incident.qmon"]
     reader = open_recording(file)
-    back = [moment.what for moment in reader.moments(0.0) if isinstance(moment.what, Snapshot)]
+    back = [moment.event for moment in reader.read_moments(0.0) if isinstance(moment.event, Snapshot)]
     assert plain(back) == plain(given[168:241])  # the ten minutes, and two before
-    assert [mark.kind for mark in reader.marks()] == ["operation"]
+    assert [mark.kind for mark in reader.read_marks()] == ["operation"]
     assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--output", "json").exit_code == 0
     again = call("export", str(tmp_path / "kept"), *times, "--file", str(file))
     assert again.exit_code == 2 and "is there already" in again.stderr

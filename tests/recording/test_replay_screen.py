@@ -41,7 +41,7 @@ async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pi
 
 def header(app: QmonApp) -> str:
     """The first line."""
-    return "\n".join(app.screen.query_one("#header", Lines).written)
+    return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 
 async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ async def test_columns_and_theme_are_chosen_in_a_replay_too(tmp_path: Path) -> N
     async with shown(tmp_path, preferences=preferences) as (app, pilot, driver):
         target = app.shown.target
         await pilot.press("C", "down", "space", "escape")
-        await driver.until(lambda: preferences.of(target).columns, "they are remembered")
-        assert "design" not in Preferences(tmp_path / "screen.json").of(target).columns
+        await driver.until(lambda: preferences.target_preferences(target).columns, "they are remembered")
+        assert "design" not in Preferences(tmp_path / "screen.json").target_preferences(target).columns
         await pilot.press("plus")
-        assert preferences.of(target).interval_s is None, "the speed is not the interval"
+        assert preferences.target_preferences(target).interval_s is None, "the speed is not the interval"
     async with shown(tmp_path, preferences=Preferences(tmp_path / "screen.json")) as (app, pilot, driver):
-        assert "DESIGN" not in driver.grid.titles
+        assert "DESIGN" not in driver.grid.visible_titles

@@ -14,10 +14,10 @@ from qmon.model.view import View
 from qmon.monitor.source import Event
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.records import SessionLine, VerdictsLine
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay, view_at
-from qmon.recording.write.recorder import verdicts_of
+from qmon.recording.write.recorder import verdicts_for_queue
 from qmon.recording.write.rolling_writer import RollingWriter
 from tests.facts import wait_until
 from tests.recording.days import BEGIN, EVERY_S, poll
@@ -42,23 +42,23 @@ def live(tmp_path: Path) -> list[View]:
     roll = RollingWriter(
         tmp_path, "4f2a9c01be77", SessionLine("shop", "postgres", "18.6", "0.1.0", "UTC", EVERY_S, BEGIN)
     )
-    roll.open(BEGIN, ())
+    roll.open_segment(BEGIN, ())
     history = TargetHistory()
     views: list[View] = []
     said: dict[str, VerdictsLine] = {}
     for number in range(LAST):
         at = BEGIN + number * EVERY_S
-        roll.roll(at, [replace(each, repeated=True) for each in said.values()])
-        roll.snapshot(taken(number), at)
-        views.append(history.add(taken(number)))
+        roll.roll_segment(at, [replace(each, repeated=True) for each in said.values()])
+        roll.add_snapshot(taken(number), at)
+        views.append(history.record_snapshot(taken(number)))
         for each in views[-1].queues:
-            before, now = said.get(each.name), VerdictsLine(each.name, verdicts_of(each))
+            before, now = said.get(each.name), VerdictsLine(each.name, verdicts_for_queue(each))
             if before is None or [v.code for v in now.holds] != [v.code for v in before.holds]:
-                roll.add(now, at)
+                roll.add_record(now, at)
                 said[each.name] = now
         roll.flush(at)
-    roll.abandon()
-    assert len(segments(tmp_path)) == 2
+    roll.abandon_segment()
+    assert len(list_segments(tmp_path)) == 2
     return views
 
 

@@ -16,7 +16,7 @@ import zstandard
 
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.records import Line
-from qmon.recording.read.paths import segments
+from qmon.recording.read.paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.recorder import Recorder
 from tests.recording.made import made
@@ -44,7 +44,7 @@ def settled(read: Callable[[], Read]) -> Read:
 
 def lines_of(root: Path) -> list[Line]:
     """Every line below a folder, in the order of its segments."""
-    return settled(lambda: [line for path in segments(root) for line in open_segment(path).lines()])
+    return settled(lambda: [line for path in list_segments(root) for line in open_segment(path).read_lines()])
 
 
 def value(line: Line) -> Any:
@@ -69,7 +69,7 @@ def main(root: Path, first: int) -> None:
     given, quiet = snapshots(50), view()
     pause = threading.Event()
     for sequence in range(first, first + 1_000_000):
-        recorder.seen(replace(given[sequence % 50], sequence=sequence), quiet)
+        recorder.record_snapshot(replace(given[sequence % 50], sequence=sequence), quiet)
         print(sequence, time.monotonic(), flush=True)
         pause.wait(0.005)
 

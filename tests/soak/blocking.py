@@ -9,9 +9,9 @@ from typing import Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.model.samples.polled import BlockingSample
-from qmon.model.waits.blocking import forest
+from qmon.model.waits.blocking import build_lock_chains
 from qmon.monitor.probes.statements import StatementCache
 from tests.contract.sessions import open_sessions, stand
 from tests.contract.watching import connect, target_of
@@ -36,9 +36,9 @@ def _tree(url: str, count: int) -> str:
         waiting = sum(1 for held in blockers.values() if held)
         wait_until(lambda: _waits(url) == waiting, what="all wait")
         rows, told = _polled(url)
-        found = forest(rows)
+        found = build_lock_chains(rows)
         for number, held in blockers.items():
-            place = found.find((s.pids[str(number)], ""))
+            place = found.find_line((s.pids[str(number)], ""))
             assert place is not None or not held, f"{number} is not in the tree"
             if place is not None:
                 assert {pid for pid, _ in place.blockers} == {s.pids[str(n)] for n in held}
@@ -54,7 +54,7 @@ def _line(url: str, count: int) -> str:
             s.go(str(n), "SELECT * FROM one FOR UPDATE")
         wait_until(lambda: _waits(url) == count - 1, what="all wait")
         rows, told = _polled(url)
-        found = forest(rows)
+        found = build_lock_chains(rows)
         assert [head.session.session for head in found.heads] == [s.pids["holder"]]
         assert found.heads[0].blocks == count - 1
         return f"line of {count}: {len(found.places)} lines, {told}"
@@ -67,17 +67,17 @@ def _waits(url: str) -> object:
 def _polled(url: str) -> tuple[list[BlockingSample], str]:
     connection = connect(url)
     try:
-        job = StatementCache(engine_for(target_of(url)), connection.version).of(
+        job = StatementCache(engine_for(target_of(url)), connection.version).statement_for(
             "blocking", BlockingSample, {"limit": 200, "chars": 1000}
         )
         rows: list[BlockingSample] = []
         asked, drawn = [], []
         for _ in range(_POLLS):
             began = time.perf_counter()
-            rows = records(BlockingSample, connection.fetch(job.bound))
+            rows = to_records(BlockingSample, connection.fetch(job.bound))
             asked.append(time.perf_counter() - began)
             began = time.perf_counter()
-            forest(rows)
+            build_lock_chains(rows)
             drawn.append(time.perf_counter() - began)
         return (
             rows,

@@ -13,7 +13,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from qmon.pipeline.lake.schema import BATCH
-from qmon.pipeline.session import start
+from qmon.pipeline.session import start_session
 from tests.pipeline.cluster import WORKERS, cluster, packed
 from tests.pipeline.comparing import START, run, same
 from tests.pipeline.conftest import small
@@ -36,7 +36,7 @@ def same_on_a_cluster() -> str:
             worked = here.worked(package)
         assert done.returncode == 0, done.stderr
         assert worked == [True] * WORKERS
-        session = start("local[2]", small(place))
+        session = start_session("local[2]", small(place))
         counts = run(session, root, near).view().counts()
         session.stop()
         assert json.loads(done.stdout.splitlines()[-1]) == {"schema": 1, "batches": 1, **counts}

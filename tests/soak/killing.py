@@ -16,7 +16,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from qmon.pipeline.lake.delta import APP
+from qmon.pipeline.lake.delta import APPLICATION
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import BATCH, TABLES
 from tests.cli.calling import ROOT, program, surroundings
@@ -85,7 +85,7 @@ def ended(child: subprocess.Popen[bytes], within_s: float) -> bool:
 def newest(lake: Path, table: str) -> int:
     """The batch or take that a table holds; 0: none."""
     path = str(lake / table)
-    return (DeltaTable(path).transaction_version(APP) or 0) if DeltaTable.is_deltatable(path) else 0
+    return (DeltaTable(path).transaction_version(APPLICATION) or 0) if DeltaTable.is_deltatable(path) else 0
 
 
 @dataclass
@@ -121,7 +121,9 @@ class Readers:
             found[name] = known if number == table.version() else self.same(name, table)
         taken = view.read("segments").where(F.col("batch") <= view.batch).collect()
         whole = sum(self.segments[row.file] for row in taken)
-        kept = sum(self.segments[row.file] for row in taken if str(row.date) >= view.said().get("kept_from", ""))
+        kept = sum(
+            self.segments[row.file] for row in taken if str(row.date) >= view.read_entries().get("kept_from", "")
+        )
         assert view.counts()["samples"] == whole
         assert {found["samples"].rows, found["polls"].total} <= {whole, kept}, (whole, kept, found)
         assert {found[name].total for name in _ROLLED} == {whole}, (whole, found)
@@ -135,7 +137,7 @@ class Readers:
             query = f"SELECT count(*), count(DISTINCT ({', '.join(keys)})), coalesce(sum({total}), 0)"
             (row,) = connection.execute(f"{query} FROM delta_scan(?, version=?)", [path, number]).fetchall()
         table = self.lake.table(name)
-        spark = table.read(table.files(version)).agg(
+        spark = table.read(table.files_in(version)).agg(
             F.count("*"), F.count_distinct(F.struct(*keys)), F.coalesce(F.sum(total), F.lit(0))
         )
         frame = polars.scan_delta(path, version=number).select(*keys, polars.col(total).alias("total")).collect()

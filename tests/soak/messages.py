@@ -18,9 +18,9 @@ from deltalake import DeltaTable
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout
-from qmon.pipeline.lake.tidy import Keep, tidy
-from qmon.pipeline.messages.take import Messages
-from qmon.pipeline.session import start
+from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
+from qmon.pipeline.messages.take import MessageIntake
+from qmon.pipeline.session import start_session
 from tests.facts import query, wait_until
 from tests.pipeline.archiving import archivers, finished, found, kept
 from tests.pipeline.conftest import small
@@ -46,7 +46,7 @@ def messages_killed(times: int) -> str:
         password = urlsplit(url).password or ""
         assert password
         layout = made(url, "batch_fast")
-        session = start("local[2]", small(folder))
+        session = start_session("local[2]", small(folder))
         taking = _Taking(folder, url, password, layout, Readers(session, folder / "lake"))
         struck: Counter[str] = Counter()
         taking.done(_BEFORE)
@@ -105,7 +105,7 @@ class _Taking:
                 wait_until(lambda: newest(self.readers.place, "messages") > before, LONG_S, what="a take")
             at = time.monotonic() + rng.uniform(0.2, 1.0) * whole_s
             if beside_tidy:
-                tidy(self.readers.lake, Keep())
+                tidy_lake(self.readers.lake, LakeRetention())
             if ended(child, max(0.0, at - time.monotonic())):
                 return False
             kill(child)
@@ -122,12 +122,12 @@ class _Taking:
 
         Returns the mark's number.
         """
-        store, place = Messages(self.readers.lake), str(self.readers.place / "messages")
-        mark = store.entry().mark(read_url(self.url, "the URL").place, "orders")
+        store, place = MessageIntake(self.readers.lake), str(self.readers.place / "messages")
+        mark = store.read_state().watermark_for(read_url(self.url, "the URL").place, "orders")
         if not DeltaTable.is_deltatable(place):
             return 0
         assert self.readers.same("messages", DeltaTable(place)).rows == mark.messages
-        here = {row.archive_id: row.payload_bytes for row in store.frame().collect()}
+        here = {row.archive_id: row.payload_bytes for row in store.all_messages().collect()}
         there = kept(self.url, found(self.url, self.layout))
         awaited = {key for gap in mark.gaps for key in range(gap.first, gap.last + 1)}
         assert here.keys() == {key for key in there if key <= mark.upto} - awaited

@@ -20,7 +20,7 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from qmon.demo.runner import SETTINGS, scene_on
+from qmon.demo.runner import SETTINGS, run_scene_on
 from qmon.demo.scene import BUDGET
 from qmon.demo.server import EmbeddedServer
 from qmon.workload.counts import CommittedCounts, CommittedFlow
@@ -154,7 +154,7 @@ def scraped(seconds: float) -> str:
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedServer(settings=SETTINGS) as server,
-        scene_on(server, quiet=True) as (_, load, _),
+        run_scene_on(server, quiet=True) as (_, load, _),
     ):
         port = free_port()
         config = Path(folder) / "qmon.toml"
@@ -194,9 +194,9 @@ def _judged(soak: Soak, began: float, last: float) -> str:
     at = began + WINDOW_S + _LATE_S
     while at <= last:
         undisturbed = soak.clean(at - WINDOW_S, at)
-        counted = soak.counts.between(at - WINDOW_S, at)
+        counted = soak.counts.flow_between(at - WINDOW_S, at)
         seconds = [
-            soak.counts.between(end - n, end - n + 1) for end in (at - WINDOW_S, at) for n in range(1, _LATE_S + 1)
+            soak.counts.flow_between(end - n, end - n + 1) for end in (at - WINDOW_S, at) for n in range(1, _LATE_S + 1)
         ]
         for queue, moved, rate in _rates(soak.prometheus, at):
             windows, clean = windows + 1, clean + undisturbed
@@ -227,7 +227,7 @@ def _rates(prometheus: Prometheus, at: float) -> Iterator[tuple[str, str, float]
 def _increases(soak: Soak, began: float, end: float, problems: list[str]) -> int:
     """Hold each counter's whole increase against what was counted in all, and while nothing was disturbed."""
     resets = 0
-    whole = soak.counts.between(began, end)
+    whole = soak.counts.flow_between(began, end)
     for moved in _RATES:
         expression = f"qmon_queue_{moved}_messages_total[{end - began:.0f}s]"
         for each in soak.prometheus.ask(expression, end):
@@ -245,4 +245,4 @@ def _increases(soak: Soak, began: float, end: float, problems: list[str]) -> int
 def _disturbed(soak: Soak, queue: str, began: float, end: float) -> Iterator[CommittedFlow]:
     for start, over in soak.disturbed:
         if max(start, began) < min(over, end):
-            yield soak.counts.between(max(start, began), min(over, end))[queue]
+            yield soak.counts.flow_between(max(start, began), min(over, end))[queue]

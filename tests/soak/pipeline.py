@@ -17,7 +17,7 @@ from typing import Final
 import psutil
 from deltalake import DeltaTable
 
-from qmon.pipeline.session import start
+from qmon.pipeline.session import start_session
 from qmon.recording.read.segment_reader import open_segment
 from tests.facts import wait_until
 from tests.pipeline.comparing import compared, counted, rolled_up, run
@@ -87,7 +87,7 @@ def tidy_killed(times: int) -> str:
             assert child.wait(LONG_S) == 0
         lake = run(ground.readers.session, ground.root, ground.lake)
         ground.readers.agree()
-        first = str(lake.view().said()["kept_from"])
+        first = str(lake.view().read_entries()["kept_from"])
         every = unique(row for each in ground.written for row in rows(each.written))
         counted(lake, [row for each in ground.written[1:] for row in rows(each.written)])
         rolled_up(lake, every)
@@ -127,7 +127,7 @@ class _Ground:
         begin = self.start_at + number * 400 - late_s
         for path in watched.record(begin, 100, seed=number, trouble=range(10, 40)):
             os.utime(path, (time.time() - late_s,) * 2)
-            polls = sum(line.kind == "figures" for line in open_segment(path).lines())
+            polls = sum(line.kind == "figures" for line in open_segment(path).read_lines())
             self.readers.segments[path.relative_to(self.root).as_posix()] = polls * _QUEUES
         self.written.append(watched)
         self.late += bool(late_s)
@@ -222,7 +222,7 @@ def _ground(seed: int) -> Iterator[_Ground]:
     """Nothing yet, with a Spark that reads. What is recorded begins two days ago at noon."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        session = start("local[2]", small(folder))
+        session = start_session("local[2]", small(folder))
         try:
             begin = time.time() // DAY_S * DAY_S - 1.5 * DAY_S
             yield _Ground(folder, random.Random(seed), Readers(session, folder / "lake"), begin)

@@ -15,10 +15,10 @@ import psutil
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.segments import Intake
+from qmon.pipeline.ingest.segments import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import TABLES
-from qmon.pipeline.session import start
+from qmon.pipeline.session import start_session
 from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.fresh import processor_s, used
 from tests.benchmarks.recording import live_run
@@ -100,22 +100,22 @@ def _size(table: Path) -> int:
 def _driver(folder: Path, targets: int, days: int) -> Iterator[str]:
     """A batch a day of so many targets: what of memory is still needed after each, and what it cost."""
     root = folder / "recordings"
-    session = start("local[2]", {"spark.local.dir": str(folder / "local"), "spark.driver.memory": "2g"})
+    session = start_session("local[2]", {"spark.local.dir": str(folder / "local"), "spark.driver.memory": "2g"})
     root.mkdir()
-    intake = Intake(Lake(session, str(folder / "lake")), str(root))
+    intake = SegmentIntake(Lake(session, str(folder / "lake")), str(root))
     for day in range(days):
         watched = Watched(folder / "days" / str(day), "bench", f"{day:012x}")
         watched.record(_BEGIN + day * _DAY_S, _POLLS, seed=day)
         copies(watched.root, root, targets)
         spent, began = processor_s(), time.monotonic()
-        done = intake.step()
+        done = intake.run_batch()
         assert done is not None
         if day < 3 or day % 10 == 9 or day == days - 1:
             cost = f"this batch {processor_s() - spent:.0f} processor s, {time.monotonic() - began:.0f} s"
             so_far = f"{done[1]['segments']:,} segments, {done[1]['samples']:,} samples"
             yield f"{targets:,} targets, day {day + 1}: {so_far}; {cost}; {_needed(session)}"
     before = time.monotonic()
-    found = len(intake._folder.sizes(".jsonl.zst"))
+    found = len(intake._folder.file_sizes(".jsonl.zst"))
     yield f"  {found:,} segments listed in {time.monotonic() - before:.2f} s; {_log(folder / 'lake')}"
     session.stop()
 

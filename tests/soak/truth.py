@@ -25,7 +25,7 @@ from typing import Final
 
 import pyodbc
 
-from qmon.model.alerts.check import CheckState, judge
+from qmon.model.alerts.check import CheckState, check_target
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, StateColumn, TableName
 from qmon.model.view import QueueView, View
@@ -518,7 +518,7 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
 
 
 def _said(view: View, queue: QueueView) -> list[str]:
-    alone = judge(replace(view, queues=(queue,), failures=()), ())
+    alone = check_target(replace(view, queues=(queue,), failures=()), ())
     return [*(verdict.code for verdict in queue.verdicts), *(["OK"] if alone.state is CheckState.OK else [])]
 
 

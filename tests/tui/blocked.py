@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest, Held, forest
+from qmon.model.waits.blocking import HeldRows, LockChains, build_lock_chains
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 ROW: Final = "dbo.QueueMeta row (0,17)"
@@ -47,7 +47,7 @@ def waits(session: int, *blockers: int, **changes: object) -> list[BlockingSampl
     return [replace(one, blocker=b, **changes) for b in blockers]  # type: ignore[arg-type]  # as above
 
 
-def tree() -> Forest:
+def tree() -> LockChains:
     """Who waits for whom when nearly everything goes wrong at once."""
     sleeping = head(
         61,
@@ -91,14 +91,14 @@ def tree() -> Forest:
         *waits(21, 22, waiting_s=0.6),
         *waits(22, 21, waiting_s=0.4),
     ]
-    return forest(rows, {61: (Held("mails", 200, at_least=True),)})
+    return build_lock_chains(rows, {61: (HeldRows("mails", 200, at_least=True),)})
 
 
-def chain(length: int) -> Forest:
+def chain(length: int) -> LockChains:
     """Each waits for the one before."""
-    return forest([head(1_000), *(row for n in range(1, length) for row in waits(1_000 + n, 999 + n))])
+    return build_lock_chains([head(1_000), *(row for n in range(1, length) for row in waits(1_000 + n, 999 + n))])
 
 
-def blocked_view(found: Forest | None = None, *, sequence: int = 7) -> View:
+def blocked_view(found: LockChains | None = None, *, sequence: int = 7) -> View:
     """A view with these sessions."""
     return view(server=target(blocking=tree() if found is None else found), sequence=sequence)

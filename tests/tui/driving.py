@@ -82,7 +82,7 @@ class Driver:
 
     def lines(self, id: str) -> str:
         """What a panel says."""
-        return "\n".join(self.app.screen.query_one(f"#{id}", Lines).written)
+        return "\n".join(self.app.screen.query_one(f"#{id}", Lines).plain_lines)
 
     def text(self) -> str:
         """The whole screen as it is painted, a line a row."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from qmon.recording.history.archive import recorded_archive
+from qmon.recording.history.archive import archive_from_reader
 from qmon.recording.history.baselines import find_baselines
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
@@ -25,7 +25,7 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
     reader = open_recording(root)
     replay = Replay(reader, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
-    known = KnownPast(recorded_archive(reader), lambda: found, lambda: replay.at, replay.seek)
+    known = KnownPast(archive_from_reader(reader), lambda: found, lambda: replay.position, replay.seek)
     return ReplayApp(replay, replay.fold, known=known, plain=plain, dark=dark), replay
 
 
@@ -39,7 +39,9 @@ async def read(driver: Driver) -> HistoryScreen:
     """Let it read all that is wanted."""
     await driver.settle()
     screen = history(driver)
-    await driver.until(lambda: not screen.reading and (screen.past is None or screen.past.read == 1.0), "all is read")
+    await driver.until(
+        lambda: not screen.is_reading and (screen.past is None or screen.past.read == 1.0), "all is read"
+    )
     return screen
 
 

@@ -76,7 +76,7 @@ if __name__ == "__main__":
         Thread(target=Event().wait).start()
     if "deaf" in sys.argv:
         TerminalDriver.process_message = deaf  # type: ignore[assignment,method-assign]
-    with log.written(Path(sys.argv[-1]), logging.DEBUG if source.broken or "deaf" in sys.argv else None):
+    with log.log_to_file(Path(sys.argv[-1]), logging.DEBUG if source.broken or "deaf" in sys.argv else None):
         code = run(source, source.fold, prod=True)
     sys.stdout.write(f"left with {code}\n")
     sys.exit(code)

@@ -17,7 +17,7 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.polled import BlockingSample, MessageSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView, TargetView, View
-from qmon.model.waits.blocking import forest
+from qmon.model.waits.blocking import build_lock_chains
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 
 SAMPLED_AT: Final = 1_780_000_000.0
@@ -349,7 +349,7 @@ def target(**changes: object) -> TargetView:
         server_ms=1.8,
         buffers=42,
         budget_share=0.03,
-        blocking=forest((_BLOCKER, _WAITER)),
+        blocking=build_lock_chains((_BLOCKER, _WAITER)),
     )
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 

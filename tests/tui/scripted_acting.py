@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qmon.engines.base import Connection, Target
-from qmon.engines.registry import engine
+from qmon.engines.registry import engine_named
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import (
     Choice,
     Consent,
-    Kind,
     LeftOut,
     Operation,
+    OperationKind,
     OperationResult,
     OperationState,
     OwnerState,
@@ -28,7 +28,7 @@ from qmon.model.operations import (
     Side,
     Undo,
 )
-from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
+from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
 from qmon.operate.message import Message
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
@@ -53,7 +53,7 @@ def rows(count: int = 6) -> tuple[PlanRow, ...]:
     )
 
 
-def plan(kind: Kind = Kind.REQUEUE, queue: str = "invoices", **changes: object) -> Plan:
+def plan(kind: OperationKind = OperationKind.REQUEUE, queue: str = "invoices", **changes: object) -> Plan:
     """A plan of 1,204 messages."""
     made = Plan(
         kind=kind,
@@ -75,7 +75,7 @@ def plan(kind: Kind = Kind.REQUEUE, queue: str = "invoices", **changes: object) 
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 
-def operation(number: int, kind: Kind = Kind.REQUEUE, **changes: object) -> Operation:
+def operation(number: int, kind: OperationKind = OperationKind.REQUEUE, **changes: object) -> Operation:
     """One line of the history."""
     made = Operation(
         id=f"261121-0714{number:02d}-k7qd",
@@ -97,11 +97,15 @@ def operation(number: int, kind: Kind = Kind.REQUEUE, **changes: object) -> Oper
 
 HISTORY: Final = (
     operation(1),
-    operation(2, Kind.PURGE, queue="mails", done=40_112, planned=40_112, skipped=0, changed=0, reason="ticket 4711"),
-    operation(3, Kind.PAUSE, queue="orders", done=1, planned=1, skipped=0, changed=0, undo_state="no", reason=NASTY),
+    operation(
+        2, OperationKind.PURGE, queue="mails", done=40_112, planned=40_112, skipped=0, changed=0, reason="ticket 4711"
+    ),
+    operation(
+        3, OperationKind.PAUSE, queue="orders", done=1, planned=1, skipped=0, changed=0, undo_state="no", reason=NASTY
+    ),
     operation(4, state=OperationState.INTERRUPTED, ended_at=None, done=500, undo_state="partly undone"),
-    operation(5, Kind.UNDO, undo_state="no", undo_of="261121-071400-k7qd", by="bob@laptop"),
-    operation(6, Kind.PURGE, queue="webhooks", undo_state="gone", state=OperationState.CANCELLED),
+    operation(5, OperationKind.UNDO, undo_state="no", undo_of="261121-071400-k7qd", by="bob@laptop"),
+    operation(6, OperationKind.PURGE, queue="webhooks", undo_state="gone", state=OperationState.CANCELLED),
 )
 
 
@@ -111,7 +115,7 @@ class Script:
 
     asked: list[tuple[object, ...]] = field(default_factory=list)
     permissions: list[Permission] = field(default_factory=list)
-    make: Callable[[Kind, str, Choice], Plan] = lambda kind, queue, choice: plan(kind, queue)
+    make: Callable[[OperationKind, str, Choice], Plan] = lambda kind, queue, choice: plan(kind, queue)
     paused: tuple[Pause, ...] = ()
     history: tuple[Operation, ...] = HISTORY
     # Set: plans come at once.
@@ -136,7 +140,7 @@ class ScriptedPrepared(PreparedAction):
     script: Script
     plan: Plan
 
-    def apply(self, permission: Permission, tell: OnProgress, stopped: Stopped) -> OperationResult:
+    def apply(self, permission: Permission, tell: OnProgress, stopped: StopRequested) -> OperationResult:
         """Tell of the first batch, wait to be let go or stopped, and end."""
         self.script.permissions.append(permission)
         if self.script.refuses:
@@ -161,7 +165,7 @@ class ScriptedOperator(Operator):
 
     script: Script
 
-    def _prepared(self, kind: Kind, queue: str, choice: Choice, *more: object) -> PreparedAction:
+    def _prepared(self, kind: OperationKind, queue: str, choice: Choice, *more: object) -> PreparedAction:
         self.script.asked.append((kind, queue, choice, *more))
         self.script.planning.wait(20)
         if self.script.fault is not None:
@@ -170,7 +174,7 @@ class ScriptedOperator(Operator):
 
     def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.REQUEUE, layout.queue, choice)
+        return self._prepared(OperationKind.REQUEUE, layout.queue, choice)
 
     def redrive(
         self,
@@ -179,56 +183,56 @@ class ScriptedOperator(Operator):
         limits: RedriveLimits = RedriveLimits(),  # noqa: B008  # as the real one
     ) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.REDRIVE, layout.queue, choice, limits)
+        return self._prepared(OperationKind.REDRIVE, layout.queue, choice, limits)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.PURGE, layout.queue, choice)
+        return self._prepared(OperationKind.PURGE, layout.queue, choice)
 
     def undo(self, operation: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008  # as the real one
         """Remembered."""
-        return self._prepared(Kind.UNDO, "invoices", choice, operation)
+        return self._prepared(OperationKind.UNDO, "invoices", choice, operation)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = 900.0) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.PAUSE, layout.queue, Choice(), side, for_s)
+        return self._prepared(OperationKind.PAUSE, layout.queue, Choice(), side, for_s)
 
     def resume(self, layout: Layout, side: Side) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.RESUME, layout.queue, Choice(), side)
+        return self._prepared(OperationKind.RESUME, layout.queue, Choice(), side)
 
     def repair(self, layout: Layout) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.REPAIR, layout.queue, Choice())
+        return self._prepared(OperationKind.REPAIR, layout.queue, Choice())
 
     def end_session(self, session: int, started_at: float | None) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.END_SESSION, f"session {session}", Choice(), session, started_at)
+        return self._prepared(OperationKind.END_SESSION, f"session {session}", Choice(), session, started_at)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.INSTALL_GATE, layout.queue, Choice())
+        return self._prepared(OperationKind.INSTALL_GATE, layout.queue, Choice())
 
     def remove_gate(self, layout: Layout) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.REMOVE_GATE, layout.queue, Choice())
+        return self._prepared(OperationKind.REMOVE_GATE, layout.queue, Choice())
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
         """Remembered."""
-        return self._prepared(Kind.EMPTY_TRASH, queue or "", Choice(), older_than_s)
+        return self._prepared(OperationKind.EMPTY_TRASH, queue or "", Choice(), older_than_s)
 
-    def operations(self, limit: int = 100) -> tuple[Operation, ...]:
+    def read_operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """The history."""
         return self.script.history[:limit]
 
-    def message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
+    def read_message(self, layout: Layout, id: str, owner: str | None = None) -> Message | None:
         """Remembered, and read as the script has it."""
         self.script.asked.append(("message", layout.queue, id, owner))
         if self.script.fault is not None:
             raise self.script.fault
         return self.script.message
 
-    def pauses(self) -> tuple[Pause, ...]:
+    def read_pauses(self) -> tuple[Pause, ...]:
         """The pauses."""
         return self.script.paused
 
@@ -239,12 +243,12 @@ class ScriptedOffice(ActionRunner):
     def __init__(self, script: Script | None = None, *, read_only: str | None = None) -> None:
         self.script = script or Script()
         context = OperatorContext(
-            _nowhere, engine("postgres"), Target("orders-prod", "postgres", {}), "anna@app-7", read_only
+            _nowhere, engine_named("postgres"), Target("orders-prod", "postgres", {}), "anna@app-7", read_only
         )
         super().__init__(context, lambda _: ScriptedOperator(self.script))
 
 
-def typed_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def typed_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """A plan on a target marked prod."""
     return plan(kind, queue, consent=Consent.TYPED)
 

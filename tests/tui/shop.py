@@ -15,14 +15,14 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.view import View
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import prepare
+from qmon.operate.install.install import prepare_install
 from tests.replayed import OWN, Driver, columns_of, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT
@@ -42,7 +42,7 @@ Values = dict[str, object]
 def layouts() -> tuple[Layout, ...]:
     """As an install records them; a popper of mails keeps its session while it works."""
     return tuple(
-        prepare(
+        prepare_install(
             ENGINE, (16, 0), design, schema="dbo", queue=queue, ring_size=1000, owner_held_while_working=True
         ).layout
         for queue, design in DESIGNS.items()
@@ -63,7 +63,7 @@ def facts() -> dict[str, TableFacts]:
 
 
 @dataclass
-class Idle(ExactCounts):
+class Idle(SlowReads):
     """Slow readings that nobody starts."""
 
     def __init__(self) -> None:
@@ -511,12 +511,12 @@ def polled(polls: int = POLLS, shop: Shop | None = None) -> tuple[Shop, list[Vie
     shop, slow = shop or Shop(), Idle()
     at = connection(shop, (16, 0))
     for layout in layouts():
-        slow.plan_reader.read(at, StatementCache(ENGINE, at.version), Spec(layout, facts()[layout.queue]))
+        slow.plan_reader.read(at, StatementCache(ENGINE, at.version), QueueSpec(layout, facts()[layout.queue]))
     collector = Collector("shop", ENGINE, at, slow, clock=lambda: TAKEN_AT + STEP_S * shop.poll)
-    collector.use(Resolved(layouts(), facts()))
+    collector.watch_queues(Resolved(layouts(), facts()))
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         shop.poll = poll
         focus = Focus(rows_of="mails", blocking=True)
-        views.append(history.add(collector.collect(poll, STEP_S, focus)))
+        views.append(history.record_snapshot(collector.collect(poll, STEP_S, focus)))
     return shop, views

@@ -9,7 +9,7 @@ from textual.message_pump import MessagePump
 
 from qmon.errors import ConnectionLost
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Choice, Kind
+from qmon.model.operations import Choice, OperationKind
 from qmon.operate.context import Permission
 from qmon.tui.action_runner import Ended
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
@@ -23,11 +23,13 @@ async def test_the_next_action_begins_in_the_dialog_of_one_that_has_ended() -> N
     script.goes.set()
     async with asked(script, "p") as d:
         await d.press("p")
-        assert script.asked[-1][0] is Kind.PAUSE and len(script.asked) == 1, "not while it is to be confirmed"
+        assert script.asked[-1][0] is OperationKind.PAUSE and len(script.asked) == 1, "not while it is to be confirmed"
         await d.press("left", "enter")
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         await d.press("r")
-        await d.until(lambda: script.asked[-1][0] is Kind.REQUEUE and dialog(d).step is DialogStep.CONFIRM, "the next")
+        await d.until(
+            lambda: script.asked[-1][0] is OperationKind.REQUEUE and dialog(d).step is DialogStep.CONFIRM, "the next"
+        )
 
 
 async def test_the_mouse_confirms_and_stops() -> None:
@@ -130,16 +132,16 @@ class Told(MessagePump):
 async def test_an_end_that_nobody_has_read_is_told_to_who_takes_over() -> None:
     script, first, second = Script(), Told(), Told()
     script.goes.set()
-    task = ScriptedOffice(script).task(first)
+    task = ScriptedOffice(script).new_task(first)
     prepared = ScriptedOperator(script).requeue(
         Layout("mails", "fifo", TableName("public", "mails"), id="id"), Choice()
     )
-    task.apply(prepared, Permission("", ""))
+    task.start_applying(prepared, Permission("", ""))
     assert task.thread is not None
     task.thread.join(10.0)
-    task.hand_over(second)
-    assert [each.words() for each in second.ends] == [each.words() for each in first.ends]
-    assert second.ends[0].well
+    task.move_to_background(second)
+    assert [each.result_text() for each in second.ends] == [each.result_text() for each in first.ends]
+    assert second.ends[0].has_succeeded
 
 
 async def test_u_undoes_what_was_just_done_where_the_dialog_offers_it() -> None:
@@ -153,6 +155,6 @@ async def test_u_undoes_what_was_just_done_where_the_dialog_offers_it() -> None:
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "u undoes it" in d.text()
         await d.press("u")
-        await d.until(lambda: script.asked[-1][0] is Kind.UNDO, "the undo is planned")
+        await d.until(lambda: script.asked[-1][0] is OperationKind.UNDO, "the undo is planned")
         await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "the plan")
         assert "[> Cancel <]" in d.text()

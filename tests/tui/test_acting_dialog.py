@@ -8,10 +8,10 @@ import pytest
 from textual.widgets import Input
 
 from qmon.errors import BadInput, PermissionMissing
-from qmon.model.operations import Choice, Kind, OwnerState, Plan, RedriveLimits
+from qmon.model.operations import Choice, OperationKind, OwnerState, Plan, RedriveLimits
 from qmon.model.text import duration
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
-from qmon.tui.actions.plan import effort
+from qmon.tui.actions.plan import effort_text
 from qmon.tui.widgets.button import Button
 from tests.tui.asking import SMALL, asked, at, dialog, reach
 from tests.tui.driving import dashboard
@@ -25,9 +25,9 @@ EVIL = '[red]"; drop table x; -- 🎉[/]'
     ("seconds", "words"), [(0.9, "less than a second"), (1.0, "about 1.0 s"), (90.0, "about 1 m 30 s")]
 )
 def test_what_an_action_takes(seconds: float, words: str) -> None:
-    made = plan(Kind.REQUEUE, "mails", seconds=seconds)
-    assert effort(made) == f"1,204 messages in batches of 500, {words}"
-    assert effort(replace(made, count=1)) == f"1 message, {words}"
+    made = plan(OperationKind.REQUEUE, "mails", seconds=seconds)
+    assert effort_text(made) == f"1,204 messages in batches of 500, {words}"
+    assert effort_text(replace(made, count=1)) == f"1 message, {words}"
 
 
 async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
@@ -50,7 +50,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
             "[> Cancel <]",
         ):
             assert part in told, part
-        assert script.asked == [(Kind.REQUEUE, "invoices", Choice())]
+        assert script.asked == [(OperationKind.REQUEUE, "invoices", Choice())]
         assert 'UPDATE "demo".' not in told
         await d.press("s")
         assert 'UPDATE "demo".' in d.text()
@@ -63,7 +63,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
 
 async def test_a_plan_that_is_left_open_says_how_old_it_is_and_its_messages_age() -> None:
     async with asked(Script(), "r", size=(120, 40)) as d:
-        age = next(row.age_s for row in plan(Kind.REQUEUE, "invoices").first if row.age_s is not None)
+        age = next(row.age_s for row in plan(OperationKind.REQUEUE, "invoices").first if row.age_s is not None)
         assert duration(age) in d.text()
         assert " ago" not in d.lines("act-text")
         d.clock.now += 65.0
@@ -72,14 +72,14 @@ async def test_a_plan_that_is_left_open_says_how_old_it_is_and_its_messages_age(
 
 
 async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_default() -> None:
-    dialogs: tuple[tuple[tuple[str, ...], Kind], ...] = (
-        (("r",), Kind.REQUEUE),
-        (("x",), Kind.PURGE),
-        (("p",), Kind.PAUSE),
-        (("P",), Kind.PAUSE),
-        (("u",), Kind.UNDO),
-        (("E",), Kind.END_SESSION),
-        (("down", "down", "R"), Kind.REPAIR),
+    dialogs: tuple[tuple[tuple[str, ...], OperationKind], ...] = (
+        (("r",), OperationKind.REQUEUE),
+        (("x",), OperationKind.PURGE),
+        (("p",), OperationKind.PAUSE),
+        (("P",), OperationKind.PAUSE),
+        (("u",), OperationKind.UNDO),
+        (("E",), OperationKind.END_SESSION),
+        (("down", "down", "R"), OperationKind.REPAIR),
     )
     script = Script(make=typed_plan)
     script.goes.set()
@@ -238,7 +238,7 @@ async def test_a_redrive_is_narrowed_down_and_paced_and_planned_anew_as_a_field_
             lambda: dialog(d).step is DialogStep.CONFIRM and script.asked[-1][-1] == RedriveLimits(1.0, 100), "all"
         )
         choice = Choice(older_than_s=600.0, error="refused", payload="order 1")
-        assert script.asked[-1] == (Kind.REDRIVE, "invoices", choice, RedriveLimits(1.0, 100))
+        assert script.asked[-1] == (OperationKind.REDRIVE, "invoices", choice, RedriveLimits(1.0, 100))
         assert len(script.asked) == 7  # one for each change, and none for each letter
         await d.press("shift+tab", "shift+tab", "shift+tab", "shift+tab", *"z", "tab", "tab", "tab", "tab", "tab")
         await d.until(lambda: dialog(d).step is DialogStep.CONFIRM and len(script.asked) == 8, "what was typed last")
@@ -273,7 +273,7 @@ async def test_what_goes_wrong_while_planning_is_said() -> None:
             assert told not in d.text()
 
 
-def hostile(kind: Kind, queue: str, choice: Choice) -> Plan:
+def hostile(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """A plan whose every text is an attack."""
     evil = f"{EVIL}\x1b[2J"
     made = plan(kind, EVIL, title=f"Purge {evil}", predicate=evil, sql=(evil,), consequences=(evil,), unit=evil)

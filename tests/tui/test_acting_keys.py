@@ -8,16 +8,16 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operations import Choice, Kind, Pause, Side
+from qmon.model.operations import Choice, OperationKind, Pause, Side
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest, forest
+from qmon.model.waits.blocking import LockChains, build_lock_chains
 from qmon.tui import keys
 from qmon.tui.actions.availability import head_blocker
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations.screen import OperationDetails
-from qmon.tui.shared.banner import banner
+from qmon.tui.shared.banner import pause_lines
 from qmon.tui.status import Shown
 from tests.tui.blocked import waits
 from tests.tui.driving import Driver, dashboard
@@ -37,12 +37,12 @@ async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ..
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
-        ("r", (Kind.REQUEUE, "invoices", Choice())),
-        ("x", (Kind.PURGE, "invoices", Choice(state="dead"))),
-        ("p", (Kind.PAUSE, "invoices", Choice(), Side.PUSHERS, 900.0)),
-        ("P", (Kind.PAUSE, "invoices", Choice(), Side.POPPERS, 900.0)),
-        ("u", (Kind.UNDO, "invoices", Choice(), "261121-071401-k7qd")),
-        ("E", (Kind.END_SESSION, "session 61", Choice(), 61, None)),
+        ("r", (OperationKind.REQUEUE, "invoices", Choice())),
+        ("x", (OperationKind.PURGE, "invoices", Choice(state="dead"))),
+        ("p", (OperationKind.PAUSE, "invoices", Choice(), Side.PUSHERS, 900.0)),
+        ("P", (OperationKind.PAUSE, "invoices", Choice(), Side.POPPERS, 900.0)),
+        ("u", (OperationKind.UNDO, "invoices", Choice(), "261121-071401-k7qd")),
+        ("E", (OperationKind.END_SESSION, "session 61", Choice(), 61, None)),
     ],
 )
 @pytest.mark.parametrize("screen", ["1", "2"])
@@ -58,15 +58,15 @@ def test_what_is_undone_is_the_newest_of_this_queue_that_can_be() -> None:
     history = (
         operation(1),
         operation(2, queue="mails", undo_state="undone"),
-        operation(3, Kind.UNDO, queue="mails"),
-        operation(4, Kind.PURGE, queue="mails", undo_state="partly undone"),
+        operation(3, OperationKind.UNDO, queue="mails"),
+        operation(4, OperationKind.PURGE, queue="mails", undo_state="partly undone"),
         operation(5, queue="mails"),
     )
     script = Script(history=history)
-    ActionRequest(Kind.UNDO, "mails").prepare(ScriptedOperator(script))
+    ActionRequest(OperationKind.UNDO, "mails").prepare(ScriptedOperator(script))
     assert script.asked[-1][3] == history[3].id
     with pytest.raises(BadInput, match="nothing that was done to this queue can be undone"):
-        ActionRequest(Kind.UNDO, "mails").prepare(ScriptedOperator(Script(history=history[:3])))
+        ActionRequest(OperationKind.UNDO, "mails").prepare(ScriptedOperator(Script(history=history[:3])))
 
 
 async def test_repair_is_for_rings() -> None:
@@ -76,7 +76,7 @@ async def test_repair_is_for_rings() -> None:
         await d.press("R")
         await d.until(lambda: "only a ring whose slots have a turn can be repaired" in d.said(), "the reason")
         await d.press("down", "down", "R")
-        assert await planned(d, script) == (Kind.REPAIR, "orders", Choice())
+        assert await planned(d, script) == (OperationKind.REPAIR, "orders", Choice())
 
 
 async def test_p_resumes_what_is_paused() -> None:
@@ -84,16 +84,16 @@ async def test_p_resumes_what_is_paused() -> None:
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("p")
-        assert await planned(d, script) == (Kind.RESUME, "invoices", Choice(), Side.PUSHERS)
+        assert await planned(d, script) == (OperationKind.RESUME, "invoices", Choice(), Side.PUSHERS)
 
 
 def test_a_table_may_be_paused_under_another_name() -> None:
     made = queue("invoices")
     pause = Pause("rechnungen", Side.PUSHERS, SAMPLED_AT, "bob", "", SAMPLED_AT, "switch", str(made.layout.table))
     script = Script(paused=(pause,))
-    ActionRequest(Kind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
-    ActionRequest(Kind.PAUSE, "invoices", made.layout, side=Side.POPPERS).prepare(ScriptedOperator(script))
-    assert [kind for kind, *_ in script.asked] == [Kind.RESUME, Kind.PAUSE]
+    ActionRequest(OperationKind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
+    ActionRequest(OperationKind.PAUSE, "invoices", made.layout, side=Side.POPPERS).prepare(ScriptedOperator(script))
+    assert [kind for kind, *_ in script.asked] == [OperationKind.RESUME, OperationKind.PAUSE]
 
 
 @pytest.mark.parametrize("screen", ["1", "2", "6"])
@@ -114,7 +114,7 @@ async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -
 def test_many_pauses_are_counted() -> None:
     pauses = tuple(Pause(f"q{i}", Side.POPPERS, SAMPLED_AT + 60 + i, "bob", "", 0.0, "gate") for i in range(6))
     made = Shown("t", view([replace(queue("q"), pauses=pauses)]))
-    told = ["".join(t for t, _ in line) for line in banner(made, TAKEN_AT, 120)]
+    told = ["".join(t for t, _ in line) for line in pause_lines(made, TAKEN_AT, 120)]
     assert len(told) == 3
     assert "and 4 more: q2, q3, q4, q5" in told[2]
 
@@ -138,7 +138,11 @@ async def test_marked_messages_are_what_is_meant() -> None:
         assert "2 marked" in d.lines("rows-heading")
         assert "◆ 9120311" in d.text()
         await d.press("space", "x")
-        assert await planned(d, script) == (Kind.PURGE, "invoices", Choice(ids=("9120311",), state="in_progress"))
+        assert await planned(d, script) == (
+            OperationKind.PURGE,
+            "invoices",
+            Choice(ids=("9120311",), state="in_progress"),
+        )
         await d.press("escape")
         assert "1 marked" in d.lines("rows-heading")
         await d.press("]")
@@ -158,7 +162,7 @@ async def test_a_list_with_marks_keeps_its_order_and_esc_removes_them() -> None:
         await d.give(shop(11, 12, 13))
         await d.press("2", "down", "space")
         await d.give(shop(14, 13, 12, 11))
-        assert d.grid.keys == ("11", "12", "13", "14")
+        assert d.grid.row_keys == ("11", "12", "13", "14")
         await d.press("down", "space")
         await d.give(shop(14, 12, 11))
         assert "1 marked, esc clears · 1 marked before is no longer here" in d.lines("rows-heading")
@@ -238,7 +242,7 @@ async def test_the_operations_screen_lists_shows_and_undoes() -> None:
         await d.press("escape", "down", "u")
         await d.until(lambda: "cannot be undone" in d.said(), "the reason")
         await d.press("slash", *"webhooks", "enter")
-        assert d.grid.keys == ("261121-071406-k7qd",)
+        assert d.grid.row_keys == ("261121-071406-k7qd",)
 
 
 async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +254,7 @@ async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.Monkey
         await d.give()
         await d.press("6")
         await d.until(lambda: "denied here" in d.text(), "the reason")
-        assert d.grid.keys == ()
+        assert d.grid.row_keys == ()
 
 
 async def test_a_click_on_the_line_of_keys_presses_the_key() -> None:
@@ -259,19 +263,19 @@ async def test_a_click_on_the_line_of_keys_presses_the_key() -> None:
         await d.give()
         at = d.lines("keys").index("x purge")
         await d.pilot.click("#keys", offset=(at, 0))
-        assert (await planned(d, script))[0] is Kind.PURGE
+        assert (await planned(d, script))[0] is OperationKind.PURGE
 
 
 def test_the_head_blocker_is_who_most_wait_for() -> None:
     rows = [*waits(5, 4), *waits(4, 3), *waits(9, 8), *waits(21, 22), *waits(22, 21), *waits(95, 0)]
-    blocker = head_blocker(view(server=target(blocking=forest(rows))))
+    blocker = head_blocker(view(server=target(blocking=build_lock_chains(rows))))
     assert blocker is not None
     assert blocker.session == 3
-    assert head_blocker(view(server=target(blocking=forest(waits(95, 0))))) is None
-    assert head_blocker(view(server=target(blocking=Forest()))) is None
+    assert head_blocker(view(server=target(blocking=build_lock_chains(waits(95, 0))))) is None
+    assert head_blocker(view(server=target(blocking=LockChains()))) is None
     assert head_blocker(view(server=target(blocking=None))) is None
 
 
 def test_every_acting_key_is_known_to_the_help_and_has_no_second_meaning() -> None:
-    pressed = [key for b in keys.plain(keys.ACTS) for key in b.key.split(",")]
+    pressed = [key for b in keys.bindings_in(keys.QUEUE_ACTIONS) for key in b.key.split(",")]
     assert sorted(pressed) == sorted(["r", "x", "d", "p", "u", "P", "R", "E"])

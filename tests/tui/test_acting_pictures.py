@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.operations import Choice, Consent, Kind, LeftOut, OwnerState, Plan, Undo
+from qmon.model.operations import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from tests.tui.scripted import Clock, Scripted, view
@@ -30,7 +30,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """A purge of many messages."""
     return plan(
         kind,
@@ -47,7 +47,7 @@ def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def redrive_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """A redrive of some dead messages."""
     first = tuple(
         replace(
@@ -79,7 +79,7 @@ def redrive_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """A pause of the pushers."""
     return plan(
         kind,
@@ -99,10 +99,10 @@ def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def resume_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """The end of a pause."""
     return plan(
-        Kind.RESUME,
+        OperationKind.RESUME,
         queue,
         title=f"Let the pushers of {queue} go on?",
         count=1,
@@ -119,7 +119,7 @@ def resume_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def undo_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """An undo of a purge."""
     return plan(
         kind,
@@ -136,7 +136,7 @@ def undo_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def repair_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """A repair of a ring."""
     return plan(
         kind,
@@ -155,7 +155,7 @@ def repair_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """The end of a session."""
     return plan(
         kind,
@@ -183,7 +183,7 @@ def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     )
 
 
-def refused_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def refused_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """Nothing to do."""
     return replace(plan(kind, queue, count=0, first=(), sql=()), refused="no message matches: nothing to do")
 
@@ -192,7 +192,7 @@ class Dialog:
     """An app whose dialog is at a step."""
 
     def __init__(
-        self, make: Callable[[Kind, str, Choice], Plan], *keys: str, step: DialogStep, plain: bool = False
+        self, make: Callable[[OperationKind, str, Choice], Plan], *keys: str, step: DialogStep, plain: bool = False
     ) -> None:
         self.script = Script(make=make)
         self.source, self.keys, self.step = Scripted(), keys, step
@@ -237,12 +237,12 @@ class Dialog:
         raise AssertionError(self.written())
 
 
-def simple_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+def simple_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     """The plan as it is."""
     return plan(kind, queue)
 
 
-CASES: dict[str, tuple[Callable[[Kind, str, Choice], Plan], tuple[str, ...], DialogStep]] = {
+CASES: dict[str, tuple[Callable[[OperationKind, str, Choice], Plan], tuple[str, ...], DialogStep]] = {
     "requeue": (typed_plan, ("r",), DialogStep.CONFIRM),
     "redrive": (redrive_plan, ("d",), DialogStep.CONFIRM),
     "purge": (purge_plan, ("x",), DialogStep.CONFIRM),

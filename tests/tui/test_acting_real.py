@@ -16,12 +16,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Kind
+from qmon.model.operations import OperationKind
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.context import OperatorContext
 from qmon.operate.open import open_context
-from qmon.tui import ActionRunner, redacted
+from qmon.tui import ActionRunner, redacting_fold
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from tests.contract.watching import ROOMY, installed, target_of
@@ -86,7 +86,7 @@ async def looking(
     context: OperatorContext = replace(open_context(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     runner = ActionRunner(context)
     poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5, budget=ROOMY)
-    app = QmonApp(poller, redacted(TargetHistory().add, context.redact), plain=False, runner=runner)
+    app = QmonApp(poller, redacting_fold(TargetHistory().record_snapshot, context.redact), plain=False, runner=runner)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             real = Real(app, pilot)
@@ -188,7 +188,7 @@ async def test_a_hostile_name_is_text_on_every_screen_and_in_every_statement(job
 
 async def test_p_pauses_the_pushers_the_banner_says_so_and_p_resumes(database: str, tmp_path: Path) -> None:
     (made,) = installed(database, "status")
-    name = made.routine("push")
+    name = made.routine_for("push")
     assert name is not None
     push = f"SELECT * FROM {name}('x'::bytea)"
     query(database, push)
@@ -212,7 +212,7 @@ async def test_a_ring_without_faults_needs_no_repair(database: str, tmp_path: Pa
         await d.step(DialogStep.REFUSED)
         assert d.dialog is not None
         assert d.dialog.plan is not None
-        assert d.dialog.plan.kind is Kind.REPAIR
+        assert d.dialog.plan.kind is OperationKind.REPAIR
 
 
 async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from qmon.config.file import parse_config
 from qmon.config.notify import Receiver
-from qmon.model.alerts.rules import applying
+from qmon.model.alerts.rules import rules_for_target
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.notifier import Notifier
@@ -55,8 +55,8 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
     poller = open_poller(target, interval_s=0.5, budget=ROOMY)
     receiver = Receiver("keep", command=(sys.executable, "-c", KEEP, str(said)), timeout_s=20.0)
     notifier = Notifier([(receiver, CommandDelivery(receiver))])
-    rules = applying(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
-    app = QmonApp(poller, TargetHistory().add, alerting=Alerting(target.name, rules, notifier=notifier))
+    rules = rules_for_target(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
+    app = QmonApp(poller, TargetHistory().record_snapshot, alerting=Alerting(target.name, rules, notifier=notifier))
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))
     try:

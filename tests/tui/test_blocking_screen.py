@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.budget import Observing, Throttled
+from qmon.model.budget import PollingCost, Throttled
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Kind
+from qmon.model.operations import OperationKind
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest, forest
-from qmon.tui import redacted
+from qmon.model.waits.blocking import LockChains, build_lock_chains
+from qmon.tui import redacting_fold
 from qmon.tui.actions.dialog import ActionDialog
 from qmon.tui.blocking.screen import SessionDetails
-from qmon.tui.blocking.tree import details
+from qmon.tui.blocking.tree import detail_lines
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, head, tree, waits
 from tests.tui.driving import dashboard
@@ -97,7 +97,7 @@ async def test_texts_of_strangers_are_texts() -> None:
     async with dashboard((200, 50)) as d:
         await d.give(blocked_view())
         await d.press("4", "slash", *"alarm", "enter")
-        assert d.grid.keys == ("84",)
+        assert d.grid.row_keys == ("84",)
         assert "[red]x[/] ␛[31mALARM" in d.text()
         assert "\x1b[31m" not in d.text()
         await d.press("enter")
@@ -108,7 +108,7 @@ async def test_the_filter_keeps_who_stands_above() -> None:
     async with dashboard() as d:
         await d.give(blocked_view())
         await d.press("4", "slash", *"psql", "enter")
-        assert d.grid.keys == ("61", "90", "84", "90@84")
+        assert d.grid.row_keys == ("61", "90", "84", "90@84")
         await d.press("escape", "slash", *"nonsense", "enter")
         assert "no session matches nonsense" in d.text()
 
@@ -119,11 +119,11 @@ async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session()
         await d.give(blocked_view())
         await d.press("4", "enter")
         assert isinstance(d.app.screen, SessionDetails)
-        written = " ".join(d.app.screen.query_one("#details-lines", Lines).written)
+        written = " ".join(d.app.screen.query_one("#details-lines", Lines).plain_lines)
         assert "AND StartedAt < now() - interval '5 m'" in " ".join(written.split())
         await d.press("E")
         await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
-        assert script.asked[-1][0] is Kind.END_SESSION
+        assert script.asked[-1][0] is OperationKind.END_SESSION
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
         await d.press("escape", "down", "down", "E")
         await d.until(lambda: len(script.asked) == 2, "the next plan")
@@ -169,7 +169,7 @@ async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
 async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
     runner = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
     async with dashboard(runner=runner, read_only=False) as d:
-        await d.give(blocked_view(Forest() if case == "nobody" else None))
+        await d.give(blocked_view(LockChains() if case == "nobody" else None))
         await d.press("4", "E")
         await d.until(lambda: why in d.said(), "the reason")
         assert not isinstance(d.app.screen, ActionDialog)
@@ -181,13 +181,13 @@ async def test_when_nobody_waits_and_when_nobody_knows(size: tuple[int, int]) ->
     async with dashboard(size) as d:
         await d.press("4")
         assert "waiting for the first figures" in d.text()
-        await d.give(blocked_view(Forest()))
+        await d.give(blocked_view(LockChains()))
         assert "no session waits for a lock" in d.text()
         await d.give(view(server=target(blocking=None), failures=(denied,)))
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
         await d.give(view(server=target(blocking=None)))
         assert "was not read in this poll" in d.text()
-        observing = Observing("1%", 10.0, 1.0, 10.0, (Throttled("", "blocking", 8.0, 1.0, 4.0),))
+        observing = PollingCost("1%", 10.0, 1.0, 10.0, (Throttled("", "blocking", 8.0, 1.0, 4.0),))
         await d.give(view(server=target(blocking=None, observing=observing)))
         assert "read every 8.0 s now, to stay within the budget" in d.text()
 
@@ -207,7 +207,7 @@ async def test_the_cursor_stays_on_its_session() -> None:
         await d.press("4", "down")
         assert d.grid.cursor == "71"
         fewer = tuple(p for p in tree().places if p.session.session in (71, 72))
-        await d.give(replace(blocked_view(Forest(fewer, 2)), sequence=8))
+        await d.give(replace(blocked_view(LockChains(fewer, 2)), sequence=8))
         assert d.grid.cursor == "71"
 
 
@@ -215,14 +215,14 @@ async def test_two_hundred_sessions_are_painted_line_by_line() -> None:
     async with dashboard((80, 24)) as d:
         await d.give(blocked_view(chain(200)))
         await d.press("4", "G")
-        assert len(d.grid.keys) == 200
+        assert len(d.grid.row_keys) == 200
         assert "199 deep └─ 1199" in d.text()
         await d.press("g")
         assert "■ 1000" in d.text()
 
 
 def test_statements_are_covered_before_any_screen_has_them() -> None:
-    fold = redacted(lambda _: blocked_view(), lambda statement: statement.replace("QueueMeta", "•••"))
+    fold = redacting_fold(lambda _: blocked_view(), lambda statement: statement.replace("QueueMeta", "•••"))
     found = fold(snapshot(1)).server.blocking
     assert found is not None
     assert any("•••" in place.session.statement for place in found.places)
@@ -240,8 +240,8 @@ async def test_the_number_of_a_session_is_copied_without_its_branch() -> None:
 
 def said_of(**known: object) -> str:
     """The lines of the dialog about one session, with one blank between words."""
-    (place, *_) = forest([head(61, **known)]).places
-    return " ".join("".join(part for part, _ in line) for line in details(place, 200))
+    (place, *_) = build_lock_chains([head(61, **known)]).places
+    return " ".join("".join(part for part, _ in line) for line in detail_lines(place, 200))
 
 
 def test_what_the_server_says_of_a_blocker_is_among_its_details() -> None:
@@ -266,11 +266,11 @@ def test_what_the_server_says_of_a_blocker_is_among_its_details() -> None:
     ("threads", "said"), [(4, "for 12 s (4 of its threads)"), (1, "for 12 s lock"), (None, "for 12 s lock")]
 )
 def test_threads_of_one_session_are_one_that_waits(threads: int | None, said: str) -> None:
-    found = forest([head(61), *waits(71, 61, threads=threads)])
+    found = build_lock_chains([head(61), *waits(71, 61, threads=threads)])
     assert found.waiters == 1
-    place = found.find((71, ""))
+    place = found.find_line((71, ""))
     assert place is not None
-    shown = " ".join("".join(part for part, _ in line) for line in details(place, 200))
+    shown = " ".join("".join(part for part, _ in line) for line in detail_lines(place, 200))
     assert said in " ".join(shown.split())
 
 
@@ -278,7 +278,7 @@ async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> No
     script = Script()
 
     def given(poll: int, *rows: BlockingSample) -> View:
-        return view(sequence=poll, at=2.0 * poll, server=target(blocking=forest(rows)))
+        return view(sequence=poll, at=2.0 * poll, server=target(blocking=build_lock_chains(rows)))
 
     holder = head(61, transaction_s=182.0)
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:

@@ -94,11 +94,11 @@ def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> V
     """What the second poll of a database with such queues shows."""
     driver = Driver(answering(rows), refused)
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), clock=lambda: TAKEN_AT)
-    collector.use(Resolved((LAYOUT,), {LAYOUT.queue: FACTS}))
+    collector.watch_queues(Resolved((LAYOUT,), {LAYOUT.queue: FACTS}))
     history, views = TargetHistory(), []
     for poll in (1, 2):
         driver.poll = poll
-        views.append(history.add(collector.collect(poll, 1.0, Focus())))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus())))
     return views[-1]
 
 

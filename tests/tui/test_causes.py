@@ -63,7 +63,7 @@ def test_a_cause_is_shared_where_the_evidence_of_two_queues_names_it() -> None:
     assert (cause.who, cause.verdict.code) == ("session 61", "everything locked")
     assert cause.queues == {"everything locked": ("orders", "mails"), "cleanup held back": ("orders", "audit")}
     assert cause.about == f"{WHO} blocks"
-    assert cause.rest(both[1].verdict.proof) == "4 sessions that want to lock demo.mails"
+    assert cause.proof_rest(both[1].verdict.proof) == "4 sessions that want to lock demo.mails"
     assert shared_causes([both[0], having("audit", held(9, "session 62"))]) == ()
     unnamed = replace(locked(3, "orders"), cause="")
     assert shared_causes([having("orders", unnamed), having("mails", unnamed)]) == ()
@@ -75,12 +75,12 @@ def test_the_worst_of_several_causes_is_first_and_what_is_said_alike_is_all_abou
     first, second = shared_causes(each)
     assert (first.who, second.who) == ("session 61", "the log")
     assert second.about == log.proof
-    assert second.rest(log.proof) == ""
+    assert second.proof_rest(log.proof) == ""
 
 
 def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
     queues = having("orders", locked(3, "orders")), having("mails", locked(4, "mails")), having("audit", held(20_000))
-    own = causes.own_words(shared_causes(queues), queues)
+    own = causes.own_verdicts(shared_causes(queues), queues)
     said = {name: each.verdict[0] for name, each in own.items()}
     assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ cleanup held back"}
     assert own["mails"].proof == "4 sessions that want to lock demo.mails"
@@ -91,11 +91,11 @@ def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
     """One session locks one queue, and holds vacuum back in all: only one of them is locked."""
     queues = having("ledger", locked(3, "ledger"), held(12)), having("mails", held(3)), having("audit", held(20_000))
     found = shared_causes(queues)
-    (line,) = causes.lines(found, 16, 120)
+    (line,) = causes.cause_lines(found, 16, 120)
     said = "".join(text for text, _ in line)
     assert said.startswith(" ■ everything locked  session 61 ")
     assert "1 of 16 queues [4]  ledger  cleanup held back: 3" in said
-    own = causes.own_words(found, queues)
+    own = causes.own_verdicts(found, queues)
     assert own["ledger"].verdict[0] == "■ by session 61"
     assert own["audit"].verdict[0] == "▲ cleanup held back"
 
@@ -103,7 +103,7 @@ def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
 @pytest.mark.parametrize("cells", [20, 40, 80, 120, 200])
 def test_its_line_fits(cells: int) -> None:
     found = shared_causes(shop().queues)
-    assert [line_width(line) <= cells for line in causes.lines(found, 12, cells)] == [True]
+    assert [line_width(line) <= cells for line in causes.cause_lines(found, 12, cells)] == [True]
 
 
 async def test_one_line_and_rows_that_say_what_is_theirs() -> None:

@@ -161,5 +161,5 @@ def test_push_and_pop_differ_in_brightness_as_well(theme: str) -> None:
 
 
 def test_each_severity_has_a_mark_of_its_own() -> None:
-    marks = [*figures.SYMBOLS.values(), figures.HELD]
+    marks = [*figures.SYMBOLS.values(), figures.PAUSED_SYMBOL]
     assert len(set(marks)) == len(Severity) + 1

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from qmon.model.figure import Verdict
 from qmon.tui.overview import rows as overview
-from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place
+from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place_columns
 from tests.tui.scripted import twelve
 
 pytestmark = pytest.mark.unit
 
 
 def titles(cells: int) -> list[str]:
-    rows = overview.rows(twelve(), cells)
-    return [p.column.title for p in place(overview.COLUMNS, natural_widths(overview.COLUMNS, rows, ()), cells)]
+    rows = overview.rows_for(twelve(), cells)
+    return [p.column.title for p in place_columns(overview.COLUMNS, natural_widths(overview.COLUMNS, rows, ()), cells)]
 
 
 def test_what_is_essential_stays_at_80_cells() -> None:
@@ -35,8 +35,8 @@ def test_at_200_cells_everything_is_there() -> None:
 
 @given(st.integers(20, 250))
 def test_columns_neither_overlap_nor_overflow(cells: int) -> None:
-    rows = overview.rows(twelve(), cells)
-    placed = place(overview.COLUMNS, natural_widths(overview.COLUMNS, rows, ()), cells)
+    rows = overview.rows_for(twelve(), cells)
+    placed = place_columns(overview.COLUMNS, natural_widths(overview.COLUMNS, rows, ()), cells)
     end = 0
     for p in placed:
         assert p.x > end or end == 0
@@ -51,13 +51,13 @@ def test_columns_do_not_shrink_back() -> None:
 
 
 def test_a_row_is_made_anew_only_where_its_queue_was_read() -> None:
-    known: overview.Known = {}
+    known: overview.RowCache = {}
     queues = twelve()
-    first = overview.rows(queues, 120, known=known)
-    assert [row.cells for row in first] == [row.cells for row in overview.rows(queues, 120)]
-    again = overview.rows([replace(queue) if n % 2 else queue for n, queue in enumerate(queues)], 120, known=known)
+    first = overview.rows_for(queues, 120, cache=known)
+    assert [row.cells for row in first] == [row.cells for row in overview.rows_for(queues, 120)]
+    again = overview.rows_for([replace(queue) if n % 2 else queue for n, queue in enumerate(queues)], 120, cache=known)
     assert [one is other for one, other in zip(first, again, strict=True)] == [n % 2 == 0 for n in range(len(queues))]
     judged = [replace(queue, verdicts=tuple([queue.verdict]), verdict=Verdict("stuck", "since")) for queue in queues]
-    assert all("stuck" in str(row.cells) for row in overview.rows(judged, 120, known=known))
-    wide = overview.rows(queues, 200, known=known)
-    assert [row.cells for row in wide] == [row.cells for row in overview.rows(queues, 200)]
+    assert all("stuck" in str(row.cells) for row in overview.rows_for(judged, 120, cache=known))
+    wide = overview.rows_for(queues, 200, cache=known)
+    assert [row.cells for row in wide] == [row.cells for row in overview.rows_for(queues, 200)]

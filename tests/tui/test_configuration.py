@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.adding import add, free_name
+from qmon.config.adding import append_blocks, unused_name
 from qmon.config.file import Config, read_config
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
-from qmon.monitor.open import open_poller, resolving
+from qmon.monitor.open import open_poller, resolver_for
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
 from qmon.tui.action_runner import ActionRunner
@@ -39,15 +39,15 @@ PARCELS = ("public.parcels",)
 @asynccontextmanager
 async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[ConfiguredApp]:
     """The dashboard on a database, with this file as its configuration."""
-    config = add(path, "other", "postgresql://db1/other", [])
+    config = append_blocks(path, "other", "postgresql://db1/other", [])
     target = target_of(url)
     known = config.targets.get(typed)
     poller = open_poller(target, () if known is None else known.queues, interval_s=0.5, budget=ROOMY)
     follow = FollowedConfig(
-        config, typed or url, target, lambda queues: poller.find_by(resolving(engine_for(target), queues))
+        config, typed or url, target, lambda queues: poller.set_resolver(resolver_for(engine_for(target), queues))
     )
     app = ConfiguredApp(
-        poller, TargetHistory().add, followed=follow, plain=False, runner=ActionRunner(open_context(target))
+        poller, TargetHistory().record_snapshot, followed=follow, plain=False, runner=ActionRunner(open_context(target))
     )
     try:
         yield app
@@ -73,7 +73,9 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
     async with watching(database, path) as app, app.run_test(size=(120, 40)) as pilot:
         await until(
             pilot,
-            lambda: isinstance(app.screen, ProposalDialog) and [g.keys for g in app.screen.query(Grid)] == [PARCELS],
+            lambda: (
+                isinstance(app.screen, ProposalDialog) and [g.row_keys for g in app.screen.query(Grid)] == [PARCELS]
+            ),
             "what was found is proposed",
         )
         assert names(app) == []
@@ -102,23 +104,23 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
     async with watching(database, path, "shop") as app, app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: names(app) == ["a"], "what the file names is watched")
         app.action_slower()
-        assert app.preferences.of(app.shown.target).interval_s == 1.0
+        assert app.preferences.target_preferences(app.shown.target).interval_s == 1.0
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
         await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
         assert "qmon.toml was read again; takes effect after a restart: budget" in said(app)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
-        assert "read_only = true" in (app.runner.read_only or "")
+        assert "read_only = true" in (app.runner.read_only_reason or "")
         assert app.source.interval_s == 1.0
-        assert app.preferences.of(app.shown.target).interval_s is None, "the file has the last word"
+        assert app.preferences.target_preferences(app.shown.target).interval_s is None, "the file has the last word"
         write(path, head + queues.format("b") + "conect = 1\n")
         await until(pilot, lambda: "conect: unknown key" in said(app), "the fault is said")
         assert (names(app), app.alerting) == (["b"], None)
         rule = "[[alert]]\nname = 'x'\nfigure = 'depth'\nwarn = 100\n"
         write(path, head + queues.format("b") + rule)
         await until(pilot, lambda: app.alerting is not None, "its rules count")
-        assert app.runner.read_only is None
+        assert app.runner.read_only_reason is None
 
 
 GUESSED = """
@@ -142,7 +144,7 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
     async with watching(database, path) as app, app.run_test(size=(120, 40)) as pilot:
         screen = app.screen
         assert isinstance(screen, OverviewScreen)
-        await until(pilot, lambda: "letters" in names(app) and len(app.maybe_queues) == 2, "it is guessed")
+        await until(pilot, lambda: "letters" in names(app) and len(app.candidate_tables) == 2, "it is guessed")
         await until(pilot, lambda: "W: 1 only guessed, 1 more table may be a queue" in heading(app), "both are counted")
         await pilot.press("r")
         assert "press W to keep it" in said(app)
@@ -176,12 +178,12 @@ def test_a_queue_is_kept_once_by_its_address_too(database: str, tmp_path: Path) 
         return FollowedConfig(config, database, target_of(database), lambda queues: watched.append(len(queues)))
 
     first, second = started(), started()
-    found = first.find()
+    found = first.find_queues()
     assert [str(each.layout.table) for each in found] == ["public.letters"]
-    assert first.add(found) == found
+    assert first.add_queues(found) == found
     text = path.read_text()
-    assert second.add(found) == [], "another dashboard has kept it in the meantime"
-    assert started().find() == []
+    assert second.add_queues(found) == [], "another dashboard has kept it in the meantime"
+    assert started().find_queues() == []
     assert (path.read_text(), watched) == (text, [1, 1])
 
 
@@ -190,20 +192,20 @@ def test_a_file_that_cannot_take_a_queue_is_one_line_and_stays(database: str, tm
     query(database, GUESSED)
     path = tmp_path / "qmon.toml"
     follow = FollowedConfig(Config(path), database, target_of(database), lambda queues: None)
-    found = follow.find()
+    found = follow.find_queues()
     path.write_text("conect = 1\n")
     with pytest.raises(BadInput, match="conect: unknown key"):
-        follow.add(found)
+        follow.add_queues(found)
     assert path.read_text() == "conect = 1\n"
     blocked = FollowedConfig(Config(path / "qmon.toml"), database, target_of(database), lambda queues: None)
     with pytest.raises(BadInput, match=r"cannot be (written|read)"):
-        blocked.add(found)
+        blocked.add_queues(found)
 
 
 def heading(app: ConfiguredApp) -> str:
     """The title of the table of queues."""
     found = app.screen.query("#queues-heading")
-    return "\n".join(each.written[0] for each in found.results(Lines) if each.written)
+    return "\n".join(each.plain_lines[0] for each in found.results(Lines) if each.plain_lines)
 
 
 def write(path: Path, text: str) -> None:
@@ -220,14 +222,17 @@ def test_queues_are_added_at_the_end_and_what_is_there_stays(tmp_path: Path) -> 
     path.chmod(0o600)
     link.symlink_to(path)
     block = "[[target.{}.queue]]\nname = 'q'\ntable = 't'\nid = 'i'\n"
-    config = add(link, "shop", None, [block.format("shop")])
+    config = append_blocks(link, "shop", None, [block.format("shop")])
     assert path.read_text() == f"{mine}\n\n{block.format('shop')}"
     assert (link.is_symlink(), path.stat().st_mode & 0o777) == (True, 0o600)
     assert [len(target.queues) for target in config.targets.values()] == [1]
-    assert free_name("shop", config) == "shop-2"
+    assert unused_name("shop", config) == "shop-2"
     before = path.read_text()
     with pytest.raises(BadInput, match="there is a queue 'q' above already"):
-        add(path, "shop", None, [block.format("shop")])
+        append_blocks(path, "shop", None, [block.format("shop")])
     assert path.read_text() == before
     assert set(tmp_path.iterdir()) == {path, link}
-    assert add(path, "shop-2", "postgresql://db2/shop", [block.format("shop-2")]).targets.keys() == {"shop", "shop-2"}
+    assert append_blocks(path, "shop-2", "postgresql://db2/shop", [block.format("shop-2")]).targets.keys() == {
+        "shop",
+        "shop-2",
+    }

@@ -25,7 +25,7 @@ CRITICAL = Verdict("stuck in progress", "3 in progress for more than 5 m", Sever
 async def test_the_overview_has_the_worst_first_with_sums_and_what_is_worst() -> None:
     async with fleet((160, 40)) as d:
         await d.three()
-        assert d.grid.keys == ("orders-prod", "billing", "crm")
+        assert d.grid.row_keys == ("orders-prod", "billing", "crm")
         assert "3 targets" in d.lines("header")
         assert "■ 1 critical" in d.lines("header")
         assert "✕ 1 lost" in d.lines("header")
@@ -58,7 +58,7 @@ async def test_from_any_screen_to_a_queue_of_another_target_in_two_keys_beside_t
     async with fleet() as d:
         await d.three()
         for screen in "0", "9", "8", "1", "2", "3", "4", "5", "6", "7":
-            await d.app.go_to("orders-prod")
+            await d.app.go_to_target("orders-prod")
             await d.press(screen)
             await d.press(":", *"crm/mai", "enter")
             assert (d.app.current.name, d.app.selected) == ("crm", "mails"), screen
@@ -71,17 +71,17 @@ async def test_each_target_has_screens_of_its_own_and_escape_leads_up_to_all() -
         await d.three()
         await d.press("enter", "slash", *"inv", "enter", "enter")
         assert d.app.selected == "invoices"
-        await d.app.go_to("crm", "mails")
+        await d.app.go_to_target("crm", "mails")
         await d.settle()
         assert "mails" in d.text()
         assert "invoices" not in d.text()
         await d.press("escape")
-        assert set(d.grid.keys) == {"oban/default", "oban/mails", "mails"}, "no filter here"
+        assert set(d.grid.row_keys) == {"oban/default", "oban/mails", "mails"}, "no filter here"
         await d.press("escape")
         assert d.grid.cursor == "crm", "where one came from"
-        await d.app.go_to("orders-prod")
+        await d.app.go_to_target("orders-prod")
         await d.settle()
-        assert d.grid.keys == ("invoices",), "the filter is still there"
+        assert d.grid.row_keys == ("invoices",), "the filter is still there"
 
 
 async def test_what_is_not_on_the_screen_is_polled_less_often_and_its_waits_are_sampled_less() -> None:
@@ -89,7 +89,7 @@ async def test_what_is_not_on_the_screen_is_polled_less_often_and_its_waits_are_
         for name in d.sources:
             await d.tell(name, [queue("jobs")])
         assert {source.interval_s for source in d.sources.values()} == {10.0}
-        await d.app.go_to("t3", "jobs")
+        await d.app.go_to_target("t3", "jobs")
         await d.settle()
         assert d.sources["t3"].interval_s == 2.0
         assert d.sources["t3"].focus.rows_of == "jobs"
@@ -99,7 +99,7 @@ async def test_what_is_not_on_the_screen_is_polled_less_often_and_its_waits_are_
         )
         await d.press("plus")
         assert d.sources["t3"].interval_s == 1.0
-        await d.app.go_to("t4")
+        await d.app.go_to_target("t4")
         await d.settle()
         assert d.sources["t3"].focus == Focus(away=True)
         assert (d.sources["t3"].interval_s, d.sources["t4"].interval_s) == (10.0, 2.0)
@@ -126,10 +126,10 @@ async def test_all_queues_are_one_table_and_enter_opens_the_one_under_the_cursor
     async with fleet((160, 40)) as d:
         await d.three()
         await d.press("9")
-        assert len(d.grid.keys) == 15
-        assert d.grid.keys[0] == "orders-prod\0invoices"
+        assert len(d.grid.row_keys) == 15
+        assert d.grid.row_keys[0] == "orders-prod\0invoices"
         await d.press("slash", *"crm mails", "enter")
-        assert d.grid.keys == ("crm\0mails",)
+        assert d.grid.row_keys == ("crm\0mails",)
         await d.press("enter")
         assert (d.app.current.name, d.app.selected) == ("crm", "mails")
         await d.press("9")
@@ -151,7 +151,7 @@ async def test_frozen_nothing_moves_until_it_goes_on() -> None:
 async def test_a_small_terminal_keeps_targets_state_and_what_is_worst(size: tuple[int, int]) -> None:
     async with fleet(size) as d:
         await d.three()
-        assert {"TARGET", "STATE", "WORST"} <= set(d.grid.titles)
+        assert {"TARGET", "STATE", "WORST"} <= set(d.grid.visible_titles)
 
 
 async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -> None:
@@ -190,7 +190,7 @@ async def test_alerts_of_all_targets_are_on_every_screen() -> None:
         await d.tell("crm", [queue("mails", ready=500)], at=1)
         await d.press("a")
         assert "acknowledged: billing, lost" in d.said()
-        await d.app.go_to("orders-prod")
+        await d.app.go_to_target("orders-prod")
         await d.settle()
         assert "crm/mails" in d.lines("alert")
         await d.press("m")
@@ -204,10 +204,10 @@ async def test_each_target_has_a_time_line_of_its_own_with_its_alerts() -> None:
     async with fleet(alerting=FleetAlerting(each)) as d:
         await d.three()
         await d.tell("crm", [queue("payslips", ready=500)], at=1)
-        await d.app.go_to("crm")
+        await d.app.go_to_target("crm")
         await d.press("7")
         assert "depth 500, above 100" in d.text()
-        await d.app.go_to("orders-prod")
+        await d.app.go_to_target("orders-prod")
         await d.press("7")
         assert "stuck in progress" in d.text()
         assert d.app.memory is not None
@@ -220,32 +220,32 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         await d.press("enter", "C")
         d.grid.select("dead")
         await d.press("space", "escape", "s")
-        assert d.grid.titles[-1] == "DEAD"
+        assert d.grid.visible_titles[-1] == "DEAD"
         await d.press("0", "end", "enter")
         assert d.app.shown.target == "crm"
-        assert "DEAD" not in d.grid.titles
+        assert "DEAD" not in d.grid.visible_titles
         assert "VERDICT▾" in d.text()
-        assert d.app.preferences.of("orders-prod").sort == ("queue", False)
-        assert d.app.preferences.of("crm").columns == ()
+        assert d.app.preferences.target_preferences("orders-prod").sort == ("queue", False)
+        assert d.app.preferences.target_preferences("crm").columns == ()
         await d.press("T", *"nord", "enter", "9")
         assert d.app.theme == "nord"
-        assert "DEAD" not in d.grid.titles, "all queues have columns of their own"
+        assert "DEAD" not in d.grid.visible_titles, "all queues have columns of their own"
         await d.press("C")
         d.grid.select("dead")
         await d.press("space", "w", *"dead ones", "enter", "escape", "s")
-        assert (d.grid.titles[0], d.grid.titles[-1]) == ("TARGET", "DEAD")
-        remembered = d.app.preferences.of(ALL_TARGETS)
+        assert (d.grid.visible_titles[0], d.grid.visible_titles[-1]) == ("TARGET", "DEAD")
+        remembered = d.app.preferences.target_preferences(ALL_TARGETS)
         assert (remembered.columns[-1], remembered.sort, [*remembered.views]) == (
             "dead",
             ("target", False),
             ["dead ones"],
         )
-        row = d.grid.row
+        row = d.grid.cursor_row
         assert row is not None
         assert (row.key, row.cells[-1][0]) == ("crm\0oban/mails", "0")
         await d.press("minus")
-        assert d.app.preferences.of("crm").interval_s == 5.0
-        assert d.app.preferences.of("orders-prod").interval_s is None
+        assert d.app.preferences.target_preferences("crm").interval_s == 5.0
+        assert d.app.preferences.target_preferences("orders-prod").interval_s is None
 
 
 async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:

@@ -10,17 +10,17 @@ import pytest
 from qmon.model.evidence import QueueEvidence, RingLoss
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operations import Kind, Pause, Side
+from qmon.model.operations import OperationKind, Pause, Side
 from qmon.model.reasons import Reason
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import Snapshot
-from qmon.model.verdicts import CANNOT_TELL, RULES, RuleInput, judge
-from qmon.model.waits.locked import Locked
+from qmon.model.verdicts import CANNOT_TELL, RULES, RuleInput, judge_queue
+from qmon.model.waits.locked import QueueLock
 from qmon.tui import keys
-from qmon.tui.actions.availability import hint
+from qmon.tui.actions.availability import verdict_keys
 from tests.tui.driving import dashboard
 from tests.tui.scripted import SAMPLED_AT, queue, snapshot, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -70,7 +70,7 @@ def given(**evidence: Any) -> RuleInput:
 def held(by: str, waited_for: bool) -> RuleInput:
     """A queue that is locked; session 61 holds the horizon."""
     now: Snapshot = replace(snapshot(7), horizon=(HOLDER,))
-    return replace(FINE, locked=Locked(by, "proof", waited_for), snapshot=now)
+    return replace(FINE, locked=QueueLock(by, "proof", waited_for), snapshot=now)
 
 
 def popper(wait_kind: str) -> ClientsSeen:
@@ -80,7 +80,9 @@ def popper(wait_kind: str) -> ClientsSeen:
 
 @pytest.mark.parametrize("screen", [keys.OVERVIEW, keys.QUEUE_SCREEN], ids=["overview", "queue"])
 def test_each_key_is_one_of_the_screen_and_does_what_answers_the_verdict(screen: list[Any]) -> None:
-    does = {key: each.action for each in keys.plain([*keys.APP, *screen, *keys.GRID]) for key in each.key.split(",")}
+    does = {
+        key: each.action for each in keys.bindings_in([*keys.APP, *screen, *keys.GRID]) for key in each.key.split(",")
+    }
     table = {rule.code: {key for keys_ in rule.keys for key in keys_.split()} for rule in RULES if rule.keys}
     table[CANNOT_TELL] = {"n"}
     assert {code: {key: does.get(key) for key in found} for code, found in table.items()} == DOES
@@ -109,32 +111,32 @@ def test_each_key_is_one_of_the_screen_and_does_what_answers_the_verdict(screen:
     ],
 )
 def test_the_evidence_decides(code: str, evidence: RuleInput, key: str) -> None:
-    assert next(rule for rule in RULES if rule.code == code).key(evidence) == key
+    assert next(rule for rule in RULES if rule.code == code).key_for(evidence) == key
 
 
 def test_what_is_throttled_can_be_read_now() -> None:
     unread = replace(Figure.unknown(Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")), throttled=True)
     for ready, key in ((unread, "n"), (Figure.unknown("permission denied"), "")):
-        (verdict,), _ = judge(replace(FINE, ready=ready), 1000.0, {})
+        (verdict,), _ = judge_queue(replace(FINE, ready=ready), 1000.0, {})
         assert (verdict.code, verdict.key) == (CANNOT_TELL, key)
 
 
 def test_no_key_that_can_do_nothing_to_the_queue_and_none_of_the_screen_itself() -> None:
     stuck = queue("mails", verdict=Verdict("stuck in progress", "proof", Severity.CRITICAL, key="r"))
     found = replace(stuck, layout=replace(stuck.layout, source=LayoutSource.DISCOVERY))
-    assert (hint(stuck), hint(found)) == ("r", "")
+    assert (verdict_keys(stuck), verdict_keys(found)) == ("r", "")
     alive = replace(stuck, verdict=replace(stuck.verdict, key="2"))
-    assert (hint(alive), hint(alive, here="2")) == ("2", "")
+    assert (verdict_keys(alive), verdict_keys(alive, current="2")) == ("2", "")
     both = replace(stuck, verdict=Verdict("paused", "proof", Severity.NOTICE, key="p P"))
-    assert hint(both) == "p P"
+    assert verdict_keys(both) == "p P"
 
 
 async def test_the_key_beside_paused_poppers_lets_them_go_on() -> None:
-    (verdict,), _ = judge(replace(FINE, pauses=(pause(Side.POPPERS),)), 1000.0, {})
+    (verdict,), _ = judge_queue(replace(FINE, pauses=(pause(Side.POPPERS),)), 1000.0, {})
     script = Script(paused=(pause(Side.POPPERS),))
     async with dashboard((80, 24), runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(view([queue("mails", verdict=verdict)]))
         assert "‖ paused [P]" in d.text()
         await d.press("P")
         await d.until(lambda: script.asked, "the plan")
-        assert script.asked[-1][:2] == (Kind.RESUME, "mails")
+        assert script.asked[-1][:2] == (OperationKind.RESUME, "mails")

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from qmon.cli.past import of_target
+from qmon.cli.past import target_past
 from qmon.config.file import Config
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
@@ -33,11 +33,11 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
     seen: list[View] = []
 
     def add(snapshot: Snapshot) -> View:
-        seen.append(fold.add(snapshot))
+        seen.append(fold.record_snapshot(snapshot))
         return seen[-1]
 
     recorded = RecordingSource(poller, add, recorder)
-    known = of_target(target.name, Config(Path(os.devnull)), None, tmp_path)
+    known = target_past(target.name, Config(Path(os.devnull)), None, tmp_path)
     app = QmonApp(recorded, recorded.fold, recorder=recorder, known=known, plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
@@ -46,7 +46,7 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
             app.selected = "status"
             await press(driver, "5", "v")
             screen = history(driver)
-            assert "depth 0 at " in "\n".join(screen.query_one("#usual", Lines).written)
+            assert "depth 0 at " in "\n".join(screen.query_one("#usual", Lines).plain_lines)
             assert screen.past is not None and screen.past.queues == ("fifo", "mails", "orders", "status")
             assert any(step is not None for step in screen.past.steps["ready"])
             app.selected = "mails"
@@ -55,4 +55,4 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
     finally:
         poller.close()
         recorder.close()
-    assert of_target(target.name, Config(Path(os.devnull)), None, None).archive is None
+    assert target_past(target.name, Config(Path(os.devnull)), None, None).archive is None

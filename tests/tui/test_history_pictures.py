@@ -43,7 +43,7 @@ class Past:
             for _ in range(3):
                 await pilot.pause()
             screen = self.app.screen
-            while isinstance(screen, HistoryScreen) and (screen.reading or screen.past is None):
+            while isinstance(screen, HistoryScreen) and (screen.is_reading or screen.past is None):
                 await pilot.pause(0.02)
         for _ in range(3):
             await pilot.pause()

@@ -14,11 +14,11 @@ import pytest
 
 from qmon.model.figure import Severity, Verdict
 from qmon.recording.history.archive import RecordingArchive, live_archive
-from qmon.recording.history.baselines import FILE
-from qmon.recording.read.paths import segments
-from qmon.tui.history.panel import place_of
+from qmon.recording.history.baselines import FILE_NAME
+from qmon.recording.read.paths import list_segments
+from qmon.tui.history.panel import step_index
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.plots.ranges import LEFT
+from qmon.tui.plots.ranges import SCALE_CELLS
 from qmon.tui.widgets.plot_panel import PlotPanel
 from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard
@@ -120,7 +120,7 @@ async def test_an_empty_range_says_where_the_recording_is(day: Path) -> None:
 
 async def test_what_is_damaged_is_said_and_the_rest_is_drawn(day: Path, tmp_path: Path) -> None:
     shutil.copytree(day, tmp_path / "copy")
-    broken = segments(tmp_path / "copy")[5]
+    broken = list_segments(tmp_path / "copy")[5]
     data = bytearray(broken.read_bytes())
     data[200:600] = b"\x00" * 400
     broken.write_bytes(bytes(data))
@@ -142,9 +142,9 @@ async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Pat
     usual(tmp_path / "few", weeks=3)
     async with shown(tmp_path / "few", hours=0.5) as d:
         assert "no band: fewer than 4 weeks of these hours" in d.lines("usual") and "▒" not in d.lines("usual")
-    (tmp_path / "few" / FILE).write_text("{")
+    (tmp_path / "few" / FILE_NAME).write_text("{")
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert f"no band: {FILE}: is damaged" in d.lines("usual")
+        assert f"no band: {FILE_NAME}: is damaged" in d.lines("usual")
 
 
 @asynccontextmanager
@@ -160,7 +160,9 @@ async def remembered(minutes: int = 60, **options: Any) -> AsyncIterator[Driver]
             ready = 100.0 + sequence
             stuck = Verdict("stuck_in_progress", "7 in progress", Severity.CRITICAL, SAMPLED_AT + 10.0 * sequence)
             verdict = stuck if 60 <= sequence < 90 else Verdict("healthy", "")
-            memory.add(view([queue("mails", ready=ready, verdict=verdict)], sequence=sequence, at=10.0 * sequence))
+            memory.record_view(
+                view([queue("mails", ready=ready, verdict=verdict)], sequence=sequence, at=10.0 * sequence)
+            )
         await d.give(view([queue("mails", ready=ready)], sequence=sequence, at=10.0 * sequence))
         yield d
 
@@ -171,14 +173,14 @@ async def test_what_was_ten_minutes_ago_is_seen_after_one_key_without_a_recordin
         screen = await read(d)
         past = screen.past
         assert past is not None
-        assert screen.range.name == "1 h" and past.until_at - past.since_at == pytest.approx(3_600.0)
+        assert screen.range.span_name == "1 h" and past.until_at - past.since_at == pytest.approx(3_600.0)
         known = [step for step in past.steps["ready"] if step is not None]
         assert len(known) >= len(past.steps["ready"]) - 1, "an hour without a hole"
-        ago = past.steps["ready"][place_of(past, past.until_at - 600)]
+        ago = past.steps["ready"][step_index(past, past.until_at - 600)]
         assert ago is not None
         assert ago.mean == pytest.approx(100 + 65 * 6 - 60, abs=6)
-        assert "stuck in progress: 7 in progress" in screen.found[0].words
-        assert screen.found[0].until_at - screen.found[0].at == pytest.approx(290.0, abs=11)
+        assert "stuck in progress: 7 in progress" in screen.plot_events[0].words
+        assert screen.plot_events[0].until_at - screen.plot_events[0].at == pytest.approx(290.0, abs=11)
 
 
 async def test_the_cursor_tells_the_figures_of_a_moment_and_goes_on_into_earlier_ranges() -> None:
@@ -213,13 +215,13 @@ async def test_a_range_is_marked_by_keys_and_by_the_mouse() -> None:
         assert screen.marked_at is None
         assert screen.range.span_s == pytest.approx(10 * step_s)
         await press(d, "w")
-        assert screen.range.name in ("15 m", "1 h")
+        assert screen.range.span_name in ("15 m", "1 h")
         await press(d, "G", "w")
         plot = screen.query_one("#past", PlotPanel)
         since_at, step_s = screen.past.since_at, screen.past.step_s  # type: ignore[union-attr]
-        await d.pilot.mouse_down(plot, offset=(LEFT + 1 + 20, 5))
-        await d.pilot.hover(plot, offset=(LEFT + 1 + 39, 5))
-        await d.pilot.mouse_up(plot, offset=(LEFT + 1 + 39, 5))
+        await d.pilot.mouse_down(plot, offset=(SCALE_CELLS + 1 + 20, 5))
+        await d.pilot.hover(plot, offset=(SCALE_CELLS + 1 + 39, 5))
+        await d.pilot.mouse_up(plot, offset=(SCALE_CELLS + 1 + 39, 5))
         await read(d)
         assert screen.range.span_s == pytest.approx(20 * step_s)
         assert screen.past.since_at == pytest.approx(since_at + 20 * step_s, abs=1.0)  # type: ignore[union-attr]
@@ -234,9 +236,9 @@ async def test_where_the_memory_ends_it_says_how_to_keep_more() -> None:
         await d.press("5")
         await read(d)
         screen = await press(d, "w", "w", "w")
-        screen.range.show(BEGIN - 9_000, BEGIN - 8_000)
+        screen.range.show_between(BEGIN - 9_000, BEGIN - 8_000)
         await press(d, "left")
-        screen._read()
+        screen._read_range()
         await read(d)
         assert "`qmon connect orders-prod --record DIR` keeps more" in d.lines("past").replace("\n  ", " ")
         await d.pilot.press("enter")
@@ -286,7 +288,7 @@ async def test_a_slow_disk_holds_up_nothing_and_escape_stops_reading(tmp_path: P
 
     def paths() -> list[Path]:
         disk.wait()
-        return segments(tmp_path)
+        return list_segments(tmp_path)
 
     try:
         async with dashboard(known=KnownPast(RecordingArchive(paths, ZONE, clock=lambda: BEGIN + HOUR))) as d:

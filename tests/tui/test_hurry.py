@@ -12,7 +12,7 @@ import pytest
 from textual import events
 
 from qmon.tui.message.screen import MessageScreen
-from qmon.tui.widgets.dialog import Dialog, leave
+from qmon.tui.widgets.dialog import Dialog, leave_screen
 from tests.recording.days import written
 from tests.tui import histories
 from tests.tui.driving import Driver, dashboard
@@ -85,8 +85,8 @@ async def test_a_message_is_left_once() -> None:
         await press_at_once(d, "escape", "escape", "escape")
         assert not isinstance(d.app.screen, MessageScreen)
         before = d.app.screen
-        leave(screen)
-        leave(before)
+        leave_screen(screen)
+        leave_screen(before)
         await d.settle()
         assert d.app.screen is before
 

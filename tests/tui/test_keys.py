@@ -22,7 +22,7 @@ from tests.tui.scripted import Scripted, view
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
     "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
-    "message": [*keys.MESSAGE, *(key for key in keys.plain(keys.APP) if key.id != "poll-now"), *keys.PAGER],
+    "message": [*keys.MESSAGE, *(key for key in keys.bindings_in(keys.APP) if key.id != "poll-now"), *keys.PAGER],
     "waits": [*keys.APP, *keys.WAITS, *keys.GRID],
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],
     "history": [*keys.APP, *keys.HISTORY],
@@ -33,14 +33,14 @@ SCREENS = {
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_no_key_means_two_things(screen: str) -> None:
-    pressed = [key for b in keys.plain(SCREENS[screen]) for key in b.key.split(",")]
+    pressed = [key for b in keys.bindings_in(SCREENS[screen]) for key in b.key.split(",")]
     assert len(pressed) == len(set(pressed))
 
 
 def test_a_key_means_the_same_on_every_screen() -> None:
     meaning: dict[str, str] = {}
     for bindings in SCREENS.values():
-        for binding in keys.plain(bindings):
+        for binding in keys.bindings_in(bindings):
             for key in binding.key.split(","):
                 assert meaning.setdefault(key, binding.action) == binding.action
 
@@ -102,8 +102,8 @@ async def test_the_palette_lists_every_action_with_its_key() -> None:
         await d.give()
         await d.press("colon")
         assert isinstance(d.app.screen, Palette)
-        listed = set(d.grid.keys)
-        expected = {b.id for b in keys.plain([*keys.APP, *keys.OVERVIEW, *keys.GRID])} - {"palette"}
+        listed = set(d.grid.row_keys)
+        expected = {b.id for b in keys.bindings_in([*keys.APP, *keys.OVERVIEW, *keys.GRID])} - {"palette"}
         assert listed == expected
         assert "Poll less often" in d.text()
 
@@ -139,8 +139,8 @@ async def test_the_palette_offers_only_what_works_here() -> None:
     async with dashboard() as d:
         await d.give()
         await d.press("enter", "colon")
-        assert "find-next" not in d.grid.keys
-        assert "only-stuck" in d.grid.keys
+        assert "find-next" not in d.grid.row_keys
+        assert "only-stuck" in d.grid.row_keys
 
 
 async def test_the_help_names_every_key_and_every_sign() -> None:
@@ -165,7 +165,7 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
         assert "r requeues those of dead owners" in " ".join(d.text().split())
     given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
     untold = replace(given, gap=Figure.unknown(Reason.IDS_NOT_NUMBERS.format(type="uuid")))
-    told = ["".join(t for t, _ in line) for line in help_lines(70, topics.of_queue(untold))]
+    told = ["".join(t for t, _ in line) for line in help_lines(70, topics.queue_topics(untold))]
     assert (
         told.index("stuck in progress") < told.index(Reason.IDS_NOT_NUMBERS.format(type="uuid")) < told.index("SYMBOLS")
     )
@@ -175,12 +175,12 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
 async def test_the_help_explains_the_chosen_column_first() -> None:
     async with dashboard() as d:
         await d.give()
-        column = 1 + d.grid.titles.index("OLDEST")
+        column = 1 + d.grid.visible_titles.index("OLDEST")
         await d.press(*["right"] * column, "question_mark")
         told = " ".join(d.lines("help-lines").split())
         assert f"OLDEST of {d.app.selected}" in told
         assert QUEUE_FIGURES[5].about in told
-        assert manual.paragraph("oldest")[:60] in told
+        assert manual.explanation_text("oldest")[:60] in told
         await d.press("escape", "right", "left", *["left"] * column, "question_mark")
         assert "OLDEST of" not in d.lines("help-lines"), "left of the first column none is chosen"
 
@@ -193,7 +193,7 @@ async def test_the_help_says_why_the_figure_in_the_chosen_column_is_unknown() ->
     async with dashboard((200, 50)) as d:
         await d.give(replace(given, queues=tuple(untold if each is first else each for each in given.queues)))
         d.grid.select(first.name)
-        await d.press(*["right"] * (1 + d.grid.titles.index("GAP")), "question_mark")
+        await d.press(*["right"] * (1 + d.grid.visible_titles.index("GAP")), "question_mark")
         told = d.lines("help-lines").partition("stuck in progress")[0]
         assert reason in told
 
@@ -206,7 +206,7 @@ async def test_the_help_explains_every_known_figure_of_the_queue_screen() -> Non
         assert shown is not None
         queue = shown.queue(d.app.selected or "")
         assert queue is not None
-        [told] = topics.of_figures(queue)
+        [told] = topics.queue_figure_topics(queue)
         assert {topic.name.rpartition(" ")[0] for topic in told.topics} >= {"ready", "push rate", "pop rate"}
         assert all(len(topic.text) > 60 for topic in told.topics), "each has its section in the manual"
         await d.press("question_mark")
@@ -215,8 +215,8 @@ async def test_the_help_explains_every_known_figure_of_the_queue_screen() -> Non
 
 def test_every_figure_has_its_section_in_the_manual() -> None:
     for each in QUEUE_FIGURES:
-        assert manual.paragraph(each.words), each.words
-        assert topics.of_figure(each.field), each.field
+        assert manual.explanation_text(each.words), each.words
+        assert topics.figure_topics(each.field), each.field
 
 
 async def test_figures_go_on_below_a_modal() -> None:

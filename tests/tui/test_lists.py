@@ -12,11 +12,11 @@ from qmon.model.budget import Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import StateColumn
 from qmon.model.reasons import Reason
-from qmon.model.samples.listing import PAGE, Listing, PageSample, Place
+from qmon.model.samples.listing import PAGE_SIZE, Listing, PageSample, Place
 from qmon.model.samples.polled import MessageSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, View
-from qmon.tui import redacted
+from qmon.tui import redacting_fold
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import part, queue, snapshot, view
 from tests.tui.test_pictures import SIZES, Compare, Shot
@@ -79,22 +79,22 @@ async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
         assert d.lines("rows-heading").startswith("── dead messages ──")
         assert "the rows come with the next poll" in d.text()
         following = Place("9120410", "9120410")
-        await d.give(answer(Listing("dead"), dead(PAGE), following))
+        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), following))
         assert d.lines("rows-heading").startswith("── dead messages  100 of 12,431, page 1 · by `queue_id` ──")
-        assert d.grid.keys[:2] == (str(FIRST), str(FIRST + 1))
+        assert d.grid.row_keys[:2] == (str(FIRST), str(FIRST + 1))
         await d.press("full_stop")
         assert focus(d) == Listing("dead", following)
-        assert d.grid.keys == ()
-        await d.give(answer(Listing("dead", following), dead(31, FIRST + PAGE)))
+        assert d.grid.row_keys == ()
+        await d.give(answer(Listing("dead", following), dead(31, FIRST + PAGE_SIZE)))
         assert d.lines("rows-heading").startswith(
             "── dead messages  101–131 of 12,431, page 2, the last · by `queue_id` ──"
         )
-        assert d.grid.cursor == str(FIRST + PAGE)
+        assert d.grid.cursor == str(FIRST + PAGE_SIZE)
         await d.press("full_stop")
         assert "this is the last page" in d.said()
         await d.press("comma")
         assert focus(d) == Listing("dead")
-        await d.give(answer(Listing("dead"), dead(PAGE), following))
+        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), following))
         await d.press("comma")
         assert "this is the first page" in d.said()
 
@@ -106,25 +106,25 @@ async def test_a_list_has_a_column_of_errors_while_a_message_has_one_and_there_i
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
         await d.give(answer(listing, listed))
-        assert "ERROR" not in d.grid.titles
+        assert "ERROR" not in d.grid.visible_titles
         await d.give(answer(listing, failed))
-        assert d.grid.titles[-1] == "ERROR"
+        assert d.grid.visible_titles[-1] == "ERROR"
         assert "timeout ␛[31m after 30s" in d.text()
         await d.press("slash", *"after")
-        assert d.grid.keys == (failed[3].id,)
+        assert d.grid.row_keys == (failed[3].id,)
         await d.press("escape")
         await d.give(answer(listing, listed))
-        assert d.grid.titles[-1] == "PAYLOAD"
+        assert d.grid.visible_titles[-1] == "PAYLOAD"
     async with dashboard((80, 24)) as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
         await d.give(answer(listing, failed))
-        assert {"PAYLOAD", "STATE"} <= set(d.grid.titles)
-        assert "ERROR" not in d.grid.titles
+        assert {"PAYLOAD", "STATE"} <= set(d.grid.visible_titles)
+        assert "ERROR" not in d.grid.visible_titles
 
 
 def test_errors_are_covered_before_any_screen_has_them() -> None:
     failed = replace(dead(1)[0], error="card 4111-1111 refused")
-    fold = redacted(
+    fold = redacting_fold(
         lambda _: answer(Listing("dead"), (failed, *dead(1))), lambda text: text.replace("4111-1111", "•••")
     )
     (shown,) = fold(snapshot(1)).queues
@@ -135,12 +135,12 @@ async def test_page_down_on_the_last_row_is_the_next_page_and_page_up_on_the_fir
     async with dashboard() as d:
         await opened(d, "ready")
         following = Place("7", "7")
-        await d.give(answer(Listing("ready"), dead(PAGE), following))
+        await d.give(answer(Listing("ready"), dead(PAGE_SIZE), following))
         await d.press("end")
         assert focus(d) == Listing("ready")
         await d.press("pagedown")
         assert focus(d) == Listing("ready", following)
-        await d.give(answer(Listing("ready", following), dead(PAGE, FIRST + PAGE)))
+        await d.give(answer(Listing("ready", following), dead(PAGE_SIZE, FIRST + PAGE_SIZE)))
         await d.press("pageup")
         assert focus(d) == Listing("ready")
         await d.press("escape")
@@ -152,23 +152,23 @@ async def test_page_down_on_the_last_row_is_the_next_page_and_page_up_on_the_fir
 async def test_columns_sort_the_page_and_the_heading_says_so() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), dead(PAGE), Place("7", "7")))
+        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), Place("7", "7")))
         assert "▾" not in d.text()
         await d.press("s")
         assert "this page sorted by age" in d.lines("rows-heading")
         await d.press("S")
-        assert d.grid.keys[0] == str(FIRST + PAGE - 1)
+        assert d.grid.row_keys[0] == str(FIRST + PAGE_SIZE - 1)
         await d.press(*"ssss")
         assert "this page sorted by attempts" in d.lines("rows-heading")
         await d.press("s")
         assert "sorted" not in d.lines("rows-heading")
-        assert d.grid.keys[0] == str(FIRST)
+        assert d.grid.row_keys[0] == str(FIRST)
 
 
 async def test_the_order_of_the_whole_list_is_turned_around() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
-        await d.give(answer(Listing("dead"), dead(PAGE), Place("7", "7")))
+        await d.give(answer(Listing("dead"), dead(PAGE_SIZE), Place("7", "7")))
         await d.press("full_stop", "S")
         assert focus(d) == Listing("dead", None, descending=True)
         await d.give(answer(Listing("dead", None, descending=True), dead(9)))
@@ -197,10 +197,10 @@ async def test_a_list_that_is_read_less_often_than_its_queue_stays() -> None:
         await d.give(answer(Listing("ready"), dead(3), Place("7", "7")))
         given = invoices(messages=None, throttled=(Throttled("invoices", "messages_page", 8.0, 2.0, 4.0),))
         await d.give(view([given]))
-        assert list(d.grid.keys) == [each.id for each in dead(3)]
+        assert list(d.grid.row_keys) == [each.id for each in dead(3)]
         await d.press("full_stop")
         assert focus(d) == Listing("ready", Place("7", "7"))
-        assert list(d.grid.keys) == []
+        assert list(d.grid.row_keys) == []
 
 
 async def test_a_page_that_cannot_be_read_says_why() -> None:
@@ -263,7 +263,7 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         page = PageSample(listing, order="message_id", looked=2_000, every=True, next=following)
         held = tuple(MessageSample(str(n), "in_progress", 2.0, None, None, f"m{n}") for n in (4_000, 3_998))
         await d.give(view([replace(ring, messages=held, page=page)]))
-        assert d.grid.keys == ("4000", "3998")
+        assert d.grid.row_keys == ("4000", "3998")
         assert "no index leads to them: 2,000 rows by `message_id` looked at, the greatest first" in d.text()
         await d.press("space", "down", "space")
         assert d.app.screen.chosen().ids == ("3998", "4000")  # type: ignore[attr-defined]
@@ -299,7 +299,7 @@ def test_a_page_of_dead_messages(snap_compare: Compare, size: tuple[int, int]) -
 
     async def ready(pilot: Pilot[None]) -> None:
         await shot.ready(pilot)
-        given = answer(Listing("dead"), dead(PAGE), Place("7", "7"))
+        given = answer(Listing("dead"), dead(PAGE_SIZE), Place("7", "7"))
         shot.source.give(replace(given, sequence=given.sequence + 1))
         for _ in range(3):
             await pilot.pause()

@@ -24,7 +24,7 @@ def heading(d: Real) -> str:
 def keys(d: Real) -> tuple[str, ...]:
     """The ids that are listed."""
     screen = d.app.screen
-    return screen.grid.keys if isinstance(screen, QueueScreen) else ()
+    return screen.grid.row_keys if isinstance(screen, QueueScreen) else ()
 
 
 async def test_dead_messages_are_paged_opened_and_put_back(database: str, tmp_path: Path) -> None:

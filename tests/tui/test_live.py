@@ -33,12 +33,12 @@ def own_server() -> Iterator[EmbeddedServer]:
 
 def header(app: QmonApp) -> str:
     """What the header says."""
-    return "\n".join(app.screen.query_one("#header", Lines).written)
+    return "\n".join(app.screen.query_one("#header", Lines).plain_lines)
 
 
 def oldest_on_screen(app: QmonApp) -> float:
     """The greatest age in seconds that any panel shows; a plot has times of its own."""
-    written = "\n".join("\n".join(lines.written) for lines in app.screen.query(Lines) if lines.id != "plot")
+    written = "\n".join("\n".join(lines.plain_lines) for lines in app.screen.query(Lines) if lines.id != "plot")
     return max(float(age) for age in re.findall(r"(\d+(?:\.\d+)?) s ago", written))
 
 
@@ -62,7 +62,7 @@ async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> No
         await pilot.pause(0.5)
         assert "● live" not in header(app)
         ages.append(oldest_on_screen(app))
-    assert server.running
+    assert server.is_running
     assert ages == sorted(ages)
     assert ages[-1] > ages[0] + 5
 
@@ -73,7 +73,7 @@ async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServe
     history, views = TargetHistory(), list[View]()
 
     def fold(snapshot: object) -> View:
-        views.append(history.add(snapshot))  # type: ignore[arg-type]
+        views.append(history.record_snapshot(snapshot))  # type: ignore[arg-type]
         return views[-1]
 
     app = QmonApp(poller, fold, plain=False)

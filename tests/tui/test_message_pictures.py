@@ -33,7 +33,7 @@ def picture(snap_compare: Compare, size: tuple[int, int], message: Message | Non
             for _ in range(3):
                 await pilot.pause()
             await pilot.press(key)
-        while "reading the message" in "".join(app.screen.query_one("#payload", Pager).written):
+        while "reading the message" in "".join(app.screen.query_one("#payload", Pager).plain_rows):
             await pilot.pause(0.02)
         for _ in range(3):
             await pilot.pause()

@@ -56,7 +56,7 @@ async def shown(d: Driver, size: tuple[int, int] | None = None) -> MessageScreen
 
 def pager(d: Driver, name: str = "payload") -> list[str]:
     """What a side shows."""
-    return d.app.screen.query_one(f"#{name}", Pager).written
+    return d.app.screen.query_one(f"#{name}", Pager).plain_rows
 
 
 async def test_the_whole_payload_is_one_key_away() -> None:

@@ -22,7 +22,7 @@ from tests.tui.scripted import NASTY, queue, target, twelve, view
 async def test_the_worst_verdict_is_first_and_its_proof_is_told() -> None:
     async with dashboard() as d:
         await d.give()
-        assert d.grid.keys[:4] == ("invoices", "mails", "orders", "payroll")
+        assert d.grid.row_keys[:4] == ("invoices", "mails", "orders", "payroll")
         assert d.lines("why").startswith("  why: invoices stuck in progress for 9 m 05 s: 7 in progress")
         assert "■ stuck in progress" in d.text()
 
@@ -114,14 +114,14 @@ async def test_s_goes_through_the_columns_and_shows_which() -> None:
         await d.give()
         await d.press("s")
         assert "QUEUE▴" in d.text()
-        assert d.grid.keys[0] == '"; drop table x; --'
+        assert d.grid.row_keys[0] == '"; drop table x; --'
         await d.press("s")
         assert "READY▾" in d.text()
-        assert d.grid.keys[0] == "exports"
-        assert d.grid.keys[-1] == "payroll"  # without a value: last, whichever way
+        assert d.grid.row_keys[0] == "exports"
+        assert d.grid.row_keys[-1] == "payroll"  # without a value: last, whichever way
         await d.press("S")
         assert "READY▴" in d.text()
-        assert d.grid.keys[-1] == "payroll"
+        assert d.grid.row_keys[-1] == "payroll"
 
 
 async def test_the_cursor_stays_on_its_queue_when_the_order_changes() -> None:
@@ -155,7 +155,7 @@ async def test_the_cursor_goes_to_the_neighbour_when_its_queue_is_gone() -> None
         await d.give(view([q for q in twelve() if q.name != "mails"], sequence=8, at=1))
         assert d.grid.cursor == "orders"
         await d.give(view([], sequence=9, at=2))
-        assert d.grid.keys == ()
+        assert d.grid.row_keys == ()
         assert "no queue is known" in d.text()
 
 
@@ -165,12 +165,12 @@ async def test_filter(typed: str, left: set[str] | None) -> None:
         await d.give()
         await d.press("slash", *("exclamation_mark" if c == "!" else c for c in typed))
         expected = left or {q.name for q in twelve() if q.verdict.code != "healthy"}
-        assert set(d.grid.keys) == expected
+        assert set(d.grid.row_keys) == expected
         await d.press("enter")
-        assert set(d.grid.keys) == expected
+        assert set(d.grid.row_keys) == expected
         assert f"queues  {len(expected)} of 12" in d.lines("queues-heading")
         await d.press("escape")
-        assert len(d.grid.keys) == 12
+        assert len(d.grid.row_keys) == 12
 
 
 async def test_keys_typed_into_the_filter_do_nothing_else() -> None:
@@ -181,14 +181,14 @@ async def test_keys_typed_into_the_filter_do_nothing_else() -> None:
         assert not d.app.shown.frozen
         assert "filter: qz1" in d.text()
         await d.press("escape")
-        assert len(d.grid.keys) == 12
+        assert len(d.grid.row_keys) == 12
 
 
 async def test_a_filter_that_nothing_matches_says_so() -> None:
     async with dashboard() as d:
         await d.give()
         await d.press("slash", "x", "y", "z", "enter")
-        assert d.grid.keys == ()
+        assert d.grid.row_keys == ()
         assert "no queue matches xyz" in d.text()
 
 
@@ -260,7 +260,7 @@ async def test_nasty_names_are_shown_and_not_obeyed() -> None:
         assert '"; drop table x; --' in d.text()
         assert "請求書キュー 🎉" in d.text()
         assert "\x1b" not in d.text()
-        keys = d.grid.keys
+        keys = d.grid.row_keys
         for _ in range(keys.index(NASTY)):
             await d.press("down")
         await d.press("enter")
@@ -337,12 +337,12 @@ async def test_every_size_is_survived_with_a_view_and_without(size: tuple[int, i
 async def test_growing_the_terminal_brings_columns_back() -> None:
     async with dashboard((80, 24)) as d:
         await d.give()
-        assert "VERDICT" in d.grid.titles
-        assert "GAP" not in d.grid.titles
+        assert "VERDICT" in d.grid.visible_titles
+        assert "GAP" not in d.grid.visible_titles
         await d.resize(200, 50)
-        assert {"GAP", "DESIGN", "BECAUSE", "DEPTH"} < set(d.grid.titles)
+        assert {"GAP", "DESIGN", "BECAUSE", "DEPTH"} < set(d.grid.visible_titles)
         await d.resize(80, 24)
-        assert "GAP" not in d.grid.titles
+        assert "GAP" not in d.grid.visible_titles
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
@@ -364,12 +364,12 @@ async def test_trouble_outside_of_the_queues_is_told_at_every_size(size: tuple[i
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_tables_that_may_be_queues_are_told_at_every_size(size: tuple[int, int]) -> None:
     async with dashboard(size) as d:
-        d.app.unwritten = ""
+        d.app.unwritable_reason = ""
         await d.give(view([queue("one")]))
         assert "W:" not in d.text()
-        d.app.maybe_queues = frozenset({TableName("demo", "one_queue"), TableName("shop", "parcels")})
+        d.app.candidate_tables = frozenset({TableName("demo", "one_queue"), TableName("shop", "parcels")})
         await d.wait(1.0)
         assert "W: 1 more table may be a queue" in d.text()
-        d.app.unwritten = "a replay"
+        d.app.unwritable_reason = "a replay"
         await d.wait(2.0)
         assert "W:" not in d.text()

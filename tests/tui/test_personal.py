@@ -37,7 +37,7 @@ async def test_a_theme_is_chosen_from_all_and_remembered(place: Path) -> None:
     async with dashboard(preferences=Preferences(place)) as d:
         await d.give()
         await d.press("T")
-        assert d.grid.keys == tuple(f"theme:{name}" for name in NAMES)
+        assert d.grid.row_keys == tuple(f"theme:{name}" for name in NAMES)
         await d.press(*"nord", "enter")
         assert d.app.theme == "nord"
         await d.press("T", "escape")
@@ -69,7 +69,7 @@ async def test_the_interval_is_remembered_for_the_target(place: Path) -> None:
     async with dashboard(preferences=given) as d:
         await d.give()
         await d.press("minus", "minus")
-        assert Preferences(place).of(d.app.shown.target).interval_s == 5.0
+        assert Preferences(place).target_preferences(d.app.shown.target).interval_s == 5.0
 
 
 async def test_plots_are_hidden_and_stay_so(place: Path) -> None:
@@ -92,45 +92,45 @@ async def test_plots_are_hidden_and_stay_so(place: Path) -> None:
 async def test_columns_are_chosen_ordered_and_remembered(place: Path) -> None:
     async with dashboard((200, 50), preferences=Preferences(place)) as d:
         await d.give()
-        name, usual = d.grid.cursor, d.grid.titles
+        name, usual = d.grid.cursor, d.grid.visible_titles
         await d.press("C")
         assert isinstance(d.app.screen, ChoosingDialog)
         await d.press("space")
         assert "the queue stays" in d.said()
         await d.press("down", "space")
-        assert "DESIGN" not in overview_of(d).titles
+        assert "DESIGN" not in overview_of(d).visible_titles
         d.grid.select("fill")
         await d.press("space")
-        assert overview_of(d).titles[-1] == "FILL"
+        assert overview_of(d).visible_titles[-1] == "FILL"
         await d.press("space")
-        assert "FILL" not in overview_of(d).titles
+        assert "FILL" not in overview_of(d).visible_titles
         d.grid.select("dead")
         await d.press("space", *["less_than_sign"] * 30, "greater_than_sign", "escape")
-        assert d.grid.titles[:2] == ("QUEUE", "DEAD")
+        assert d.grid.visible_titles[:2] == ("QUEUE", "DEAD")
         assert d.grid.cursor == name
-        shown = d.grid.titles
+        shown = d.grid.visible_titles
     async with dashboard((200, 50), preferences=Preferences(place)) as d:
         await d.give()
-        assert d.grid.titles == shown
-        row = d.grid.row
+        assert d.grid.visible_titles == shown
+        row = d.grid.cursor_row
         assert row is not None
         assert row.cells[0][0] == row.name == name
         assert row.cells[1][0] == "0"
         await d.press("C", "d", "escape")
-        assert d.grid.titles == usual
-    assert Preferences(place).of("orders-prod").columns == ()
+        assert d.grid.visible_titles == usual
+    assert Preferences(place).target_preferences("orders-prod").columns == ()
 
 
 async def test_the_queue_has_its_name_wherever_its_column_is(place: Path) -> None:
     given = Preferences(place)
-    given.change("orders-prod", lambda of: replace(of, columns=("ready", "queue", "nothing such")))
+    given.change_target("orders-prod", lambda of: replace(of, columns=("ready", "queue", "nothing such")))
     async with dashboard(preferences=given) as d:
         await d.give()
-        assert d.grid.titles == ("READY", "QUEUE")
+        assert d.grid.visible_titles == ("READY", "QUEUE")
         await d.press("down", "y")
         assert d.app.clipboard == d.grid.cursor
         await d.press("s")
-        assert Preferences(place).of("orders-prod").sort == ("queue", False)
+        assert Preferences(place).target_preferences("orders-prod").sort == ("queue", False)
         await d.press("S")
     async with dashboard(preferences=Preferences(place)) as d:
         await d.give()
@@ -141,25 +141,25 @@ async def test_a_view_is_saved_by_name_and_used_again(place: Path) -> None:
     async with dashboard(preferences=Preferences(place)) as d:
         await d.give()
         await d.press("slash", *"mail", "enter", "s", "C", "down", "space", "w", *"at night", "enter")
-        saved = Preferences(place).of("orders-prod").views["at night"]
+        saved = Preferences(place).target_preferences("orders-prod").views["at night"]
         assert (saved.filter, saved.sort) == ("mail", ("queue", False))
         assert "design" not in saved.columns
         await d.press("d", "escape", "escape")
-        assert len(d.grid.keys) == 12
+        assert len(d.grid.row_keys) == 12
         await d.press("colon", *"at night", "enter")
-        assert d.grid.keys == ("mails",)
+        assert d.grid.row_keys == ("mails",)
         assert "QUEUE▴" in d.text()
         await d.press("escape", "C", "end", "enter")
-        assert d.grid.keys == ("mails",)
+        assert d.grid.row_keys == ("mails",)
         await d.press("C", "end", "x", "escape")
-    assert Preferences(place).of("orders-prod").views == {}
+    assert Preferences(place).target_preferences("orders-prod").views == {}
 
 
 async def test_a_name_that_is_left_saves_nothing() -> None:
     async with dashboard() as d:
         await d.give()
         await d.press("C", "w", *"night", "escape", "w", "enter", "w", *"x <", "enter", "escape")
-        assert set(d.app.preferences.of("orders-prod").views) == {"x <"}
+        assert set(d.app.preferences.target_preferences("orders-prod").views) == {"x <"}
 
 
 def overview_of(d: Driver) -> Grid:

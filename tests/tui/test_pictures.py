@@ -162,6 +162,6 @@ def test_overview_with_tables_to_keep_and_a_server_in_trouble(snap_compare: Comp
     server = target(sessions_used=37, sessions_limit=40, outside=said)
     guessed = tuple(replace(each, layout=replace(each.layout, source=LayoutSource.DISCOVERY)) for each in twelve())
     shot = Shot(found=view(guessed, server=server))
-    shot.app.unwritten = ""
-    shot.app.maybe_queues = frozenset({TableName("shop", "parcels"), TableName("shop", "letters")})
+    shot.app.unwritable_reason = ""
+    shot.app.candidate_tables = frozenset({TableName("shop", "parcels"), TableName("shop", "letters")})
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.rates.series import Point
-from qmon.model.text import abbreviated, sparkline
-from qmon.tui.plots.glyphs import BLANK, columns, trace
-from qmon.tui.plots.series import highest, round_up, sample, window
-from qmon.tui.plots.sparks import marked, sparks
-from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput
+from qmon.model.text import short_count, sparkline
+from qmon.tui.plots.glyphs import BLANK, bar_rows, trace_line
+from qmon.tui.plots.series import highest_value, plot_window_s, round_up, sample_reading
+from qmon.tui.plots.sparks import sparkline_text, sparkline_values
+from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput_lines
 from qmon.tui.spans import Line, line_width
 from tests.tui.scripted import history
 
@@ -28,12 +28,12 @@ def test_a_sparkline_goes_from_zero_to_its_top() -> None:
 
 
 def test_bars_of_several_rows() -> None:
-    assert columns([0, 8, 16], 16, 2) == ["  █", "▁██"]
+    assert bar_rows([0, 8, 16], 16, 2) == ["  █", "▁██"]
 
 
 def test_steps_hold_means_and_silence_is_not_drawn() -> None:
     points = [point(at, at) for at in range(0, 20)] + [point(at, at) for at in range(50, 61)]
-    values = sample(points, "ready", 60, 60.0)
+    values = sample_reading(points, "ready", 60, 60.0)
     assert values[-1] == 60.0
     assert values[40] is None
     assert values[15] == 16.0
@@ -41,21 +41,21 @@ def test_steps_hold_means_and_silence_is_not_drawn() -> None:
 
 def test_points_that_are_far_apart_still_make_a_line() -> None:
     points = [point(at, 7.0) for at in range(0, 61, 5)]
-    assert sample(points, "ready", 120, 60.0).count(None) <= 2
+    assert sample_reading(points, "ready", 120, 60.0).count(None) <= 2
 
 
 def test_unknown_values_leave_a_gap() -> None:
     points = [point(at, None if 20 <= at < 40 else 3.0) for at in range(0, 61)]
-    values = sample(points, "ready", 60, 60.0)
+    values = sample_reading(points, "ready", 60, 60.0)
     assert None in values[22:36]
     assert values[50] == 3.0
 
 
 def test_the_window_grows_with_the_history() -> None:
-    assert window([]) == 30.0
-    assert window(history(1, 1, 1, seconds=58)) == 60.0
-    assert window(history(1, 1, 1, seconds=200)) == 240.0
-    assert window(history(1, 1, 1, seconds=900)) == 600.0
+    assert plot_window_s([]) == 30.0
+    assert plot_window_s(history(1, 1, 1, seconds=58)) == 60.0
+    assert plot_window_s(history(1, 1, 1, seconds=200)) == 240.0
+    assert plot_window_s(history(1, 1, 1, seconds=900)) == 600.0
 
 
 @pytest.mark.parametrize(("value", "top"), [(0, 1), (0.3, 1), (1.2, 1.5), (18.3, 20), (91_204, 100_000), (100, 100)])
@@ -69,9 +69,9 @@ def test_no_value_lies_above_its_axis(value: float) -> None:
 
 
 def test_a_line_is_joined_and_a_dashed_one_has_holes() -> None:
-    cells = trace([0, 4, None, 4], 4, 1)
+    cells = trace_line([0, 4, None, 4], 4, 1)
     assert [chr(BLANK | b) for b in cells[0]] == ["⣀", "⠎", "⠀", "⠉"]
-    solid, dashed = trace([1.0] * 8, 4, 1), trace([1.0] * 8, 4, 1, dashed=True)
+    solid, dashed = trace_line([1.0] * 8, 4, 1), trace_line([1.0] * 8, 4, 1, dashed=True)
     assert all(solid[0])
     assert 0 in dashed[0]
 
@@ -79,7 +79,7 @@ def test_a_line_is_joined_and_a_dashed_one_has_holes() -> None:
 @pytest.mark.parametrize("cells", [40, 77, 120])
 @pytest.mark.parametrize("rows", [3, 8, 21])
 def test_every_line_of_the_plot_is_as_wide_as_the_panel(cells: int, rows: int) -> None:
-    lines = throughput(history(40_112, 91_204, 90_988), cells, rows)
+    lines = throughput_lines(history(40_112, 91_204, 90_988), cells, rows)
     assert len(lines) == rows
     assert {line_width(line) for line in lines} == {cells}
 
@@ -89,7 +89,7 @@ def written(lines: list[Line]) -> list[str]:
 
 
 def test_the_plot_names_its_lines_both_scales_and_its_time() -> None:
-    lines = written(throughput(history(31, 18.3, 22.1), 80, 9))
+    lines = written(throughput_lines(history(31, 18.3, 22.1), 80, 9))
     assert lines[0].startswith("messages/s   ━━ push 18.3   ━━ pop 22.1   ▄▄ depth 31 ")
     assert lines[0].endswith(" depth")
     assert lines[1].lstrip().startswith("30.0 │")
@@ -99,7 +99,7 @@ def test_the_plot_names_its_lines_both_scales_and_its_time() -> None:
 
 
 def test_where_there_is_room_depth_has_a_plot_beside_that_of_push_and_pop() -> None:
-    lines = written(throughput(history(31, 18.3, 22.1), SIDE_BY_SIDE, 9))
+    lines = written(throughput_lines(history(31, 18.3, 22.1), SIDE_BY_SIDE, 9))
     assert {len(line) for line in lines} == {SIDE_BY_SIDE}
     assert lines[8].count("now") == 2
     assert lines[0].count("messages") == 2
@@ -108,12 +108,12 @@ def test_where_there_is_room_depth_has_a_plot_beside_that_of_push_and_pop() -> N
 
 def test_a_column_is_the_average_of_its_time_and_not_noise() -> None:
     noisy = tuple(Point(float(at), 10.0, 5.0 + 5.0 * (at % 2), 7.5, None, None, None) for at in range(600))
-    assert {round(v, 1) for v in sample(noisy, "push_rate", 100, 600.0)[1:-1] if v is not None} == {7.5}
+    assert {round(v, 1) for v in sample_reading(noisy, "push_rate", 100, 600.0)[1:-1] if v is not None} == {7.5}
 
 
 def test_the_area_below_the_depth_reaches_from_its_line_to_the_bottom() -> None:
     flat = tuple(Point(float(at), 5.0, None, None, None, None, None) for at in range(60))
-    body = throughput(flat, 60, 8)[1:-1]
+    body = throughput_lines(flat, 60, 8)[1:-1]
     tones = [{tone for _, tone in line} for line in body]
     assert [("depth" in each, "area" in each) for each in tones] == [
         (False, False),
@@ -126,13 +126,13 @@ def test_the_area_below_the_depth_reaches_from_its_line_to_the_bottom() -> None:
 
 
 def test_sparklines_fill_their_cells_from_the_first_minute_on() -> None:
-    values, top = sparks(history(31, 18.3, 22.1, seconds=50), 12)["ready"]
+    values, top = sparkline_values(history(31, 18.3, 22.1, seconds=50), 12)["ready"]
     assert None not in values[2:]
-    assert marked(values, top).endswith(f" {abbreviated(top)}")
+    assert sparkline_text(values, top).endswith(f" {short_count(top)}")
 
 
 def test_push_and_pop_have_one_scale_and_depth_its_own() -> None:
-    found = sparks(history(31, 18.3, 22.1), 12)
+    found = sparkline_values(history(31, 18.3, 22.1), 12)
     assert found["push_rate"][1] == found["pop_rate"][1] > 22
     assert found["ready"][1] >= 31
 
@@ -142,13 +142,13 @@ def test_push_and_pop_have_one_scale_and_depth_its_own() -> None:
     [(0, "0"), (999.4, "999"), (999.6, "1.0k"), (1_234, "1.2k"), (40_112, "40k"), (5e6, "5.0M"), (512e6, "512M")],
 )
 def test_numbers_in_four_characters(value: float, words: str) -> None:
-    assert abbreviated(value) == words
+    assert short_count(value) == words
 
 
 def test_too_little_room_or_no_history_draws_nothing() -> None:
-    assert throughput((), 80, 10) == []
-    assert throughput(history(1, 1, 1), 30, 10) == []
+    assert throughput_lines((), 80, 10) == []
+    assert throughput_lines(history(1, 1, 1), 30, 10) == []
 
 
 def test_highest_of_nothing_is_zero() -> None:
-    assert highest([None], []) == 0.0
+    assert highest_value([None], []) == 0.0

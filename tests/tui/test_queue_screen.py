@@ -106,14 +106,14 @@ async def test_rows_are_sorted_and_filtered() -> None:
         await opened(d, "invoices")
         await d.press("s")
         assert "ID▴" in d.text()
-        assert list(d.grid.keys) == sorted(d.grid.keys, key=int)
+        assert list(d.grid.row_keys) == sorted(d.grid.row_keys, key=int)
         await d.press("S")
-        assert d.grid.keys[0] == max(d.grid.keys, key=int)
+        assert d.grid.row_keys[0] == max(d.grid.row_keys, key=int)
         await d.press("slash", *"mailer", "enter")
-        assert len(d.grid.keys) == 2
+        assert len(d.grid.row_keys) == 2
         assert "2 of 12" in d.lines("rows-heading")
         await d.press("escape")
-        assert len(d.grid.keys) == 12
+        assert len(d.grid.row_keys) == 12
         await d.press("escape")
         assert d.app.current_mode == "overview"
 
@@ -123,9 +123,9 @@ async def test_only_stuck_messages_are_shown() -> None:
         await opened(d, "invoices")
         await d.press("o")
         assert d.lines("rows-heading").startswith("── stuck messages  9")
-        assert len(d.grid.keys) == 9
+        assert len(d.grid.row_keys) == 9
         await d.press("o")
-        assert len(d.grid.keys) == 12
+        assert len(d.grid.row_keys) == 12
 
 
 async def test_the_rows_of_a_queue_that_deletes_on_pop_are_the_next_to_pop() -> None:
@@ -168,7 +168,7 @@ async def test_new_rows_replace_the_old_ones_and_the_cursor_stays() -> None:
         more = replace(view().queues[1], messages=(*messages(12)[1:], *messages(14)[12:]))
         await d.give(view([more], sequence=8, at=1))
         assert d.grid.cursor == "9120324"
-        assert len(d.grid.keys) == 13
+        assert len(d.grid.row_keys) == 13
 
 
 async def test_a_queue_that_is_gone_says_so_and_comes_back() -> None:

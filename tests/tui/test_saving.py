@@ -65,7 +65,7 @@ async def test_the_filtered_table_is_written_as_it_is_sorted(folder: Path) -> No
         await d.press("slash", *"!invoices", "enter", "s")
         path = await written(d, folder, "tab")
         assert [row["queue"] for row in json.loads(path.read_text("utf-8"))["rows"]] == [
-            clean(key) for key in d.grid.keys
+            clean(key) for key in d.grid.row_keys
         ]
 
 

@@ -26,7 +26,7 @@ def given(scheduled: Figure, dead: Figure, sequence: int = 7) -> View:
 async def test_what_is_0_or_unknown_has_no_column(size: tuple[int, int]) -> None:
     async with dashboard(size) as d:
         await d.give(given(Figure(0.0), Figure.unknown("no index leads to them")))
-        assert not {"SCHED", "DEAD"} & set(d.grid.titles)
+        assert not {"SCHED", "DEAD"} & set(d.grid.visible_titles)
         assert "scheduled" not in d.lines("target")
 
 
@@ -38,22 +38,22 @@ async def test_what_is_not_0_is_shown_and_stays(size: tuple[int, int]) -> None:
         if size[0] == 80:
             assert {"READY", "OLDEST", "VERDICT▾"} <= set(d.text().split())
             return
-        assert {"SCHED", "DEAD"} <= set(d.grid.titles)
+        assert {"SCHED", "DEAD"} <= set(d.grid.visible_titles)
         d.grid.select("later")
         assert cells(d.grid) == ("829", "≥1,000")
         d.grid.select("orders")
         assert cells(d.grid)[0] == "–", "unknown is not 0"
         await d.give(given(Figure(0.0), Figure(0.0), 8))
-        assert {"SCHED", "DEAD"} <= set(d.grid.titles)
+        assert {"SCHED", "DEAD"} <= set(d.grid.visible_titles)
 
 
 async def test_chosen_columns_stay_as_they_are_and_the_line_has_the_rest() -> None:
     async with dashboard((120, 40)) as d:
         await d.give(given(Figure(0.0), Figure(0.0)))
         await d.press("C", "down", "space", "escape")
-        titles = d.grid.titles
+        titles = d.grid.visible_titles
         await d.give(given(Figure(829.0), Figure(0.0), 8))
-        assert d.grid.titles == titles
+        assert d.grid.visible_titles == titles
         assert "scheduled 829" in d.lines("target")
 
 

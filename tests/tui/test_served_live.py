@@ -12,7 +12,7 @@ import pytest
 
 from qmon.model.view import View
 from qmon.monitor.state.target import TargetHistory
-from qmon.stream.address import read_address
+from qmon.stream.address import parse_address
 from qmon.stream.source import ServedSource
 from qmon.tui.app import QmonApp
 from tests.cli.calling import program, surroundings
@@ -47,14 +47,14 @@ class Dashboard:
     """A dashboard's source and its views."""
 
     def __init__(self, listen: str) -> None:
-        address = read_address(f"http://{listen}/", None, "a test")
+        address = parse_address(f"http://{listen}/", None, "a test")
         self.source = ServedSource(address)
         self.history, self.views = TargetHistory(), list[View]()
         self.app = QmonApp(self.source, self.fold, plain=False, served=address.place)
 
     def fold(self, snapshot: object) -> View:
         """Keep each view."""
-        self.views.append(self.history.add(snapshot))  # type: ignore[arg-type]
+        self.views.append(self.history.record_snapshot(snapshot))  # type: ignore[arg-type]
         return self.views[-1]
 
 

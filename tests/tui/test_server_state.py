@@ -73,7 +73,7 @@ def test_a_failover_is_an_event_and_a_verdict_for_a_while() -> None:
     shop.moves_at = 5
     changes, events = VerdictChanges(), list[TimelineEvent]()
     for each in polled(shop=shop)[1]:
-        events += changes.add(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
+        events += changes.record_verdicts(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
     (began,) = (event for event in events if event.about == "failed over")
     assert (began.what, began.cause) == ("began", "SQL9")
     assert began.words == "SQL9 answers for 0.0 s, SQL1 before: counters began anew"

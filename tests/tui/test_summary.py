@@ -9,7 +9,7 @@ from qmon.model.ranking import Ranking
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
 from qmon.monitor.source import Phase
-from qmon.tui.overview.summary import summary
+from qmon.tui.overview.summary import summary_line
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import figure, queue, twelve, view
@@ -32,7 +32,7 @@ def fine(count: int) -> list[QueueView]:
 def said(*queues: QueueView, cells: int = 80, age_s: float | None = None) -> str:
     """The sentence about these queues."""
     given = view(queues)
-    line = summary(given, Ranking().ranked(given), cells, age_s)
+    line = summary_line(given, Ranking().rank_queues(given), cells, age_s)
     assert line_width(line) <= cells
     return "".join(words for words, _ in line)
 
@@ -128,7 +128,7 @@ async def test_rows_keep_their_places_and_the_cursor_its_queue() -> None:
                     at=2.0 * poll,
                 )
             )
-            assert d.grid.keys == ("b", "a", "c")
+            assert d.grid.row_keys == ("b", "a", "c")
         await d.give(view([*calm[:2], queue("c", ready=10, verdict=STUCK)], sequence=40, at=60.0))
-        assert d.grid.keys == ("c", "b", "a")
+        assert d.grid.row_keys == ("c", "b", "a")
         assert d.grid.cursor == "a"

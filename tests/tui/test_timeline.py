@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from qmon.model.alerts.alerts import Alert, AlertEvent, Change
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Kind, Operation, OperationState
+from qmon.model.operations import Operation, OperationKind, OperationState
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from tests.recording.days import BEGIN, usual, written
@@ -32,27 +32,31 @@ def happened(memory: InMemoryHistory) -> None:
 
     def polled(minutes: float, mails: Verdict, orders: Verdict) -> None:
         at(minutes)
-        memory.add(view([queue("mails", verdict=mails), queue("orders", verdict=orders)], at=-60 * minutes))
+        memory.record_view(view([queue("mails", verdict=mails), queue("orders", verdict=orders)], at=-60 * minutes))
 
     at(31)
     memory.begins_at = NOW - 31 * 60
-    memory.changed(SourceState("orders-prod", Phase.LIVE))
+    memory.record_state(SourceState("orders-prod", Phase.LIVE))
     polled(30, FINE, FINE)
     polled(20, STUCK, FINE)
-    memory.alerted(Change(AlertEvent.RAISED, Alert("someone must look", "mails", Severity.CRITICAL, 0.0, STUCK.proof)))
+    memory.record_alert(
+        Change(AlertEvent.RAISED, Alert("someone must look", "mails", Severity.CRITICAL, 0.0, STUCK.proof))
+    )
     polled(15, STUCK, PAUSED)
     polled(9, FINE, PAUSED)
-    memory.alerted(Change(AlertEvent.CLEARED, Alert("someone must look", "mails", Severity.CRITICAL, 0.0, STUCK.proof)))
+    memory.record_alert(
+        Change(AlertEvent.CLEARED, Alert("someone must look", "mails", Severity.CRITICAL, 0.0, STUCK.proof))
+    )
     at(4)
-    memory.changed(SourceState("orders-prod", Phase.LOST, "server closed the connection"))
+    memory.record_state(SourceState("orders-prod", Phase.LOST, "server closed the connection"))
     at(3)
-    memory.changed(SourceState("orders-prod", Phase.LIVE))
+    memory.record_state(SourceState("orders-prod", Phase.LIVE))
     reason = f"worker died {NASTY}"
-    memory.operated(
+    memory.record_operations(
         [
             Operation(
                 "op-1",
-                Kind.REQUEUE,
+                OperationKind.REQUEUE,
                 "mails",
                 OperationState.DONE,
                 "anna@ops-1",
@@ -118,7 +122,9 @@ async def test_one_cause_of_several_queues_is_one_row_with_their_names() -> None
 
         def polled(ago_s: float) -> None:
             memory.clock = lambda: NOW - ago_s
-            memory.add(view([queue(n, verdict=held if ago_s <= since else FINE) for n, since in at.items()], at=-ago_s))
+            memory.record_view(
+                view([queue(n, verdict=held if ago_s <= since else FINE) for n, since in at.items()], at=-ago_s)
+            )
 
         memory.begins_at = NOW - 60
         for ago_s in (40.0, 30.0, 26.0, 5.0):
@@ -126,11 +132,11 @@ async def test_one_cause_of_several_queues_is_one_row_with_their_names() -> None
         memory.clock = lambda: NOW
         await d.give(view([queue(name, verdict=held) for name in at]))
         await d.press("7")
-        assert len(d.grid.keys) == 1
+        assert len(d.grid.row_keys) == 1
         assert "3 queues" in d.text()
         assert "mails, orders, audit: session 61 keeps dead rows" in d.text()
         await d.press("slash", *"audit", "enter")
-        assert len(d.grid.keys) == 1
+        assert len(d.grid.row_keys) == 1
         await d.press("enter")
         assert d.app.selected == "mails"
 
@@ -139,7 +145,7 @@ async def test_it_is_filtered_and_enter_shows_the_history_around_a_moment() -> N
     async with dashboard() as d:
         await on_the_time_line(d)
         await d.press("slash", *"stuck in progress began", "enter")
-        assert len(d.grid.keys) == 1
+        assert len(d.grid.row_keys) == 1
         assert "1 of 9" in d.lines("timeline-heading")
         await d.press("enter")
         screen = await read(d)
@@ -148,7 +154,7 @@ async def test_it_is_filtered_and_enter_shows_the_history_around_a_moment() -> N
         assert screen.past is not None and screen.past.since_at < NOW - 20 * 60 < screen.past.until_at
         assert "stuck in progress" in d.lines("event")
         await d.press("7", "escape")
-        assert len(d.grid.keys) == 9, "the filter is dropped first"
+        assert len(d.grid.row_keys) == 9, "the filter is dropped first"
         await d.press("escape")
         assert d.app.current_mode == "overview"
 
@@ -158,7 +164,7 @@ async def test_a_replay_has_the_events_of_the_recording_and_goes_to_one(tmp_path
     usual(tmp_path)
     async with shown(tmp_path) as d:
         await d.press("7")
-        await d.until(lambda: len(d.grid.keys) == 7, "all events")
+        await d.until(lambda: len(d.grid.row_keys) == 7, "all events")
         assert "stuck in progress began" in d.text()
         await d.press("G", "enter")
         await d.until(lambda: d.app.current_mode == "history", "the history")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.operations import Kind
+from qmon.model.operations import OperationKind
 from qmon.model.reasons import Reason
 from qmon.model.samples.waits import WaitSource
 from qmon.model.snapshot import ProbeFailure
@@ -48,7 +48,7 @@ def watched_before(shot: Shot, seconds: int) -> None:
         sessions = 1.0 + now / 100 if now % 400 < 250 else 0.0
         rates = (WaitRate("LWLock", "WALWrite", sessions, 0.6), WaitRate("IO", "WalSync", 1.0, 0.4))
         waiting = Waiting(WaitSource.SAMPLED, 30.0, 118, rates, (), ())
-        memory.add(replace(found, server=replace(found.server, waiting=waiting)))
+        memory.record_view(replace(found, server=replace(found.server, waiting=waiting)))
     memory.clock = lambda: SAMPLED_AT
 
 
@@ -67,13 +67,13 @@ def test_a_column_stands_for_as_little_time_as_the_past_fits_into(seconds: int, 
     watched_before(shot, seconds)
     rate = WaitRate("LWLock", "WALWrite", 2.0, 0.6)
     name, *body, axis = (
-        "".join(text for text, _ in line) for line in plot.lines(rate, shot.app.memory, 199, 12, plain=True)
+        "".join(text for text, _ in line) for line in plot.wait_plot_lines(rate, shot.app.memory, 199, 12, plain=True)
     )
     assert len(body) == 10
     assert f"one column is {column}" in name
     assert axis.split("  ")[0].strip() == "" and axis.strip().startswith(left)
-    assert plot.lines(replace(rate, event="DataFileRead"), shot.app.memory, 199, 12, plain=True) == []
-    assert plot.lines(rate, shot.app.memory, 199, plot.LEAST_ROWS - 1, plain=True) == []
+    assert plot.wait_plot_lines(replace(rate, event="DataFileRead"), shot.app.memory, 199, 12, plain=True) == []
+    assert plot.wait_plot_lines(rate, shot.app.memory, 199, plot.MIN_ROWS - 1, plain=True) == []
 
 
 @pytest.mark.parametrize("case", ["counted", "plain"])
@@ -101,7 +101,7 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
         assert "one commit a message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")
         assert "2 benign" in d.text()
-        assert "EACH" not in d.grid.titles, "nobody counts waits here"
+        assert "EACH" not in d.grid.visible_titles, "nobody counts waits here"
         await d.press("down", "down")
         assert "hot pages" in d.lines("meaning")
 
@@ -120,7 +120,7 @@ async def test_what_a_server_counts_is_shown_per_second_and_each() -> None:
         await d.give(waited_view(found=counted()))
         await d.press("3")
         assert "counted over 30 s" in d.lines("waits-heading")
-        assert {"PER S", "EACH"} <= set(d.grid.titles)
+        assert {"PER S", "EACH"} <= set(d.grid.visible_titles)
         assert "1,204" in d.text()
         await d.press("G", "up")
         assert d.grid.cursor == "latch:ACCESS_METHODS_HOBT_VIRTUAL_ROOT"
@@ -191,7 +191,7 @@ async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
         await d.give(waited_view())
         await d.press("3", "E")
         await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
-        assert script.asked[-1][0] is Kind.END_SESSION
+        assert script.asked[-1][0] is OperationKind.END_SESSION
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
 
 
@@ -214,7 +214,7 @@ async def test_the_filter_keeps_waits_that_fit() -> None:
     async with dashboard() as d:
         await d.give(waited_view())
         await d.press("3", "slash", *"log to be", "enter")
-        assert d.grid.keys == ("LWLock:WALWrite", "IO:WalSync")
+        assert d.grid.row_keys == ("LWLock:WALWrite", "IO:WalSync")
         await d.press("escape", "slash", *"nonsense", "enter")
         assert "no wait matches nonsense" in d.text()
 
@@ -254,15 +254,15 @@ def test_the_past_of_a_wait_is_zero_while_only_others_were_there_and_blank_where
     first, second = WaitRate("IO", "WalSync", 2.0, 1.0), WaitRate("LWLock", "WALWrite", 6.0, 1.0)
     for at, rates in ((1_001.0, (first,)), (1_070.0, (first, second))):
         now = at
-        memory.add(waited_view(found=Waiting(WaitSource.SAMPLED, 30.0, 8, rates, (), ())))
-    past = panel.past(memory)
+        memory.record_view(waited_view(found=Waiting(WaitSource.SAMPLED, 30.0, 8, rates, (), ())))
+    past = panel.past_values(memory)
     assert past["IO:WalSync"][-3:] == [2.0, None, 2.0]
     assert past["LWLock:WALWrite"][-3:] == [0.0, None, 6.0]
     assert {*past["IO:WalSync"][:-3], *past["LWLock:WALWrite"][:-3]} == {None}
     cells = {
         row.key: row.cells[4][0]
-        for row in panel.rows(Waiting(WaitSource.SAMPLED, 30.0, 8, (first, second), (), ()), "", past)
+        for row in panel.rows_for(Waiting(WaitSource.SAMPLED, 30.0, 8, (first, second), (), ()), "", past)
     }
     assert cells == {"IO:WalSync": " " * 17 + "▃ ▃", "LWLock:WALWrite": " " * 17 + "▁ █"}
     now = 1_000.0 + 3_600
-    assert not any(value is not None for values in panel.past(memory).values() for value in values)
+    assert not any(value is not None for values in panel.past_values(memory).values() for value in values)

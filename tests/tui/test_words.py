@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from qmon.model import text
 from qmon.tui import figures
-from qmon.tui.sanitize import clean, pad, shorten, width
-from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap
+from qmon.tui.sanitize import clean, pad, shorten, text_width
+from qmon.tui.spans import LinePart, cut_line, fit_parts, line_width, spread_parts, wrap_text
 
 pytestmark = pytest.mark.unit
 
@@ -70,32 +70,32 @@ def test_clean_text_can_be_written_and_obeys_nothing(dirty: str) -> None:
 def test_padded_text_takes_exactly_its_cells(dirty: str, cells: int, right: bool) -> None:
     padded = pad(clean(dirty), cells, right=right)
     assert cell_len(padded) == cells
-    assert width(shorten(clean(dirty), cells)) <= cells
+    assert text_width(shorten(clean(dirty), cells)) <= cells
 
 
 def test_what_is_cut_ends_in_an_ellipsis() -> None:
     assert shorten("invoices", 5) == "invo…"
     assert shorten("請求書キュー", 6) == "請求…"
-    assert cut([("abc", "text"), ("def", "muted")], 5) == (("abc", "text"), ("d…", "muted"))
-    assert cut([("abc", "text"), ("def", "muted")], 3) == (("ab…", "text"),)
+    assert cut_line([("abc", "text"), ("def", "muted")], 5) == (("abc", "text"), ("d…", "muted"))
+    assert cut_line([("abc", "text"), ("def", "muted")], 3) == (("ab…", "text"),)
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.integers(0, 5)), max_size=8), st.integers(1, 100))
 def test_fitted_parts_never_overflow(parts: list[tuple[str, int]], cells: int) -> None:
-    line = fit([LinePart.of(clean(words), rank=rank) for words, rank in parts], cells)
+    line = fit_parts([LinePart.from_text(clean(words), rank=rank) for words, rank in parts], cells)
     assert line_width(line) <= cells
 
 
 def test_the_greatest_rank_is_left_out_first() -> None:
-    parts = [LinePart.of("target"), LinePart.of("engine", rank=2), LinePart.of("live", rank=1)]
-    assert "".join(t for t, _ in fit(parts, 16)) == "target   live"
+    parts = [LinePart.from_text("target"), LinePart.from_text("engine", rank=2), LinePart.from_text("live", rank=1)]
+    assert "".join(t for t, _ in fit_parts(parts, 16)) == "target   live"
 
 
 def test_both_ends_of_a_line() -> None:
-    line = spread([LinePart.of("left")], [LinePart.of("right")], 20)
+    line = spread_parts([LinePart.from_text("left")], [LinePart.from_text("right")], 20)
     assert "".join(t for t, _ in line) == "left           right"
 
 
 def test_wrapping_fills_the_first_line_and_cuts_the_last() -> None:
-    assert wrap("one two three four five", 7, 10, 2) == ["one two", "three fou…"]
-    assert wrap("short", 10, 10, 3) == ["short"]
+    assert wrap_text("one two three four five", 7, 10, 2) == ["one two", "three fou…"]
+    assert wrap_text("short", 10, 10, 3) == ["short"]

@@ -10,7 +10,7 @@ import pytest
 from qmon.config.file import read_config
 from qmon.errors import BadInput
 from qmon.model.layout.io import layout_from_json
-from qmon.recording.history.baselines import FILE, find_baselines, read_baselines
+from qmon.recording.history.baselines import FILE_NAME, find_baselines, read_baselines
 from qmon.system import read_text
 
 
@@ -37,7 +37,7 @@ def test_a_device_without_end_is_not_read_to_its_end() -> None:
 
 
 def test_a_file_of_what_is_usual_is_of_some_size(tmp_path: Path) -> None:
-    path = sparse(tmp_path / FILE, 2**40)
+    path = sparse(tmp_path / FILE_NAME, 2**40)
     with pytest.raises(BadInput, match="is larger than 256 MB"):
         read_baselines(path)
     assert "is larger than 256 MB" in find_baselines(tmp_path).problem

@@ -8,9 +8,9 @@ from dataclasses import fields
 import pytest
 
 from qmon.engines.base import EngineName, Rows
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import Where
+from qmon.engines.sql.conditions import RowCondition
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, Contains, Lookup
 from qmon.model.groups.group import Group
@@ -20,7 +20,7 @@ from qmon.model.sessions import owners
 from qmon.operate import sql, table
 from qmon.operate.actions import trash, undo, undo_tables
 from qmon.operate.plan import preview, rights, selection
-from qmon.operate.row_set import frozen, marks_for, read_marks, texts_for
+from qmon.operate.row_set import marks_for, pack_rows, parse_marks, texts_for
 from qmon.operate.run import batches, failures, operation, operations, table_identity, verification
 from tests.tsql_rendered import LISTED, forms_of
 
@@ -33,31 +33,31 @@ RECORDS = {
     "action/operate/choose": selection.Matches,
     "action/operate/choose_trash": selection.Matches,
     "action/operate/choose_kept": selection.Matches,
-    "action/operate/first": preview.FirstMessage,
+    "action/operate/first": preview.PreviewMessage,
     "action/operate/outcomes": failures.Outcome,
     "action/operate/first_data": preview._Data,
     "action/operate/rate": preview._Rate,
-    "action/operate/rights": rights._Lacking,
+    "action/operate/rights": rights._MissingRight,
     "action/operate/lock": batches._Locked,
     "action/operate/lock_trash": batches._Locked,
     "action/operate/lock_kept": batches._Locked,
     "action/operate/stores": undo_tables.Store,
-    "action/operate/make_store": undo_tables._Added,
-    "action/operate/put_back": undo._Back,
+    "action/operate/make_store": undo_tables._AddedStore,
+    "action/operate/put_back": undo._PutBack,
     "action/operate/keys": table._KeyColumn,
     "action/operate/place": table_identity._Part,
-    "action/operate/first_kept": preview.First,
+    "action/operate/first_kept": preview.PreviewRow,
     "action/operate/several": sql.Count,
     "action/operate/row_counts": verification.RowCounts,
     "action/operate/data_left": sql.Count,
-    "action/operate/came_back": undo._Back,
+    "action/operate/came_back": undo._PutBack,
     "action/operate/alike": sql.Count,
     "action/operate/unkept": rights._UnkeptColumn,
     "action/operate/held": sql.Count,
-    "action/operate/other_halves": undo._Half,
-    "action/operate/choose_old": trash._Old,
+    "action/operate/other_halves": undo._OtherHalf,
+    "action/operate/choose_old": trash._OldRows,
     "control/operations_access": operation.AuditAccess,
-    "control/operations": operations.Recorded,
+    "control/operations": operations.OperationRow,
 }
 # PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
 # On SQL Server rows are sought by their key once more.
@@ -88,7 +88,7 @@ def test_both_engines_have_the_same_statements() -> None:
     [(engine, name) for engine in queries.ENGINES for name in RECORDS if engine == "postgres" or name not in ALONE],
 )
 def test_columns_are_fields(engine: EngineName, name: str) -> None:
-    query = queries.load(engine, name, VERSION)
+    query = queries.load_query(engine, name, VERSION)
     assert set(query.columns) == {field.name for field in fields(RECORDS[name])}
 
 
@@ -135,20 +135,20 @@ TYPED: dict[str, tuple[object, ...]] = {
 
 
 def test_the_procedure_that_makes_a_store_gives_its_number() -> None:
-    query = queries.load("sqlserver", "action/operate/make_store", VERSION)
-    assert set(query.columns) == {field.name for field in fields(undo_tables._Added)}
+    query = queries.load_query("sqlserver", "action/operate/make_store", VERSION)
+    assert set(query.columns) == {field.name for field in fields(undo_tables._AddedStore)}
 
 
 @pytest.mark.parametrize("name", TYPED)
 def test_typed_rows_of_sql_server_become_records(name: str) -> None:
-    rows = Rows(queries.load("sqlserver", name, VERSION).columns, (TYPED[name],))
-    record: object = records(RECORDS[name], rows)[0]
+    rows = Rows(queries.load_query("sqlserver", name, VERSION).columns, (TYPED[name],))
+    record: object = to_records(RECORDS[name], rows)[0]
     assert tuple(getattr(record, column) for column in rows.columns) == TYPED[name]
 
 
 @pytest.mark.parametrize("name", sorted(FILES["sqlserver"]))
 def test_statements_of_sql_server_render_under_any_name(name: str) -> None:
-    query = queries.load("sqlserver", name, VERSION)
+    query = queries.load_query("sqlserver", name, VERSION)
     hostile = "[a]]b].[c d]; DROP TABLE x --'"
     names: dict[str, queries.Name] = {
         slot: (hostile, "b") if forms & LISTED else Column(hostile, "varchar") if "type" in forms else hostile
@@ -156,7 +156,7 @@ def test_statements_of_sql_server_render_under_any_name(name: str) -> None:
     }
     if "holds" in names:
         found = Contains(ColumnRef(hostile, lookup=Lookup(hostile, hostile, hostile)), hostile, binary=True)
-        names["holds"] = Where(found, Group("q", TableName(hostile, "t"), "id", ()), "t")
+        names["holds"] = RowCondition(found, Group("q", TableName(hostile, "t"), "id", ()), "t")
     statement = queries.render(query, names, SqlServer())
     text = statement.text
     assert "{" not in text
@@ -172,10 +172,10 @@ def test_marks_travel_to_each_engine_and_back(engine: EngineName) -> None:
     if engine == "sqlserver":
         assert sent["keys"].count("<r ") == 3
         assert "&lt;&amp;&gt;" in texts_for(engine, [key for key, _ in marks])
-        assert read_marks(engine, *marks[0]) == [marks[0]]
+        assert parse_marks(engine, *marks[0]) == [marks[0]]
     else:
         assert sent["tids"].startswith('{"(0,1)",')
         assert sent["keys"].startswith('{"7(0,1)",')
         assert sent["versions"].startswith('{"16/7/a\\"b\\\\\'"')
-        assert read_marks(engine, '["a", "b"]', '["1", "2"]') == [("a", "1"), ("b", "2")]
-    assert list(frozen(marks)) == marks
+        assert parse_marks(engine, '["a", "b"]', '["1", "2"]') == [("a", "1"), ("b", "2")]
+    assert list(pack_rows(marks)) == marks

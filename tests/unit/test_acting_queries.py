@@ -30,31 +30,31 @@ ONLY_HERE = {
     "hidden_rows",
 }
 RECORDS: dict[str, Any] = {
-    "sessions/rights": sessions.Rights,
+    "sessions/rights": sessions.SessionRights,
     "sessions/session": sessions.SessionSample,
     "sessions/waiters": sessions.Waiter,
     "sessions/prepared": sessions.PreparedSample,
     "sessions/cancel": sessions._Signalled,
     "sessions/terminate": sessions._Signalled,
     "sessions/kill": sessions._Signalled,
-    "sessions/holders": requeue_sessions.Holder,
-    "sessions/hidden_rows": requeue_sessions._Hidden,
+    "sessions/holders": requeue_sessions.LockingTransaction,
+    "sessions/hidden_rows": requeue_sessions._HiddenRows,
     "sessions/held_rows": requeue_sessions.HeldRow,
     "sessions/held_rows_any": requeue_sessions.HeldRow,
     "sessions/held_locks": requeue_sessions.HeldLock,
-    "sessions/seen_locks": requeue_sessions.SeenLock,
-    "sessions/seen_locks_any": requeue_sessions.SeenLock,
+    "sessions/seen_locks": requeue_sessions.VisibleLock,
+    "sessions/seen_locks_any": requeue_sessions.VisibleLock,
     "message/columns": message.ReadableColumn,
     "message/row": message.ColumnValue,
-    "message/times": message.Times,
+    "message/times": message.MessageTimes,
     "repair/position": ring_scan._Position,
-    "repair/drawing": ring_scan.Drawing,
-    "repair/find_hole": ring_scan._Found,
-    "repair/find_orphan": ring_scan._Found,
-    "repair/find_orphan_of": ring_scan._Found,
-    "repair/fill_hole": ring_repair._Became,
-    "repair/requeue_orphan": ring_repair._Became,
-    "repair/requeue_orphan_of": ring_repair._Became,
+    "repair/drawing": ring_scan.OpenDraw,
+    "repair/find_hole": ring_scan._FoundNumber,
+    "repair/find_orphan": ring_scan._FoundNumber,
+    "repair/find_orphan_of": ring_scan._FoundNumber,
+    "repair/fill_hole": ring_repair._RepairAnswer,
+    "repair/requeue_orphan": ring_repair._RepairAnswer,
+    "repair/requeue_orphan_of": ring_repair._RepairAnswer,
     "repair/repair": ring_repair._Repaired,
     "repair/slot": ring_repair._Slot,
 }
@@ -78,21 +78,21 @@ def test_the_columns_are_the_fields(name: str) -> None:
     for engine, version in NEWEST.items():
         if name in files(engine):
             found += 1
-            query = queries.load(engine, f"action/{name}", version)
+            query = queries.load_query(engine, f"action/{name}", version)
             assert query.columns == tuple(field.name for field in fields(RECORDS[name])), engine
     assert found >= 1
 
 
 @pytest.mark.parametrize("name", sorted(name for name in RECORDS if name.split("/")[1] not in ONLY_HERE))
 def test_the_values_are_the_same_but_for_the_subscriber(name: str) -> None:
-    postgres, sqlserver = (queries.load(engine, f"action/{name}", version) for engine, version in NEWEST.items())
+    postgres, sqlserver = (queries.load_query(engine, f"action/{name}", version) for engine, version in NEWEST.items())
     assert set(sqlserver.parameters) - set(postgres.parameters) <= {"subscriber"}
     assert set(postgres.parameters) <= set(sqlserver.parameters)
     assert sqlserver.names - postgres.names <= {"spare"}
 
 
 def test_kill_takes_whole_numbers_and_nothing_else() -> None:
-    query = queries.load("sqlserver", "action/sessions/kill", NEWEST["sqlserver"])
+    query = queries.load_query("sqlserver", "action/sessions/kill", NEWEST["sqlserver"])
     numbers: dict[str, queries.Name] = {"session": 61, "started_us": 1_795_246_817_647_946, "transaction_us": 0}
     text = queries.render(query, numbers, SqlServer()).text
     assert "IF @there = 1 KILL 61;" in text
@@ -114,8 +114,8 @@ def test_who_is_killed_is_known_as_he_was_shown_also_after_a_pool_has_handed_the
         assert found is not None, of
         return found[0]
 
-    shown = queries.load("sqlserver", "action/sessions/session", version).text
-    killed = queries.load("sqlserver", "action/sessions/kill", version).text
+    shown = queries.load_query("sqlserver", "action/sessions/session", version).text
+    killed = queries.load_query("sqlserver", "action/sessions/kill", version).text
     for moment in ("s.login_time", "w.began"):
         assert reckoned(shown, moment) == reckoned(killed, moment)
     for text in (shown, killed):

@@ -12,7 +12,7 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice, Nothing, OwnerState, RedriveLimits
-from qmon.operate.actions.archive import check
+from qmon.operate.actions.archive import check_can_archive
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.replayed import Driver, connection
@@ -58,7 +58,7 @@ class Server(Driver):
     def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         name = text.split()[2]
         self.asked.append(name)
-        return tuple(queries.load("sqlserver", name, (16, 0)).columns), self.rows.get(name.rpartition("/")[2], [])
+        return tuple(queries.load_query("sqlserver", name, (16, 0)).columns), self.rows.get(name.rpartition("/")[2], [])
 
 
 def operator(server: Server) -> Operator:
@@ -149,10 +149,10 @@ def test_an_archive_is_refused_for_masks_and_for_nothing_else_that_its_procedure
         "orders", "flag", TableName("dbo", "Orders"), id="Id", routines=(("archive", TableName("dbo", "a")),)
     )
     server = Server(unkept=[("Body", False, "this login may not read it", "GRANT")])
-    check(connection(server, (16, 0)), ENGINE, layout)
+    check_can_archive(connection(server, (16, 0)), ENGINE, layout)
     server.rows["unkept"].append(MASKED)
     with pytest.raises(BadInput, match=r"cannot archive 'orders': .*Body: it is masked for this login"):
-        check(connection(server, (16, 0)), ENGINE, layout)
+        check_can_archive(connection(server, (16, 0)), ENGINE, layout)
 
 
 def test_a_table_too_wide_for_the_trash_is_refused() -> None:
@@ -182,7 +182,7 @@ def test_a_requeue_that_changes_its_key_has_no_undo() -> None:
 def test_the_right_to_see_through_masks_is_asked_for_where_the_version_has_it(
     version: tuple[int, int], masks: bool, scope: str
 ) -> None:
-    text = queries.load("sqlserver", "action/operate/unkept", version).text
+    text = queries.load_query("sqlserver", "action/operate/unkept", version).text
     assert ("c.is_masked = 1" in text, "c.encryption_type IS NOT NULL" in text) == (masks, masks)
     if masks:
         (line,) = (each for each in text.splitlines() if "c.is_masked" in each)

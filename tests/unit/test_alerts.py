@@ -9,9 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.errors import BadInput
-from qmon.model.alerts.alerts import Alert, AlertEvent, Key, Latch, alerts, changes, lost, observe
+from qmon.model.alerts.alerts import (
+    Alert,
+    AlertEvent,
+    Latch,
+    LatchKey,
+    find_changes,
+    raised_alerts,
+    record_loss,
+    record_view,
+)
 from qmon.model.alerts.io import rules_from_list, rules_from_texts
-from qmon.model.alerts.rules import CODES, FIGURES, AlertRule, RuleResult, find, matches, meets, say
+from qmon.model.alerts.rules import (
+    CODES,
+    LIMIT_FIGURES,
+    AlertRule,
+    RuleResult,
+    evaluate_rule,
+    matches_pattern,
+    value_text,
+    verdict_meets_rule,
+)
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.report import queue_object
 from qmon.model.view import QueueView, View
@@ -24,7 +42,7 @@ DEEP = AlertRule("deep", "ready", warn=100.0, crit=1000.0, margin=0.1)
 
 
 def met(rule: AlertRule, of: QueueView, level: Severity = WARNING, *, held: bool = False) -> bool | None:
-    return find(rule, of, level, held=held).met
+    return evaluate_rule(rule, of, level, was_met=held).met
 
 
 def at(seconds: float, *queues: QueueView) -> View:
@@ -32,17 +50,17 @@ def at(seconds: float, *queues: QueueView) -> View:
 
 
 def follow(rules: tuple[AlertRule, ...], *views: View) -> tuple[Alert, ...]:
-    memory: dict[Key, Latch] = {}
+    memory: dict[LatchKey, Latch] = {}
     for each in views:
-        memory = observe(rules, each, memory)
-    return alerts(memory)
+        memory = record_view(rules, each, memory)
+    return raised_alerts(memory)
 
 
 # --------------------------------------------------------------------------------------------- what a reading says
 
 
 def test_every_figure_has_its_name_from_the_status_report() -> None:
-    assert set(FIGURES) <= set(queue_object(queue("q")))
+    assert set(LIMIT_FIGURES) <= set(queue_object(queue("q")))
 
 
 def test_beyond_a_limit_is_more_or_less_than_it_never_the_limit_itself() -> None:
@@ -63,7 +81,7 @@ def test_at_least_so_many_proves_more_but_never_less() -> None:
 
 
 def test_what_is_not_known_is_neither_met_nor_not() -> None:
-    found = find(DEEP, queue("q", ready=figure(None, "permission denied")), WARNING)
+    found = evaluate_rule(DEEP, queue("q", ready=figure(None, "permission denied")), WARNING)
     assert (found.met, found.words) == (None, "depth is not known: permission denied")
 
 
@@ -82,16 +100,16 @@ def test_a_verdict_meets_its_code_or_a_pattern_and_fine_ones_no_pattern() -> Non
     assert met(every, queue("q")) is False
     assert met(AlertRule("exact", verdicts=("healthy",), severity=WARNING), queue("q")) is True
     assert met(AlertRule("own", verdicts=("push*",), severity=CRITICAL), slow, CRITICAL) is True
-    assert find(every, stuck, CRITICAL).words == "stuck in progress: 7 of 9"
+    assert evaluate_rule(every, stuck, CRITICAL).words == "stuck in progress: 7 of 9"
     blind = queue("q", verdict=Verdict("cannot see", "denied", WARNING))
     assert met(AlertRule("no pops", verdicts=("no pops",)), blind) is None
 
 
 def test_patterns_know_only_stars_and_question_marks() -> None:
-    assert matches("[a]]b].[c d]", "[a]]b].[c d]")
-    assert matches("[a]*", "[a]]b].[c d]")
-    assert not matches("[a]", "a")
-    assert matches("orders-?", "orders-1")
+    assert matches_pattern("[a]]b].[c d]", "[a]]b].[c d]")
+    assert matches_pattern("[a]*", "[a]]b].[c d]")
+    assert not matches_pattern("[a]", "a")
+    assert matches_pattern("orders-?", "orders-1")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +125,7 @@ def test_patterns_know_only_stars_and_question_marks() -> None:
     ],
 )
 def test_values_are_said_with_their_unit(name: str, value: float, words: str) -> None:
-    assert say(FIGURES[name], value) == words
+    assert value_text(LIMIT_FIGURES[name], value) == words
 
 
 # ------------------------------------------------------------------------------------------------------ over time
@@ -153,14 +171,14 @@ def test_what_cannot_be_told_leaves_an_alert_as_it_is() -> None:
 
 
 def test_a_verdict_is_not_over_while_its_evidence_is_read_anew_after_a_break() -> None:
-    rule, history, memory = AlertRule("any", verdicts=("*",)), TargetHistory(), dict[Key, Latch]()
+    rule, history, memory = AlertRule("any", verdicts=("*",)), TargetHistory(), dict[LatchKey, Latch]()
     counters, found = COUNTERS, list[list[str]]()
     still = [*range(0, 31, 2), *range(100, 131, 2)]
     for number, second in enumerate([*still, *range(132, 150, 2)], 1):
         counters = moved(counters, 3, 3) if second > 130 else counters
         polled = replace(poll(number, 1000.0 + second, fifo(counters, held=())), writers=())
-        memory = observe((rule,), history.add(polled), memory)
-        found.append([alert.code for alert in alerts(memory)])
+        memory = record_view((rule,), history.record_snapshot(polled), memory)
+        found.append([alert.code for alert in raised_alerts(memory)])
     since = found.index(["no pops"])
     assert still[since] < 30
     assert all(codes == ["no pops"] for codes in found[since : len(still)])
@@ -189,23 +207,23 @@ def test_rules_are_about_the_targets_and_queues_they_name() -> None:
 def test_a_lost_target_is_an_alert_of_rules_for_verdicts_until_it_answers() -> None:
     every = AlertRule("any", verdicts=("*",), hold_s=5.0)
     deep = queue("q", ready=500)
-    memory = observe((every, DEEP), at(0, deep), {})
-    memory = lost((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 1, memory)
-    memory = lost((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 7, memory)
-    worst, other = alerts(memory)
+    memory = record_view((every, DEEP), at(0, deep), {})
+    memory = record_loss((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 1, memory)
+    memory = record_loss((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 7, memory)
+    worst, other = raised_alerts(memory)
     assert (worst.queue, worst.severity, worst.words) == ("", CRITICAL, "unreachable: connection refused")
     assert (other.rule, other.queue) == ("deep", "q")
-    assert [a.rule for a in alerts(observe((every, DEEP), at(8, deep), memory))] == ["deep"]
+    assert [a.rule for a in raised_alerts(record_view((every, DEEP), at(8, deep), memory))] == ["deep"]
 
 
 def test_changes_are_those_that_somebody_wants_to_hear_of() -> None:
     alert = Alert("r", "q", WARNING, 1.0, "depth 500", 500)
     worse = replace(alert, severity=CRITICAL)
-    assert [c.turn for c in changes((), (alert,))] == [AlertEvent.RAISED]
-    assert changes((alert,), (replace(alert, words="depth 501", value=501),)) == ()
-    assert [c.turn for c in changes((alert,), (worse,))] == [AlertEvent.WORSE]
-    assert [c.turn for c in changes((worse,), (alert,))] == [AlertEvent.BETTER]
-    assert [(c.turn, c.alert) for c in changes((worse,), ())] == [(AlertEvent.CLEARED, worse)]
+    assert [c.turn for c in find_changes((), (alert,))] == [AlertEvent.RAISED]
+    assert find_changes((alert,), (replace(alert, words="depth 501", value=501),)) == ()
+    assert [c.turn for c in find_changes((alert,), (worse,))] == [AlertEvent.WORSE]
+    assert [c.turn for c in find_changes((worse,), (alert,))] == [AlertEvent.BETTER]
+    assert [(c.turn, c.alert) for c in find_changes((worse,), ())] == [(AlertEvent.CLEARED, worse)]
 
 
 readings = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=40)
@@ -219,7 +237,7 @@ def test_a_latch_turns_only_on_readings_that_lasted(
     latch, known = Latch(), list[tuple[float, bool]]()
     for second, reading in enumerate(given_readings):
         before, now = latch.closed, float(second)
-        latch = latch.then(RuleResult(reading, "w"), now, hold, clear, patience_s=100.0)
+        latch = latch.apply_reading(RuleResult(reading, "w"), now, hold, clear, patience_s=100.0)
         if reading is not None:
             known.append((now, reading))
         wanted = hold if not before else clear
@@ -252,7 +270,7 @@ def test_changes_lead_from_what_was_to_what_is(
 ) -> None:
     before = {name: Alert("r", name, severity, 0.0, "") for name, severity in was}
     after = {name: Alert("r", name, severity, 0.0, "") for name, severity in now}
-    for change in changes(before.values(), after.values()):
+    for change in find_changes(before.values(), after.values()):
         if change.turn is AlertEvent.CLEARED:
             del before[change.alert.queue]
         else:
@@ -324,7 +342,7 @@ def test_each_fault_of_a_rule_names_its_key(raw: dict[str, object], message: str
 @pytest.mark.parametrize("pattern", [*sorted(CODES), "*", "stuck*", "*pop*", "no ?ops"])
 def test_a_pattern_that_a_verdict_can_match_is_accepted(pattern: str) -> None:
     (found,) = rules_from_list([{"verdict": pattern}], "qmon.toml: alert")
-    assert any(meets(found, code, Severity.CRITICAL, Severity.WARNING) for code in CODES)
+    assert any(verdict_meets_rule(found, code, Severity.CRITICAL, Severity.WARNING) for code in CODES)
 
 
 def test_names_are_unique() -> None:
@@ -368,6 +386,6 @@ def test_faults_on_the_command_line(warn: list[str], crit: list[str], message: s
 
 
 def test_figures_of_the_view_are_what_rules_read() -> None:
-    whole = replace(queue("q"), **{kind.field: Figure(3.0) for kind in FIGURES.values()})  # type: ignore[arg-type]
-    for name in FIGURES:
-        assert find(AlertRule("r", name, warn=0.5), whole, WARNING).value == 3.0
+    whole = replace(queue("q"), **{kind.field: Figure(3.0) for kind in LIMIT_FIGURES.values()})  # type: ignore[arg-type]
+    for name in LIMIT_FIGURES:
+        assert evaluate_rule(AlertRule("r", name, warn=0.5), whole, WARNING).value == 3.0

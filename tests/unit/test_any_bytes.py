@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
-from qmon.model.layout.ids import id_parts, split_ids
+from qmon.model.layout.ids import split_id, split_ids
 
 PIECES = st.sampled_from(
     [b"<", b">", b"E9", b"<E9>", b"3C", b"<3C>", b"\xe9", b"\xc3", b"\xa9", b"\\", b"/", b",", b"a"]
@@ -25,7 +25,7 @@ def test_what_is_written_is_read_back_as_the_same_bytes(raw: bytes) -> None:
 @given(st.lists(RAW, min_size=2, max_size=3))
 def test_parts_of_an_id_are_the_same_bytes_again(parts: list[bytes]) -> None:
     joined = b"/".join(part.replace(b"\\", b"\\\\").replace(b"/", b"\\/") for part in parts)
-    assert [bytes_from_text(part) for part in id_parts(text_from_bytes(joined), len(parts))] == parts
+    assert [bytes_from_text(part) for part in split_id(text_from_bytes(joined), len(parts))] == parts
 
 
 @pytest.mark.parametrize("text", ["caf\u00e9", "<B>1</B>", "<e9>", "\\xe9"])

@@ -8,7 +8,14 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.pipeline.messages.archive_reader import ArchivedMessage, ArchiveTable, archive_of, read, session, survey
+from qmon.pipeline.messages.archive_reader import (
+    ArchivedMessage,
+    ArchiveTable,
+    find_archive,
+    read_messages,
+    reading_session,
+    survey_archive,
+)
 from tests.replayed import BIG, Driver, columns_of, connection, said, value
 from tests.tsql_types import Type
 
@@ -69,7 +76,7 @@ class Server(Driver):
 def test_its_columns_its_ends_and_who_writes() -> None:
     server = Server({"archive_id": True, "id": False, "enqueued_at": False, "processed_at": False, "command": False})
     opened = connection(server, (16, 0))
-    archive = archive_of(opened, ENGINE, LAYOUT)
+    archive = find_archive(opened, ENGINE, LAYOUT)
     assert (archive.queue, archive.parts, archive.table_id) == ("a]b", PARTS, BIG)
     assert {name for name, column in archive.columns.items() if column is None} == {
         "started_at",
@@ -78,18 +85,18 @@ def test_its_columns_its_ends_and_who_writes() -> None:
         "title",
     }
     assert archive.columns["completed_at"] == "processed_at"
-    seen = survey(opened, ENGINE, archive)
+    seen = survey_archive(opened, ENGINE, archive)
     assert (seen.oldest, seen.newest, seen.issued) == (BIG, BIG, BIG)
     assert [type(writer) for writer in seen.writers] == [str]
     assert server.asked == [f"catalog/archive_{name}" for name in ("columns", "ends", "writers")]
-    assert not session(ENGINE).read_only  # else it would read what is not committed
+    assert not reading_session(ENGINE).read_only  # else it would read what is not committed
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_messages_come_in_batches(known: bool) -> None:
     opened = connection(server := Server({}, messages=500, known=known), (16, 0))
     columns = COLUMNS if known else dict.fromkeys(COLUMNS, None) | {"message_id": "id"}
-    batches = list(read(opened, ENGINE, ArchiveTable("a]b", PARTS, 1, columns), [(1, BIG + 1)], payloads=True))
+    batches = list(read_messages(opened, ENGINE, ArchiveTable("a]b", PARTS, 1, columns), [(1, BIG + 1)], payloads=True))
     assert [len(batch) for batch in batches] == [500]
     first = batches[0][0]
     assert isinstance(first, ArchivedMessage)
@@ -100,22 +107,22 @@ def test_messages_come_in_batches(known: bool) -> None:
 
 def test_what_is_missing_is_one_line_with_what_helps() -> None:
     with pytest.raises(BadInput, match=r"ALTER TABLE \[dbo\]\.\[a\]\]b_archive_log\] ADD archive_id bigint IDENTITY"):
-        archive_of(connection(Server({"id": False, "archive_id": False}), (16, 0)), ENGINE, LAYOUT)
+        find_archive(connection(Server({"id": False, "archive_id": False}), (16, 0)), ENGINE, LAYOUT)
     with pytest.raises(BadInput, match="there is no table"):
-        archive_of(connection(Server({}), (16, 0)), ENGINE, LAYOUT)
+        find_archive(connection(Server({}), (16, 0)), ENGINE, LAYOUT)
     server = Server({"archive_id": True, "id": False})
     opened = connection(server, (16, 0))
-    archive = archive_of(opened, ENGINE, LAYOUT)
+    archive = find_archive(opened, ENGINE, LAYOUT)
     server.standby = True
     with pytest.raises(BadInput, match="name the primary"):
-        survey(opened, ENGINE, archive)
+        survey_archive(opened, ENGINE, archive)
     server.standby = False
     server.broken["catalog/archive_writers"] = said("42000", "VIEW SERVER STATE permission was denied. (300)")
     with pytest.raises(BadInput, match="not allowed to read"):
-        survey(opened, ENGINE, archive)
+        survey_archive(opened, ENGINE, archive)
 
 
 def test_messages_are_read_committed_and_never_passed_over() -> None:
-    text = queries.load("sqlserver", "catalog/archive_messages", (16, 0)).text
+    text = queries.load_query("sqlserver", "catalog/archive_messages", (16, 0)).text
     code = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
     assert not {"READPAST", "NOLOCK", "READUNCOMMITTED"} & set(code.replace("(", " ").replace(")", " ").split())

@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, StateColumn
 
 def read(answers: Answers) -> ConfiguredQueue:
     """What the lines that are written come to."""
-    text = '[target.shop]\nconnect = "postgresql://h/d"\n' + queue_to_toml("shop", answers.toml())
+    text = '[target.shop]\nconnect = "postgresql://h/d"\n' + queue_to_toml("shop", answers.to_toml())
     (queue,) = parse_config(text, Path("qmon.toml")).targets["shop"].queues
     return queue
 

@@ -7,14 +7,14 @@ from typing import Final
 
 import pytest
 
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.library import Library, group_of, prefixed, queue_of
+from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.library import Library, group_for, queue_for, with_prefix
 from qmon.model.figure import Figure, Severity
-from qmon.model.groups.group import KINDS, Group
+from qmon.model.groups.group import STATE_KINDS, Group
 from qmon.model.layout.layout import GroupPart, Layout, TableName
 from qmon.model.samples.groups import BlockedMessages, GroupBlockerSample
 from qmon.model.snapshot import QueueSamples
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 
 PART: Final = GroupPart("jobs", "mails", kinds=("ready", "in_progress", "blocked"))
 LAYOUT: Final = Layout("jobs/mails", "states", TableName("s", "jobs"), id="id", part=PART)
@@ -37,12 +37,12 @@ KNOWN: Final = {
 
 def verdict(given: RuleInput) -> tuple[str, str]:
     """The code and the proof of the worst verdict."""
-    found = judge(given, 1000.0, {})[0][0]
+    found = judge_queue(given, 1000.0, {})[0][0]
     return found.code, found.proof
 
 
 def test_blocked_messages_of_a_queue_that_stands_still_are_a_warning_at_once() -> None:
-    found = judge(STILL, 1000.0, {})[0][0]
+    found = judge_queue(STILL, 1000.0, {})[0][0]
     assert (found.code, found.severity) == ("blocked", Severity.WARNING)
     assert found.proof == "3 blocked, the oldest for 12 s"
     assert verdict(replace(STILL, blocked_oldest=Figure.unknown("no time")))[1] == "3 blocked"
@@ -77,19 +77,21 @@ def test_an_unknown_number_of_blocked_messages_is_not_none() -> None:
 def groups(library: Library) -> list[Group]:
     """The groups of a library, by its file."""
     found: list[Layout | Group] = [
-        group_of(library, n, library.prefixes[0], TableName("s", prefixed(str(raw["table"]), library.prefixes[0])), "x")
+        group_for(
+            library, n, library.prefixes[0], TableName("s", with_prefix(str(raw["table"]), library.prefixes[0])), "x"
+        )
         for n, raw in enumerate(library.groups, 1)
     ]
-    found += [queue_of(library, n, TableName("s", "t"), "x") for n in range(1, len(library.queues) + 1)]
+    found += [queue_for(library, n, TableName("s", "t"), "x") for n in range(1, len(library.queues) + 1)]
     return [each for each in found if isinstance(each, Group)]
 
 
-@pytest.mark.parametrize("library", libraries(), ids=lambda library: f"{library.name}-{library.engine}")
+@pytest.mark.parametrize("library", all_libraries(), ids=lambda library: f"{library.name}-{library.engine}")
 def test_every_state_of_every_library_is_classified(library: Library) -> None:
     for group in groups(library):
         kinds = {state.name: state.kind for state in group.states}
-        assert set(kinds.values()) <= set(KINDS)
-        assert "other" not in KINDS
+        assert set(kinds.values()) <= set(STATE_KINDS)
+        assert "other" not in STATE_KINDS
         blocked = [state for state in group.states if state.kind == "blocked"]
         assert all(state.since is not None and state.why for state in blocked), "a count, an age, and what blocks"
         if library.name in KNOWN:

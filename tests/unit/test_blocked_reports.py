@@ -60,15 +60,15 @@ def test_each_report_of_this_database_is_told_once_and_the_next_reading_goes_on_
     at, statements = connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0))
     rows.left = [row(SAMPLED_AT, 512), row(SAMPLED_AT - 60, 256), row(SAMPLED_AT - 30, 1_024, here=False)]
     reports.read(at, statements)
-    assert [(each.at, each.session, each.blocker, each.waited_s) for each in reports.known()] == [
+    assert [(each.at, each.session, each.blocker, each.waited_s) for each in reports.latest_reports()] == [
         (SAMPLED_AT, 84, 61, 20.5),
         (SAMPLED_AT - 60, 84, 61, 20.5),
     ]
-    assert "hunter2" not in repr(reports.known())
+    assert "hunter2" not in repr(reports.latest_reports())
     rows.left = [row(SAMPLED_AT, 512)]
     reports.read(at, statements)
     assert driver.values[1:3] == (FILE, 1_024) or {FILE, 1_024} <= set(driver.values)
-    assert len(reports.known()) == 2
+    assert len(reports.latest_reports()) == 2
 
 
 def test_where_nobody_runs_such_a_session_nothing_is_read() -> None:
@@ -76,8 +76,8 @@ def test_where_nobody_runs_such_a_session_nothing_is_read() -> None:
     driver = Driver(rows)
     reports.read(connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0)))
     assert driver.asked == ["probe/blocked_file"]
-    assert reports.known() == ()
-    assert not BlockedReports(Postgres()).able
+    assert reports.latest_reports() == ()
+    assert not BlockedReports(Postgres()).is_supported
 
 
 async def test_reports_stand_below_who_blocks_whom_and_without_any_there_is_no_panel() -> None:
@@ -88,7 +88,7 @@ async def test_reports_stand_below_who_blocks_whom_and_without_any_there_is_no_p
         await d.press("4")
         await d.give(view())
         assert "reported by the server" not in d.text()
-        await d.give(view(server=target(blocked=reports.known()), sequence=9))
+        await d.give(view(server=target(blocked=reports.latest_reports()), sequence=9))
         assert "reported by the server" in d.lines("reports-heading")
         first, second = d.lines("reports").splitlines()
         assert first.endswith("session 84 (mailer) waited 20 s for session 61 (legacy), sleeping")

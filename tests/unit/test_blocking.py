@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from qmon.engines.sql import queries
 from qmon.model.samples.polled import BlockingSample
-from qmon.model.waits.blocking import Forest, Held, Key, Role, forest
-from qmon.model.waits.graph import bits, cycles, reached
+from qmon.model.waits.blocking import HeldRows, LockChains, Role, SessionKey, build_lock_chains
+from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 
 _ONE = BlockingSample(
     1,
@@ -48,7 +48,7 @@ def blocks(session: int, state: str = "idle in transaction", transaction_s: floa
     return [replace(_ONE, session=session, state=state, transaction_s=transaction_s)]
 
 
-def drawn(found: Forest) -> list[str]:
+def drawn(found: LockChains) -> list[str]:
     """The tree, a line a place: depth, number, a star where it is repeated."""
     return [f"{'.' * len(p.rails)}{p.session.session}{'*' if p.again else ''}" for p in found.places]
 
@@ -77,7 +77,7 @@ def reach_of(graph: list[tuple[int, int]], start: int) -> set[int]:
 
 @given(graphs)
 def test_every_session_stands_in_full_once_and_counts_whom_it_holds_up(graph: list[tuple[int, int]]) -> None:
-    found = forest(rows_of(graph))
+    found = build_lock_chains(rows_of(graph))
     sessions = {number for pair in graph for number in pair if number}
     in_full = [p.session.session for p in found.places if not p.again]
     assert sorted(in_full) == sorted(sessions)
@@ -94,7 +94,7 @@ def test_every_session_stands_in_full_once_and_counts_whom_it_holds_up(graph: li
 def test_every_pair_is_a_line_below_its_blocker_and_heads_wait_for_nobody_outside(
     graph: list[tuple[int, int]],
 ) -> None:
-    found = forest(rows_of(graph))
+    found = build_lock_chains(rows_of(graph))
     path: list[int] = []
     lines = set()
     for place in found.places:
@@ -110,7 +110,7 @@ def test_every_pair_is_a_line_below_its_blocker_and_heads_wait_for_nobody_outsid
 
 @given(graphs)
 def test_the_rails_say_what_follows(graph: list[tuple[int, int]]) -> None:
-    places = forest(rows_of(graph)).places
+    places = build_lock_chains(rows_of(graph)).places
     for at, place in enumerate(places):
         for level in range(1, len(place.rails) + 1):
             after = next((p for p in places[at + 1 :] if len(p.rails) <= level), None)
@@ -120,32 +120,32 @@ def test_the_rails_say_what_follows(graph: list[tuple[int, int]]) -> None:
 @given(st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 9)), max_size=10))
 def test_cycles_come_after_what_they_lead_to(graph: dict[int, list[int]]) -> None:
     after = {n: [m for m in graph.get(n, []) if m in graph] for n in graph}
-    groups = cycles(after)
+    groups = find_cycles(after)
     assert groups.keys() == after.keys()
     order = list(groups)
-    found = reached(after, groups)
+    found = reachable_nodes(after, groups)
     for node, group in groups.items():
         assert node in group
         assert all(m in group or order.index(m) < order.index(node) for m in after[node])
-        assert {list(after)[i] for i in bits(found[node])} >= set(after[node]) - {node}
+        assert {list(after)[i] for i in set_bits(found[node])} >= set(after[node]) - {node}
 
 
 def test_heads_on_top_those_that_hold_up_most_first() -> None:
     rows = [*blocks(9, transaction_s=900), *waits(4, 9), *blocks(3), *waits(5, 3), *waits(6, 5), *waits(7, 5)]
-    assert drawn(forest(rows)) == ["3", ".5", "..6", "..7", "9", ".4"]
+    assert drawn(build_lock_chains(rows)) == ["3", ".5", "..6", "..7", "9", ".4"]
 
 
 def test_all_blockers_of_one_waiter_are_shown() -> None:
-    found = forest([*waits(5, 1, 2, 3), *blocks(1), *blocks(2), *blocks(3), *waits(6, 5)])
+    found = build_lock_chains([*waits(5, 1, 2, 3), *blocks(1), *blocks(2), *blocks(3), *waits(6, 5)])
     assert drawn(found) == ["1", ".5", "..6", "2", ".5*", "3", ".5*"]
-    five = found.find((5, ""))
+    five = found.find_line((5, ""))
     assert five is not None
     assert five.blockers == ((1, ""), (2, ""), (3, ""))
     assert [head.blocks for head in found.heads] == [2, 2, 2]
 
 
 def test_a_cycle_has_no_head_and_is_closed_by_a_repetition() -> None:
-    found = forest([*waits(1, 2), *waits(2, 3), *waits(3, 1), *waits(4, 3)])
+    found = build_lock_chains([*waits(1, 2), *waits(2, 3), *waits(3, 1), *waits(4, 3)])
     assert drawn(found) == ["1", ".3", "..2", "...1*", "..4"]
     assert [p.role for p in found.places] == [Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.WAITING]
     assert found.places[0].blocks == 3
@@ -154,22 +154,24 @@ def test_a_cycle_has_no_head_and_is_closed_by_a_repetition() -> None:
 def test_what_heads_do() -> None:
     prepared = replace(_ONE, session=0, gid="pay-7", state="prepared", kind="")
     behind = replace(_ONE, session=8, blocker=0, blocker_gid="pay-7", waiting_s=3.0)
-    found = forest([prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)])
-    roles: dict[Key, Role] = {head.key: head.role for head in found.heads}
+    found = build_lock_chains(
+        [prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)]
+    )
+    roles: dict[SessionKey, Role] = {head.key: head.role for head in found.heads}
     assert roles == {
         (0, "pay-7"): Role.PREPARED,
         (1, ""): Role.IDLE,
         (3, ""): Role.RUNNING,
         (6, ""): Role.RUNNING,
     }
-    six = found.find((6, ""))
+    six = found.find_line((6, ""))
     assert six is not None
     assert six.session.state == "gone"
 
 
 def test_rows_of_queues_stand_with_who_holds_them() -> None:
-    held = {1: (Held("mails", 40), Held("orders", 200, at_least=True))}
-    found = forest([*blocks(1), *waits(2, 1, waiting_s=7.0)], held)
+    held = {1: (HeldRows("mails", 40), HeldRows("orders", 200, at_least=True))}
+    found = build_lock_chains([*blocks(1), *waits(2, 1, waiting_s=7.0)], held)
     assert found.places[0].held == held[1]
     assert found.places[0].longest_s == 7.0
     assert found.places[1].held == ()
@@ -183,12 +185,12 @@ def test_two_hundred_sessions_with_many_blockers_each(random: object) -> None:
     assert isinstance(random, Random)
     graph = [(n, random.randint(1, n - 1)) for n in range(2, 201) for _ in range(5)]
     graph += [(random.randint(1, 200), random.randint(1, 200)) for _ in range(20)]
-    found = forest(rows_of(graph))
+    found = build_lock_chains(rows_of(graph))
     assert len({p.key for p in found.places}) == 200
 
 
 @pytest.mark.parametrize(("engine", "version"), [("postgres", (13, 0)), ("postgres", (18, 0)), ("sqlserver", (11, 0))])
 def test_every_engine_gives_the_same_rows(engine: str, version: tuple[int, int]) -> None:
-    query = queries.load(engine, "probe/blocking", version)
+    query = queries.load_query(engine, "probe/blocking", version)
     assert query.columns == tuple(field.name for field in fields(BlockingSample))
     assert set(query.parameters) - {"waiters"} == {"limit", "chars"}

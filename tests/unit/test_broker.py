@@ -9,8 +9,8 @@ import pytest
 from qmon.cli.commands.status import status_rows
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
-from qmon.model.alerts.alerts import Alert, Key, Latch, alerts, observe
-from qmon.model.alerts.check import CheckState, judge
+from qmon.model.alerts.alerts import Alert, Latch, LatchKey, raised_alerts, record_view
+from qmon.model.alerts.check import CheckState, check_target
 from qmon.model.alerts.rules import AlertRule, Cause
 from qmon.model.broker import (
     BrokerQueue,
@@ -18,8 +18,8 @@ from qmon.model.broker import (
     Finding,
     conversations_finding,
     queue_finding,
+    queue_state,
     sending_finding,
-    state,
 )
 from qmon.model.figure import Figure, Severity
 from qmon.model.report import status_object
@@ -175,11 +175,11 @@ def test_messages_on_their_way_are_no_finding() -> None:
 def test_the_state_of_a_queue_in_a_word(
     sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, monitored: bool, word: str
 ) -> None:
-    assert state(BrokerQueue(sample, monitor, Figure(0.0)), monitored=monitored) == word
+    assert queue_state(BrokerQueue(sample, monitor, Figure(0.0)), monitored=monitored) == word
 
 
 def fold(track: BrokerTrack, at: float, broker: Broker | None) -> BrokerView | None:
-    return track.add(replace(POLL, sampled_at=at, broker=broker))
+    return track.record_poll(replace(POLL, sampled_at=at, broker=broker))
 
 
 def test_a_sign_is_said_once_it_has_lasted_and_anew_when_it_was_gone() -> None:
@@ -244,33 +244,33 @@ def test_the_worst_queue_is_first_then_the_deepest_and_unknown_depths_are_no_zer
 
 
 def asked(probes: BrokerProbes, now: float) -> list[str]:
-    return [job.probe for job in probes.wanted(now)]
+    return [job.probe for job in probes.statements_for_poll(now)]
 
 
 def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues() -> None:
     probes = BrokerProbes(StatementCache(SqlServer(), (16, 0)))
     rest = {("", "broker_monitors"): (IDLE,), ("", "broker_transmission"): (SENT,)}
     assert asked(probes, 0.0) == ["broker_queues"]
-    assert probes.learn({("", "broker_queues"): ()}, 1000.0) is None
+    assert probes.record_results({("", "broker_queues"): ()}, 1000.0) is None
     assert asked(probes, 9.9) == []
     assert asked(probes, 10.0) == ["broker_queues"]
-    assert probes.learn({("", "broker_queues"): (QUEUE,)}, 1010.0) == Broker(1010.0, (QUEUE,))
+    assert probes.record_results({("", "broker_queues"): (QUEUE,)}, 1010.0) == Broker(1010.0, (QUEUE,))
     first = ["broker_queues", "broker_monitors", "broker_transmission", "broker_conversations"]
     assert asked(probes, 11.0) == first
-    whole = probes.learn({("", "broker_queues"): (QUEUE,), **rest}, 1011.0)
+    whole = probes.record_results({("", "broker_queues"): (QUEUE,), **rest}, 1011.0)
     assert whole == Broker(1011.0, (QUEUE,), (IDLE,), SENT)
     assert asked(probes, 12.0) == []
-    assert probes.learn({}, 1071.0) == whole
-    assert probes.learn({}, 1071.1) is None
+    assert probes.record_results({}, 1071.0) == whole
+    assert probes.record_results({}, 1071.1) is None
 
 
 def test_conversations_are_counted_every_minute_and_stand_in_between() -> None:
     probes, talks = BrokerProbes(StatementCache(SqlServer(), (16, 0))), ConversationsSample(7, 7, 0, 0)
-    probes.learn({("", "broker_queues"): (QUEUE,)}, 1000.0)
+    probes.record_results({("", "broker_queues"): (QUEUE,)}, 1000.0)
     assert "broker_conversations" in asked(probes, 0.0)
-    probes.learn({("", "broker_queues"): (QUEUE,), ("", "broker_conversations"): (talks,)}, 1000.0)
+    probes.record_results({("", "broker_queues"): (QUEUE,), ("", "broker_conversations"): (talks,)}, 1000.0)
     assert "broker_conversations" not in asked(probes, 59.0)
-    found = probes.learn({("", "broker_queues"): (QUEUE,)}, 1059.0)
+    found = probes.record_results({("", "broker_queues"): (QUEUE,)}, 1059.0)
     assert found is not None
     assert found.conversations == talks
     assert "broker_conversations" in asked(probes, 69.0)
@@ -292,9 +292,9 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
         "conversations leak",
         "at least 5,000 conversations: 5,000 by this side alone; END CONVERSATION on both sides ends one",
     )
-    view = TargetHistory().add(replace(POLL, broker=many))
+    view = TargetHistory().record_snapshot(replace(POLL, broker=many))
     rule = AlertRule("any", verdicts=("conversations leak",), severity=Severity.WARNING)
-    (alert,) = alerts(observe([rule], view, {}))
+    (alert,) = raised_alerts(record_view([rule], view, {}))
     assert (alert.queue, alert.code) == ("sys.conversation_endpoints", "conversations leak")
     assert status_object(view)["service_broker"]["conversations"]["verdict"]["code"] == "conversations leak"
     assert [row[0] for row in status_rows(view)[1]][-1] == "sys.conversation_endpoints"
@@ -302,15 +302,15 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
 
 def test_that_the_last_queue_has_gone_is_said_once() -> None:
     probes = BrokerProbes(StatementCache(SqlServer(), (16, 0)))
-    probes.learn({("", "broker_queues"): (QUEUE,)}, 1000.0)
-    assert probes.learn({("", "broker_queues"): ()}, 1010.0) == Broker(1010.0, ())
-    assert probes.learn({}, 1012.0) == Broker(1010.0, ())
-    assert probes.learn({("", "broker_queues"): ()}, 1020.0) is None
+    probes.record_results({("", "broker_queues"): (QUEUE,)}, 1000.0)
+    assert probes.record_results({("", "broker_queues"): ()}, 1010.0) == Broker(1010.0, ())
+    assert probes.record_results({}, 1012.0) == Broker(1010.0, ())
+    assert probes.record_results({("", "broker_queues"): ()}, 1020.0) is None
 
 
 def test_other_engines_are_not_asked() -> None:
     assert asked(BrokerProbes(StatementCache(Postgres(), (18, 0))), 0.0) == []
-    (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).wanted(0.0)
+    (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).statements_for_poll(0.0)
     assert "sys." not in job.bound.statement.text, "Azure SQL Database has no Service Broker"
 
 
@@ -318,20 +318,20 @@ def test_a_recording_and_the_report_hold_it() -> None:
     poll = replace(POLL, broker=Broker(999.0, (QUEUE, replace(PLAIN, queue_id=2)), (IDLE,), SENT))
     read = decode(Snapshot, encode(poll))
     assert read.broker == poll.broker
-    told = status_object(TargetHistory().add(read))["service_broker"]
+    told = status_object(TargetHistory().record_snapshot(read))["service_broker"]
     assert told["read_seconds_ago"] == 1.0
     assert told["not_delivered"] == {"messages": 40.0, "verdict": None}
     assert [(q["name"], q["depth"], q["state"], q["tasks"]) for q in told["queues"]] == [
         ("dbo.Orders]Q", 12.0, "idle", 0),
         ("dbo.Orders]Q", 12.0, "no activation", None),
     ]
-    assert "service_broker" not in status_object(TargetHistory().add(POLL))
+    assert "service_broker" not in status_object(TargetHistory().record_snapshot(POLL))
 
 
 def test_the_status_in_text_has_a_row_for_each() -> None:
     sent = replace(SENT, status="No route.")
     broker = Broker(1000.0, (QUEUE, replace(PLAIN, queue_id=2, queue="Plain", depth=None)), (IDLE,), sent)
-    _, rows = status_rows(TargetHistory().add(replace(POLL, broker=broker)))
+    _, rows = status_rows(TargetHistory().record_snapshot(replace(POLL, broker=broker)))
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         ("dbo.Orders]Q", "service_broker", "~12", "idle"),
         ("dbo.Plain", "service_broker", "–", "no activation"),
@@ -342,7 +342,7 @@ def test_the_status_in_text_has_a_row_for_each() -> None:
             "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m 10 s",
         ),
     ]
-    assert status_rows(TargetHistory().add(POLL))[1] == []
+    assert status_rows(TargetHistory().record_snapshot(POLL))[1] == []
 
 
 # ---------------------------------------------------------------------------------------------------------- alerts
@@ -353,13 +353,13 @@ EVERY = AlertRule("any", verdicts=("*",))
 
 def raised(rule: AlertRule, *brokers: Broker | None) -> list[list[Alert]]:
     """What is raised after each poll, two seconds apart; each is read anew."""
-    history, memory, out = TargetHistory(), dict[Key, Latch](), []
+    history, memory, out = TargetHistory(), dict[LatchKey, Latch](), []
     for step, broker in enumerate(brokers):
         at = 1000.0 + 2 * step
         broker = broker and replace(broker, read_at=at)
-        view = history.add(replace(POLL, sampled_at=at, taken_at=at, sequence=step, broker=broker))
-        memory = observe([rule], view, memory)
-        out.append(list(alerts(memory)))
+        view = history.record_snapshot(replace(POLL, sampled_at=at, taken_at=at, sequence=step, broker=broker))
+        memory = record_view([rule], view, memory)
+        out.append(list(raised_alerts(memory)))
     return out
 
 
@@ -404,7 +404,7 @@ def test_a_check_judges_them_too() -> None:
     off = Broker(1000.0, (OFF, replace(PLAIN, queue_id=2, queue="b")), (IDLE,), replace(SENT, messages=0, counted=0))
 
     def state_of(broker: Broker, *rules: AlertRule, wanted: tuple[str, ...] = ()) -> CheckState:
-        return judge(TargetHistory().add(replace(POLL, broker=broker)), rules, wanted).state
+        return check_target(TargetHistory().record_snapshot(replace(POLL, broker=broker)), rules, wanted).state
 
     fine = replace(off, queues=(QUEUE,))
     assert state_of(off) is CheckState.CRITICAL

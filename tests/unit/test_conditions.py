@@ -8,26 +8,26 @@ import pytest
 
 from qmon.engines.base import Engine
 from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sql.conditions import RowColumn, Where, row_sql
+from qmon.engines.sql.conditions import RowColumn, RowCondition, row_sql
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.groups.conditions import (
     AdvisoryLock,
+    AllOf,
+    AnyOf,
     ColumnRef,
     Compared,
     Condition,
     Contains,
-    Every,
     Exists,
     IsNull,
     Lookup,
     OneOf,
-    Some,
     Timed,
 )
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
-from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
+from qmon.model.layout.zones import NUMBER_ZONES, UTC_ZONE, Zone
 
 HOSTILE = "a]\"]b'; drop table x; --"
 BOTH: list[Engine] = [Postgres(), SqlServer()]
@@ -57,12 +57,12 @@ def group(zone: Zone = UTC_ZONE) -> Group:
 
 def sql(engine: Engine, condition: Condition, zone: Zone = UTC_ZONE) -> tuple[str, list[object]]:
     """The text, and the values in their order."""
-    text, values = row_sql(engine, Where(condition, group(zone), "jobs"), "rows")
+    text, values = row_sql(engine, RowCondition(condition, group(zone), "jobs"), "rows")
     return text, list(values.values())
 
 
 @pytest.mark.parametrize("engine", BOTH, ids=lambda engine: engine.name)
-@pytest.mark.parametrize("zone", [UTC_ZONE, *COUNTED.values()], ids=lambda zone: zone.name)
+@pytest.mark.parametrize("zone", [UTC_ZONE, *NUMBER_ZONES.values()], ids=lambda zone: zone.name)
 @pytest.mark.parametrize("condition", ALL.values(), ids=ALL)
 def test_no_value_is_in_the_text_and_no_name_leaves_its_quotes(
     condition: Condition, zone: Zone, engine: Engine
@@ -77,7 +77,7 @@ def test_no_value_is_in_the_text_and_no_name_leaves_its_quotes(
 def test_values_come_in_the_order_of_their_marks() -> None:
     looked_up = Timed(ColumnRef("beat", lookup=LOOKUP), "<=", 30.0)
     text, values = sql(
-        Postgres(), Every((OneOf(ColumnRef("state"), ("a", "b")), looked_up, OneOf(ColumnRef("n"), (7,))))
+        Postgres(), AllOf((OneOf(ColumnRef("state"), ("a", "b")), looked_up, OneOf(ColumnRef("n"), (7,))))
     )
     assert values == ["a", "b", "w", 30.0, 7]
     assert text.index('"state"') < text.index('"kind"') < text.index("make_interval") < text.index('"n"')
@@ -92,8 +92,8 @@ def test_an_advisory_lock_is_asked_of_postgres_alone() -> None:
 
 
 def test_nothing_said_is_true_and_none_of_nothing_is_false() -> None:
-    assert sql(Postgres(), Every(())) == ("(1 = 1)", [])
-    assert sql(Postgres(), Some(())) == ("(1 = 0)", [])
+    assert sql(Postgres(), AllOf(())) == ("(1 = 1)", [])
+    assert sql(Postgres(), AnyOf(())) == ("(1 = 0)", [])
 
 
 def test_a_negated_list_holds_for_null() -> None:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from qmon.config import file
 from qmon.config.file import Settings, parse_config, read_config
 from qmon.config.known import KnownTarget, known_targets
-from qmon.config.targets import choose, each_named
+from qmon.config.targets import expand_names, find_target
 from qmon.config.write import queues_to_toml, target_to_toml
 from qmon.errors import BadInput
 from qmon.model.budget import Budget
-from qmon.model.groups.configured import name_of
+from qmon.model.groups.configured import configured_name
 from qmon.model.layout.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
 from tests.strategies import layouts
 
@@ -179,21 +179,23 @@ def test_known_targets_are_those_of_the_file_and_then_the_dsns(tmp_path: Path, m
 
 
 def test_a_name_of_the_file_comes_with_its_queues() -> None:
-    chosen = choose("orders", parse_config(WHOLE, PATH), {})
+    chosen = find_target("orders", parse_config(WHOLE, PATH), {})
     assert (chosen.target.name, chosen.target.engine, chosen.target.prod) == ("orders", "postgres", True)
     assert chosen.target.parameters == {"Server": "db1", "Database": "shop", "UID": "reader"}
-    assert [name_of(queue) for queue in chosen.queues] == ["orders", "mails"]
-    old = choose("old", parse_config(WHOLE, PATH), {}).target
+    assert [configured_name(queue) for queue in chosen.queues] == ["orders", "mails"]
+    old = find_target("old", parse_config(WHOLE, PATH), {}).target
     assert (old.engine, old.parameters, old.read_only) == ("sqlserver", {"DSN": "OldDsn"}, True)
 
 
 def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
-    url = choose("postgresql://me@/shop?host=/tmp/s", EMPTY, {}).target
+    url = find_target("postgresql://me@/shop?host=/tmp/s", EMPTY, {}).target
     assert (url.name, url.engine) == ("localhost/shop", "postgres")
     assert url.parameters == {"Server": "/tmp/s", "Database": "shop", "UID": "me"}
-    text = choose("Driver={ODBC Driver 18 for SQL Server};Server=tcp:db1,1433;Database=shop;UID=me", EMPTY, {}).target
+    text = find_target(
+        "Driver={ODBC Driver 18 for SQL Server};Server=tcp:db1,1433;Database=shop;UID=me", EMPTY, {}
+    ).target
     assert (text.name, text.engine) == ("db1,1433/shop", "sqlserver")
-    assert choose("DSN=x;UID=me", EMPTY, {}).target.name == "x"
+    assert find_target("DSN=x;UID=me", EMPTY, {}).target.name == "x"
 
 
 @pytest.mark.parametrize(
@@ -239,7 +241,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
 )
 def test_what_cannot_be_a_target_is_named_without_what_may_be_secret(text: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
-        choose(text, parse_config(WHOLE, PATH), {})
+        find_target(text, parse_config(WHOLE, PATH), {})
     assert str(caught.value).startswith(message)
     assert "hush" not in str(caught.value)
 
@@ -247,9 +249,9 @@ def test_what_cannot_be_a_target_is_named_without_what_may_be_secret(text: str, 
 def test_a_target_has_a_budget_of_its_own_or_that_of_the_settings() -> None:
     text = '[settings]\nbudget_percent = 3\n[target.a]\nconnect = "postgresql://h/a"\nbudget = "100ms"\n'
     config = parse_config(text + '[target.b]\nconnect = "postgresql://h/b"\n', Path("qmon.toml"))
-    assert choose("a", config, {}).target.budget == Budget(poll_ms=100.0)
-    assert choose("b", config, {}).target.budget == Budget(0.03)
-    assert choose("postgresql://h/c", config, {}).target.budget == Budget(0.03)
+    assert find_target("a", config, {}).target.budget == Budget(poll_ms=100.0)
+    assert find_target("b", config, {}).target.budget == Budget(0.03)
+    assert find_target("postgresql://h/c", config, {}).target.budget == Budget(0.03)
 
 
 def test_the_file_of_what_is_usual_lies_beside_the_configuration_or_where_it_says() -> None:
@@ -266,19 +268,19 @@ def test_the_file_of_what_is_usual_lies_beside_the_configuration_or_where_it_say
 def test_a_fleet_stands_for_its_targets_each_once() -> None:
     targets = "".join(f'[target.{name}]\nconnect = "{name}"\n' for name in ("crm", "orders-eu", "orders-us"))
     config = parse_config('[fleets]\norders = ["orders-*"]\nnight = ["crm", "orders-us"]\n' + targets, PATH)
-    assert each_named(["orders"], config) == ["orders-eu", "orders-us"]
-    assert each_named(["night", "orders", "other"], config) == ["crm", "orders-us", "orders-eu", "other"]
-    assert each_named(["crm", "night"], config) == ["crm", "orders-us"], "what is named by itself is not named again"
-    assert each_named([], config, all_targets=True) == ["crm", "orders-eu", "orders-us"]
+    assert expand_names(["orders"], config) == ["orders-eu", "orders-us"]
+    assert expand_names(["night", "orders", "other"], config) == ["crm", "orders-us", "orders-eu", "other"]
+    assert expand_names(["crm", "night"], config) == ["crm", "orders-us"], "what is named by itself is not named again"
+    assert expand_names([], config, all_targets=True) == ["crm", "orders-eu", "orders-us"]
     for texts, everything, where, why in (
         ([], False, config, "TARGET is missing"),
         (["crm"], True, config, "leave out the names"),
         ([], True, EMPTY, "it has none"),
     ):
         with pytest.raises(BadInput, match=why):
-            each_named(texts, where, all_targets=everything)
+            expand_names(texts, where, all_targets=everything)
     with pytest.raises(BadInput, match="'night' is a fleet of"):
-        choose("night", config, {})
+        find_target("night", config, {})
 
 
 @pytest.mark.parametrize(

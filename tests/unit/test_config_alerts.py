@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.notices import on_a_screen
+from qmon.cli.notices import screen_alerting
 from qmon.config.file import AlertSettings, parse_config, read_config
 from qmon.config.notify import EVENTS_URL, Receiver
-from qmon.config.secrets import endpoint, receiver_secret, receiver_ways
+from qmon.config.secrets import endpoint_for, receiver_secret, receiver_secret_advice
 from qmon.errors import BadInput
 from qmon.model.figure import Severity
 
@@ -103,8 +103,8 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     monkeypatch.delenv("QMON_NOTIFY_ON_CALL", raising=False)
     place = tmp_path / "qmon.toml"
     place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
-    assert on_a_screen("elsewhere", read_config(place)) is None
-    found = on_a_screen("shop-1", read_config(place))
+    assert screen_alerting("elsewhere", read_config(place)) is None
+    found = screen_alerting("shop-1", read_config(place))
     assert found is not None
     assert found.notifier is not None
     assert capsys.readouterr().err == (
@@ -112,7 +112,7 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
         "'keyring set qmon \"notify on-call\"'; this dashboard tells it nothing\n"
     )
     place.write_text(place.read_text().replace("[[notify]]", "[[notify]]\ntarget = 'mails'", 1))
-    quiet = on_a_screen("shop-1", read_config(place))
+    quiet = screen_alerting("shop-1", read_config(place))
     assert quiet is not None
     assert quiet.notifier is None
 
@@ -130,20 +130,20 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
 )
 def test_a_secret_that_cannot_be_used_is_not_repeated(receiver: Receiver, secret: str, message: str) -> None:
     with pytest.raises(BadInput) as caught:
-        endpoint(receiver, {"QMON_NOTIFY_A": secret})
+        endpoint_for(receiver, {"QMON_NOTIFY_A": secret})
     assert str(caught.value).startswith(message)
     assert "S3CRET" not in str(caught.value)
 
 
 def test_what_is_not_secret_may_go_in_the_clear() -> None:
-    found = endpoint(Receiver("a", "alertmanager", "http://alerts.internal:9093"), {})
+    found = endpoint_for(Receiver("a", "alertmanager", "http://alerts.internal:9093"), {})
     assert found is not None
     assert (found.url.reveal(), found.key, found.authorization) == (
         "http://alerts.internal:9093/api/v2/alerts",
         None,
         None,
     )
-    assert endpoint(Receiver("a", "json"), {"QMON_NOTIFY_A": "http://[::1]:8080/"}) is not None
+    assert endpoint_for(Receiver("a", "json"), {"QMON_NOTIFY_A": "http://[::1]:8080/"}) is not None
 
 
 def test_what_is_secret_is_in_the_keyring_where_the_environment_has_it_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,10 @@ def test_what_is_secret_is_in_the_keyring_where_the_environment_has_it_not(monke
     )
     assert (found and found.reveal(), named and named.reveal()) == ("https://b/kept", "https://b/named")
     assert receiver_secret(Receiver("other", "json"), {}) is None
-    assert receiver_ways(Receiver("–", "json")) == "its URL is missing: store it with 'keyring set qmon \"notify –\"'"
+    assert (
+        receiver_secret_advice(Receiver("–", "json"))
+        == "its URL is missing: store it with 'keyring set qmon \"notify –\"'"
+    )
 
 
 def test_the_examples_of_the_manual_can_be_used() -> None:
@@ -169,4 +172,4 @@ def test_the_examples_of_the_manual_can_be_used() -> None:
         "QMON_NOTIFY_ALERTMANAGER": "t0ken",
     }
     for receiver in examples[1].receivers:
-        assert receiver.command or endpoint(receiver, given) is not None
+        assert receiver.command or endpoint_for(receiver, given) is not None

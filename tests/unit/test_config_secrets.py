@@ -17,8 +17,14 @@ import pytest
 
 from qmon.config import secrets
 from qmon.config.file import parse_config
-from qmon.config.secrets import from_environment, from_keyring, from_prompt, unlock, variable
-from qmon.config.targets import choose
+from qmon.config.secrets import (
+    ask_password,
+    password_from_environment,
+    password_from_keyring,
+    password_variable,
+    retry_with_password,
+)
+from qmon.config.targets import find_target
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, Unreachable, WrongPassword
@@ -37,7 +43,7 @@ EMPTY = parse_config("", PATH)
     ],
 )
 def test_a_password_typed_with_the_target_is_taken_hidden_and_warned_about(text: str) -> None:
-    chosen = choose(text, EMPTY, {"QMON_PASSWORD": "other"})
+    chosen = find_target(text, EMPTY, {"QMON_PASSWORD": "other"})
     assert chosen.target.password is not None
     assert chosen.target.password.reveal() == "hush"
     assert len(chosen.warnings) == 1
@@ -51,7 +57,7 @@ def test_a_password_typed_with_the_target_is_taken_hidden_and_warned_about(text:
 def test_a_password_in_the_file_is_refused(connect: str) -> None:
     config = parse_config(f"[target.my-shop]\nconnect = '{connect}'", PATH)
     with pytest.raises(BadInput) as caught:
-        choose("my-shop", config, {})
+        find_target("my-shop", config, {})
     assert "QMON_PASSWORD_MY_SHOP" in str(caught.value)
     assert "keyring set qmon my-shop" in str(caught.value)
     assert "hush" not in str(caught.value)
@@ -60,7 +66,7 @@ def test_a_password_in_the_file_is_refused(connect: str) -> None:
 def test_a_fault_in_the_file_s_url_names_the_file() -> None:
     config = parse_config("[target.a]\nconnect = 'postgresql://u:hush@h:x/d'", PATH)
     with pytest.raises(BadInput, match=r"^some/qmon.toml: target.a.connect: the postgresql:// URL has no valid port"):
-        choose("a", config, {})
+        find_target("a", config, {})
 
 
 def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> None:
@@ -73,13 +79,13 @@ def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> No
     shared = {"QMON_PASSWORD_ORDERS_PROD": "hush", "QMON_PASSWORD": "hush, too", "QMON_PASSWORD_B": "b"}
     for name, other in (("orders-prod", "orders_prod"), ("orders_prod", "orders-prod")):
         with pytest.raises(BadInput) as caught:
-            choose(name, config, shared)
+            find_target(name, config, shared)
         assert f"QMON_PASSWORD_ORDERS_PROD would be the password of {name} and of {other}" in str(caught.value)
         assert f"keyring set qmon {name}" in str(caught.value)
         assert "hush" not in str(caught.value)
-        password = choose(name, config, {"QMON_PASSWORD": "one for all"}).target.password
+        password = find_target(name, config, {"QMON_PASSWORD": "one for all"}).target.password
         assert password is not None
-    password = choose("b", config, shared).target.password
+    password = find_target("b", config, shared).target.password
     assert password is not None
     assert password.reveal() == "b"
 
@@ -88,7 +94,7 @@ def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_na
     config = parse_config("[target.localhost-shop]\nconnect = 'postgresql://me@db1/x'\n", PATH)
     shared = {"QMON_PASSWORD_LOCALHOST_SHOP": "hush", "QMON_PASSWORD": "for all"}
     with pytest.raises(BadInput, match="QMON_PASSWORD_LOCALHOST_SHOP is the password of localhost-shop in") as caught:
-        choose("postgresql://me@localhost/shop", config, shared)
+        find_target("postgresql://me@localhost/shop", config, shared)
     assert "hush" not in str(caught.value)
     for text, environment, found in (
         ("localhost-shop", shared, "hush"),
@@ -96,7 +102,7 @@ def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_na
         ("postgresql://me@localhost/other", shared, "for all"),
         ("postgresql://me:mine@localhost/shop", shared, "mine"),
     ):
-        password = choose(text, config, environment).target.password
+        password = find_target(text, config, environment).target.password
         assert password is not None
         assert password.reveal() == found
 
@@ -104,7 +110,7 @@ def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_na
 def test_a_name_that_no_variable_can_hold_has_none_of_its_own() -> None:
     config = parse_config("[target.'заказы']\nconnect = 'postgresql://me@db1/x'\n", PATH)
     environment = {"QMON_PASSWORD_": "somebody's", "QMON_PASSWORD": "ours"}
-    password = choose("заказы", config, environment).target.password
+    password = find_target("заказы", config, environment).target.password
     assert password is not None
     assert password.origin == "the environment variable QMON_PASSWORD"
 
@@ -112,15 +118,15 @@ def test_a_name_that_no_variable_can_hold_has_none_of_its_own() -> None:
         raise PasswordNeeded("the server asks")
 
     with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD, store it with 'keyring set qmon заказы'"):
-        unlock(choose("заказы", config, {}).target, asks, ())
+        retry_with_password(find_target("заказы", config, {}).target, asks, ())
 
 
 def test_the_most_particular_variable_counts() -> None:
     target = Target("orders-prod/ö", "postgres", {})
     every = {"QMON_PASSWORD_ORDERS_PROD": "1", "QMON_PASSWORD": "2", "PGPASSWORD": "3"}
-    assert variable(target.name) == "QMON_PASSWORD_ORDERS_PROD"
+    assert password_variable(target.name) == "QMON_PASSWORD_ORDERS_PROD"
     found = []
-    while (secret := from_environment(target, every)) is not None:
+    while (secret := password_from_environment(target, every)) is not None:
         found.append((secret.reveal(), secret.origin))
         del every[secret.origin.split()[-1]]
     assert found == [
@@ -128,7 +134,7 @@ def test_the_most_particular_variable_counts() -> None:
         ("2", "the environment variable QMON_PASSWORD"),
         ("3", "the environment variable PGPASSWORD"),
     ]
-    assert from_environment(Target("x", "sqlserver", {}), {"PGPASSWORD": "3"}) is None
+    assert password_from_environment(Target("x", "sqlserver", {}), {"PGPASSWORD": "3"}) is None
 
 
 def test_a_password_is_got_only_when_the_server_asks() -> None:
@@ -151,15 +157,15 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
     target = Target("a", "postgres", {})
     both = (source("keyring", None), source("prompt", Secret("right")))
     known = Target("a", "postgres", {}, password=Secret("right"))
-    assert unlock(known, attempt, both)[1] == "connected"  # type: ignore[arg-type]
+    assert retry_with_password(known, attempt, both)[1] == "connected"  # type: ignore[arg-type]
     assert asked == []
-    unlocked, result = unlock(target, attempt, both)  # type: ignore[arg-type]
+    unlocked, result = retry_with_password(target, attempt, both)  # type: ignore[arg-type]
     assert (result, asked) == ("connected", ["keyring", "prompt"])
     assert attempt(unlocked) == "connected"
     with pytest.raises(Unreachable, match="wrong"):
-        unlock(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
+        retry_with_password(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
     with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD_A, store it with 'keyring set qmon a'"):
-        unlock(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
+        retry_with_password(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
 
 
 def test_a_wrong_password_is_asked_again_and_the_next_source_too(
@@ -175,7 +181,7 @@ def test_a_wrong_password_is_asked_again_and_the_next_source_too(
     monkeypatch.setattr(secrets, "_can_ask", lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda *_, **__: typed.pop(0))
     target = Target("elsewhere", "postgres", {}, password=Secret("old", "the environment variable QMON_PASSWORD"))
-    unlocked, result = unlock(target, attempt)
+    unlocked, result = retry_with_password(target, attempt)
     assert (result, typed) == ("connected", [])
     assert unlocked.password is not None
     assert unlocked.password.reveal() == "right"
@@ -185,11 +191,11 @@ def test_a_wrong_password_is_asked_again_and_the_next_source_too(
     ]
     typed += ["no", "never", "not at all", "right"]
     with pytest.raises(WrongPassword, match="typed"):
-        unlock(target, attempt)
+        retry_with_password(target, attempt)
     assert typed == ["right"], "asked three times"
     monkeypatch.setattr(secrets, "_can_ask", lambda: False)
     with pytest.raises(WrongPassword, match="environment"):
-        unlock(target, attempt)
+        retry_with_password(target, attempt)
 
 
 class Ring(keyring.backend.KeyringBackend):
@@ -211,11 +217,11 @@ def test_the_keyring_is_asked_under_qmon_and_the_target_s_name() -> None:
     before = keyring.get_keyring()
     keyring.set_keyring(Ring())  # type: ignore[no-untyped-call]
     try:
-        found = from_keyring(Target("a", "postgres", {}))
+        found = password_from_keyring(Target("a", "postgres", {}))
         assert found is not None
         assert (found.reveal(), found.origin) == ("hush", "keyring, service qmon, user a")
-        assert from_keyring(Target("b", "postgres", {})) is None
-        assert from_keyring(Target("locked", "postgres", {})) is None
+        assert password_from_keyring(Target("b", "postgres", {})) is None
+        assert password_from_keyring(Target("locked", "postgres", {})) is None
     finally:
         keyring.set_keyring(before)
 
@@ -246,7 +252,7 @@ def test_on_a_terminal_the_password_is_typed_unseen() -> None:
 
 
 def test_without_a_terminal_nobody_is_asked() -> None:
-    assert from_prompt(Target("a", "postgres", {})) is None
+    assert ask_password(Target("a", "postgres", {})) is None
 
 
 def test_a_target_goes_to_another_process_with_its_password() -> None:

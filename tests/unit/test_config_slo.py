@@ -22,9 +22,12 @@ def test_an_objective_is_about_each_queue_that_fits() -> None:
     assert first == Objective("oldest (1)", "oldest_seconds", 120.0, 0.99, 7 * 86400.0, ("shop*",), ("orders", "mail?"))
     assert second == Objective("short", "ready", 1000.0, 0.5, 28 * 86400.0)
     assert (first.label, second.label) == ("oldest", "depth")
-    fits = [first.of(*key) for key in (("shop-1", "mails"), ("shop", "orders"), ("crm", "orders"), ("shop", "letters"))]
+    fits = [
+        first.applies_to(*key)
+        for key in (("shop-1", "mails"), ("shop", "orders"), ("crm", "orders"), ("shop", "letters"))
+    ]
     assert fits == [True, True, False, False]
-    assert second.of("anything", "at all")
+    assert second.applies_to("anything", "at all")
 
 
 @pytest.mark.parametrize(

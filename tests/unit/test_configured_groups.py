@@ -8,8 +8,8 @@ import pytest
 
 from qmon.config.file import parse_config
 from qmon.errors import BadInput
-from qmon.model.groups.conditions import ColumnRef, Every, IsNull, OneOf, Some, Timed
-from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, name_of
+from qmon.model.groups.conditions import AllOf, AnyOf, ColumnRef, IsNull, OneOf, Timed
+from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, configured_name
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 
@@ -37,19 +37,19 @@ def test_a_queue_with_a_column_that_tells_queues_apart_is_a_group_with_the_same_
     due, is_ready = ColumnRef("run_at"), OneOf(ColumnRef("status"), (1,))
     assert (found.table, found.queue, found.timeout_s) == (TableName("app", "jobs"), ColumnRef("queue_name"), 60.0)
     assert {state.name: state.when for state in found.states} == {
-        "ready": Every((is_ready, Some((IsNull(due), Timed(due, "<="))))),
-        "scheduled": Every((is_ready, Timed(due, ">"))),
+        "ready": AllOf((is_ready, AnyOf((IsNull(due), Timed(due, "<="))))),
+        "scheduled": AllOf((is_ready, Timed(due, ">"))),
         "in_progress": OneOf(ColumnRef("status"), (2,)),
         "dead": OneOf(ColumnRef("status"), (3,)),
     }
     assert found.states[2].since == ColumnRef("taken_at")
-    assert found.layout("mails").queue == "jobs/mails"
+    assert found.queue_layout("mails").queue == "jobs/mails"
 
 
 def test_where_narrows_each_state() -> None:
     found = group(JOBS + 'where = { tenant = "a" }\n')
     assert found.queue is None
-    assert [state.when for state in found.states] == [Every((OneOf(ColumnRef("tenant"), ("a",)), Every(())))]
+    assert [state.when for state in found.states] == [AllOf((OneOf(ColumnRef("tenant"), ("a",)), AllOf(())))]
 
 
 def test_states_may_be_written_as_libraries_write_them() -> None:
@@ -61,7 +61,7 @@ def test_states_may_be_written_as_libraries_write_them() -> None:
     found = group(text + 'kind = "done"\nwhen = { cancelled_at = { null = false } }\n')
     assert [(state.name, state.kind) for state in found.states] == [("ready", "ready"), ("cancelled", "done")]
     part = OneOf(ColumnRef("kind"), ("a", "b"))
-    assert found.states[0].when == Every((part, IsNull(ColumnRef("locked_at"))))
+    assert found.states[0].when == AllOf((part, IsNull(ColumnRef("locked_at"))))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_library_is_named_beside_other_queues() -> None:
     found = read(JOBS, 'library = "oban"\n')
     assert isinstance(found[0], Layout)
     assert found[1] == NamedLibrary("oban")
-    assert [name_of(each) for each in found] == ["jobs", "oban"]
+    assert [configured_name(each) for each in found] == ["jobs", "oban"]
 
 
 @pytest.mark.parametrize(

@@ -34,18 +34,22 @@ def test_no_rate_across_a_reset_or_of_no_time() -> None:
 
 def test_history_shows_them_from_the_second_poll_on() -> None:
     history = TargetHistory()
-    assert history.add(polled(1, 1000.0, FIRST)).server.counters is None
-    found = history.add(polled(2, 1002.0, LATER)).server.counters
+    assert history.record_snapshot(polled(1, 1000.0, FIRST)).server.counters is None
+    found = history.record_snapshot(polled(2, 1002.0, LATER)).server.counters
     assert found is not None
     assert (found.seconds, found.page_splits) == (2.0, 4.0)
-    assert history.add(polled(3, 1004.0, None)).server.counters == found, "left out of a poll: as before"
-    assert history.add(polled(4, 1006.0, FIRST)).server.counters is None, "reset: what this holds is of an unknown time"
-    assert history.add(polled(5, 1300.0, LATER)).server.counters is None, "nothing is said of a gap"
+    assert history.record_snapshot(polled(3, 1004.0, None)).server.counters == found, "left out of a poll: as before"
+    assert history.record_snapshot(polled(4, 1006.0, FIRST)).server.counters is None, (
+        "reset: what this holds is of an unknown time"
+    )
+    assert history.record_snapshot(polled(5, 1300.0, LATER)).server.counters is None, "nothing is said of a gap"
 
 
 def test_they_are_rates_of_the_last_ten_seconds() -> None:
     history = TargetHistory()
-    views = [history.add(polled(n, 1000.0 + 2 * n, replace(FIRST, batches=1_000 + n * n))) for n in range(1, 21)]
+    views = [
+        history.record_snapshot(polled(n, 1000.0 + 2 * n, replace(FIRST, batches=1_000 + n * n))) for n in range(1, 21)
+    ]
     found = views[-1].server.counters
     assert found is not None
     assert found.seconds == 10.0
@@ -54,5 +58,5 @@ def test_they_are_rates_of_the_last_ten_seconds() -> None:
 
 def test_another_engine_has_none() -> None:
     history = TargetHistory()
-    history.add(poll(1, 1000.0))
-    assert history.add(poll(2, 1002.0)).server.counters is None
+    history.record_snapshot(poll(1, 1000.0))
+    assert history.record_snapshot(poll(2, 1002.0)).server.counters is None

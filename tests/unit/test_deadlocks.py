@@ -8,7 +8,7 @@ from qmon.model.evidence import TargetEvidence
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts.server import DEADLOCKS
-from qmon.model.waits.deadlocks import Deadlocks, circles_of
+from qmon.model.waits.deadlocks import Deadlocks, find_circles
 from qmon.monitor.state.rates.counters import DeadlockTrack
 from tests.unit.test_history import COUNTERS, FIFO, STATUS, fifo, poll
 from tests.unit.test_verdicts import FINE
@@ -20,10 +20,10 @@ CIRCLE = Circle((A, B))
 
 def test_only_circles_count_and_each_member_once() -> None:
     chain = [CircleSample(30, 31, 1, "", ""), CircleSample(31, 32, 1, "", "")]
-    assert circles_of(chain) == ()
-    assert circles_of([B, A, replace(A, session=40, blocker=21), *chain]) == (CIRCLE,)
+    assert find_circles(chain) == ()
+    assert find_circles([B, A, replace(A, session=40, blocker=21), *chain]) == (CIRCLE,)
     three = [CircleSample(n, n % 3 + 1, None, "", "") for n in (1, 2, 3)]
-    assert circles_of(three) == (Circle(tuple(three)),)
+    assert find_circles(three) == (Circle(tuple(three)),)
 
 
 def test_those_of_the_last_minute_are_kept_and_a_restart_counts_nothing() -> None:
@@ -32,7 +32,7 @@ def test_those_of_the_last_minute_are_kept_and_a_restart_counts_nothing() -> Non
     def add(at: float, total: int, *circles: Circle, unbroken: bool = True) -> Deadlocks:
         snapshot = poll(1, at)
         server = replace(snapshot.server, deadlocks=total)
-        return track.add(replace(snapshot, server=server, circles=circles), unbroken=unbroken)
+        return track.record_poll(replace(snapshot, server=server, circles=circles), unbroken=unbroken)
 
     assert add(0.0, 7, unbroken=False) == Deadlocks(0, None, ())
     assert add(2.0, 8, CIRCLE) == Deadlocks(1, 0.0, (CIRCLE,))

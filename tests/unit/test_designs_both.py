@@ -10,12 +10,12 @@ import pytest
 from qmon.engines.base import Engine, EngineName, Query
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sql.text import Placeholder, scan
+from qmon.engines.sql.text import Placeholder, scan_text
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.designs import TRAITS
 from qmon.operate.install import object_names
-from qmon.operate.install.design_layouts import SHAPES, layout_of
-from qmon.operate.install.install import available, numbers
+from qmon.operate.install.design_layouts import SHAPES, layout_for
+from qmon.operate.install.install import available_designs, design_numbers
 
 ENGINES: dict[EngineName, Engine] = {"postgres": Postgres(), "sqlserver": SqlServer()}
 VERSIONS: dict[EngineName, tuple[int, ...]] = {"postgres": (14, 18), "sqlserver": (10, 11, 12, 13, 14, 15, 16, 17)}
@@ -33,14 +33,14 @@ def files(engine: EngineName, design: str, major: int) -> tuple[Query, ...]:
 
 
 def rendered(engine: EngineName, query: Query, schema: str, queue: str) -> str:
-    names = object_names.names(query, schema, queue, numbers(64, 3))
+    names = object_names.names_for(query, schema, queue, design_numbers(64, 3))
     return queries.render(query, names, ENGINES[engine]).text
 
 
 def layout(engine: EngineName, design: str) -> object:
-    objects = object_names.slots(queries.design_files(engine, design, NEWEST[engine]))
+    objects = object_names.object_slots(queries.design_files(engine, design, NEWEST[engine]))
     subscribers = 3 if design == "ring_subscribers" else 0
-    return layout_of(
+    return layout_for(
         design,
         "s",
         "q",
@@ -53,8 +53,8 @@ def layout(engine: EngineName, design: str) -> object:
 
 
 def verbs(engine: EngineName, design: str) -> set[str]:
-    objects = object_names.slots(queries.design_files(engine, design, NEWEST[engine]))
-    found = layout_of(
+    objects = object_names.object_slots(queries.design_files(engine, design, NEWEST[engine]))
+    found = layout_for(
         design, "s", "q", objects=objects, size=64, subscribers=1, timeout_s=300, owner_held_while_working=False
     )
     return {verb for verb, _ in found.routines}
@@ -74,7 +74,7 @@ def columns(engine: EngineName, design: str, verb: str) -> tuple[str, ...] | Non
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_design_of_the_articles_can_be_installed(engine: EngineName) -> None:
     assert list(queries.designs(engine)) == DESIGNS
-    assert list(available(ENGINES[engine])) == DESIGNS
+    assert list(available_designs(ENGINES[engine])) == DESIGNS
     assert sorted(SHAPES) == DESIGNS
 
 
@@ -140,8 +140,8 @@ def test_any_name_stays_a_name(design: str) -> None:
 
 def bare(engine: EngineName, query: Query, schema: str, queue: str) -> str:
     text = rendered(engine, query, schema, queue)
-    names = object_names.names(query, schema, queue, numbers(64, 3))
-    for slot in sorted(query.names - object_names.NUMBERS, key=len, reverse=True):
+    names = object_names.names_for(query, schema, queue, design_numbers(64, 3))
+    for slot in sorted(query.names - object_names.NUMBER_SLOTS, key=len, reverse=True):
         parts = names[slot]
         assert isinstance(parts, str | tuple)
         quoted = ENGINES[engine].quote((parts,) if isinstance(parts, str) else parts)
@@ -152,8 +152,8 @@ def bare(engine: EngineName, query: Query, schema: str, queue: str) -> str:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_what_is_installed_is_uninstalled(design: str) -> None:
     for engine, major in EVERY:
-        made = set(object_names.slots(queries.design_files(engine, design, (major, 0))))
-        gone = set(object_names.slots(queries.uninstall_files(engine, design, (major, 0))))
+        made = set(object_names.object_slots(queries.design_files(engine, design, (major, 0))))
+        gone = set(object_names.object_slots(queries.uninstall_files(engine, design, (major, 0))))
         # Indexes, keys and owned sequences go with their table.
         own = {slot for slot in made if slot.endswith(("index", "key"))}
         if engine == "postgres":
@@ -275,7 +275,9 @@ def test_texts_of_both_engines_are_read_to_the_end() -> None:
             for query in files(engine, design, NEWEST[engine][0]):
                 text = rendered(engine, query, "a].b", HOSTILE[0])
                 # Names in brackets or quotes and in literals: no placeholder is left, no quote is open.
-                assert not [piece for piece in scan(text, other.name, query.path) if isinstance(piece, Placeholder)]
+                assert not [
+                    piece for piece in scan_text(text, other.name, query.path) if isinstance(piece, Placeholder)
+                ]
 
 
 @pytest.mark.parametrize("engine", queries.ENGINES)

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from qmon.engines.base import EngineName
-from qmon.engines.odbc import COUNT
+from qmon.engines.odbc import COUNT_COLUMNS
 from qmon.engines.sql import queries
 from qmon.monitor.catalog.catalog import (
     Activity,
@@ -45,8 +45,8 @@ RECORDS = {
     "catalog/archive_ends": archive_reader.EndsRow,
     "catalog/archive_writers": archive_reader.WriterRow,
     "catalog/archive_messages": archive_reader.ArchivedMessage,
-    "catalog/setup": roles._Present,
-    "catalog/setup_objects": roles._Object,
+    "catalog/setup": roles._ExistingSetup,
+    "catalog/setup_objects": roles._QueueObject,
     "catalog/setup_right": roles._Right,
     "control/registry": RegistryRow,
 }
@@ -55,24 +55,27 @@ RECORDS = {
 @pytest.mark.parametrize("engine", queries.ENGINES)
 @pytest.mark.parametrize("name", RECORDS)
 def test_columns_are_fields(engine: EngineName, name: str) -> None:
-    query = queries.load(engine, name, NEWEST[engine])
+    query = queries.load_query(engine, name, NEWEST[engine])
     assert set(query.columns) == {field.name for field in fields(RECORDS[name])}
 
 
 BOTH = sorted(
     name
     for name in {file.name for file in queries.all_files() if file.kind in ("control", "catalog")}
-    if all(queries.exists(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
+    if all(queries.has_query(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
 )
 
 
 @pytest.mark.parametrize("name", BOTH)
 def test_a_statement_of_both_engines_takes_and_gives_the_same_on_both(name: str) -> None:
-    postgres, sqlserver = (queries.load(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
+    postgres, sqlserver = (queries.load_query(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
     one_by_one = tuple("table_id" if parameter == "tables" else parameter for parameter in postgres.parameters)
     assert sqlserver.parameters in (postgres.parameters, one_by_one)
     assert postgres.names - sqlserver.names <= {"schema"}  # which needs a right of its own on PostgreSQL alone
-    assert sqlserver.columns in (postgres.columns, COUNT)  # PostgreSQL itself says how many rows a statement changed
+    assert sqlserver.columns in (
+        postgres.columns,
+        COUNT_COLUMNS,
+    )  # PostgreSQL itself says how many rows a statement changed
 
 
 def test_both_engines_have_what_discovery_and_the_registry_ask_for() -> None:

@@ -13,11 +13,17 @@ from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, TableDetails, TableRow, ValuesRow
-from qmon.monitor.catalog.column_names import pick, plain, sounds_like_a_queue, state_of, words
-from qmon.monitor.catalog.complete_layout import complete
-from qmon.monitor.catalog.discovery.shape import measure
-from qmon.monitor.catalog.predicate import condition
-from qmon.monitor.catalog.state_values import Known, known_values, state_column, states
+from qmon.monitor.catalog.column_names import (
+    column_for_role,
+    normalize_name,
+    queue_name_score,
+    split_words,
+    state_for_value,
+)
+from qmon.monitor.catalog.complete_layout import complete_layout
+from qmon.monitor.catalog.discovery.shape import score_shape
+from qmon.monitor.catalog.predicate import parse_condition
+from qmon.monitor.catalog.state_values import KnownValues, find_state_column, known_values, state_meanings
 
 
 def table(
@@ -32,9 +38,9 @@ def table(
 
 
 def look(details: TableDetails) -> float:
-    state = state_column(details, "status")
-    known = known_values(details, state[0].column_name) if state else Known()
-    return measure(details, state, known).score
+    state = find_state_column(details, "status")
+    known = known_values(details, state[0].column_name) if state else KnownValues()
+    return score_shape(details, state, known).score
 
 
 QUEUES = [
@@ -81,8 +87,8 @@ def test_rows_that_only_pile_up_speak_against_a_queue() -> None:
 
 
 def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
-    where = condition("([Status]=(1))", brackets=True)
-    busy = condition("([Status]=(2))", brackets=True)
+    where = parse_condition("([Status]=(1))", brackets=True)
+    busy = parse_condition("([Status]=(2))", brackets=True)
     details = table(
         "Queue",
         "Id int!",
@@ -94,7 +100,9 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
             Index("IX_busy", False, False, ("StartedAt", "Id"), busy),
         ),
     )
-    layout, _ = complete(Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: Known(("1", "2")))
+    layout, _ = complete_layout(
+        Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: KnownValues(("1", "2"))
+    )
     assert layout.id == "Id"
     assert layout.state == StateColumn("Status", 1, 2)
     facts = table_facts(layout, details, None, [])
@@ -107,9 +115,9 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
     [
         (Index("a", False, False, ("Status", "Id")), True),
         (Index("b", False, False, ("Id", "Status")), False),
-        (Index("c", False, False, ("Id",), condition("([Status] IN ((0), (1)))", brackets=True)), False),
-        (Index("d", False, False, ("Id",), condition("([Status]=(0) AND [Kind]=(1))", brackets=True)), False),
-        (Index("e", False, False, ("Id",), condition("([Status]=(0))", brackets=True)), True),
+        (Index("c", False, False, ("Id",), parse_condition("([Status] IN ((0), (1)))", brackets=True)), False),
+        (Index("d", False, False, ("Id",), parse_condition("([Status]=(0) AND [Kind]=(1))", brackets=True)), False),
+        (Index("e", False, False, ("Id",), parse_condition("([Status]=(0))", brackets=True)), True),
         (Index("f", False, False, ("Status",)), False),
         (Index("g", False, False, ("Kind", "Status", "Id")), False),
     ],
@@ -157,38 +165,40 @@ def test_a_due_time_that_may_be_null_is_not_sought() -> None:
 @pytest.mark.parametrize(
     ("kind", "known", "flag", "wanted"),
     [
-        ("int", Known(), False, StateColumn("s", 1, 2)),
-        ("int", Known(("0", "1")), False, StateColumn("s", 0, 1)),
-        ("int", Known(("0", "1", "2")), False, StateColumn("s", 0, 1, 2)),
-        ("int", Known(("2",), default="0"), False, StateColumn("s", 0, 1, 2)),
-        ("int", Known(), True, StateColumn("s", 0, None, 1)),
-        ("bit", Known(), True, StateColumn("s", 0, None, 1)),
-        ("boolean", Known(), True, StateColumn("s", "false", None, "true")),
-        ("text", Known(("IN PROGRESS", "Ready")), False, StateColumn("s", "Ready", "IN PROGRESS")),
+        ("int", KnownValues(), False, StateColumn("s", 1, 2)),
+        ("int", KnownValues(("0", "1")), False, StateColumn("s", 0, 1)),
+        ("int", KnownValues(("0", "1", "2")), False, StateColumn("s", 0, 1, 2)),
+        ("int", KnownValues(("2",), default="0"), False, StateColumn("s", 0, 1, 2)),
+        ("int", KnownValues(), True, StateColumn("s", 0, None, 1)),
+        ("bit", KnownValues(), True, StateColumn("s", 0, None, 1)),
+        ("boolean", KnownValues(), True, StateColumn("s", "false", None, "true")),
+        ("text", KnownValues(("IN PROGRESS", "Ready")), False, StateColumn("s", "Ready", "IN PROGRESS")),
         (
             "text",
-            Known(("new", "pending", "failed"), default="pending"),
+            KnownValues(("new", "pending", "failed"), default="pending"),
             False,
             StateColumn("s", "pending", dead="failed"),
         ),
-        ("text", Known((), default="queued"), False, StateColumn("s", "queued")),
-        ("text", Known(("zig",)), False, None),
+        ("text", KnownValues((), default="queued"), False, StateColumn("s", "queued")),
+        ("text", KnownValues(("zig",)), False, None),
     ],
 )
-def test_what_the_values_of_a_state_column_say(kind: str, known: Known, flag: bool, wanted: StateColumn | None) -> None:
+def test_what_the_values_of_a_state_column_say(
+    kind: str, known: KnownValues, flag: bool, wanted: StateColumn | None
+) -> None:
     column = ColumnRow(1, "s", kind, True, None, None, None, False)
-    found, why = states(column, known, "status", flag=flag)
+    found, why = state_meanings(column, known, "status", flag=flag)
     assert found == wanted
     assert why
 
 
 def test_names_of_any_spelling() -> None:
-    assert {plain("Queue_Date-Time"), plain("queueDateTime")} == {"queuedatetime"}
-    assert words("dbo.MyHTTPQueue_2") == ("dbo", "my", "http", "queue")
-    assert pick("started_at", [("locked_at", "text"), ("LockedAt", "datetime2")]) == "LockedAt"
-    assert state_of("In-Progress") == "in_progress"
-    assert sounds_like_a_queue("order_queue") > sounds_like_a_queue("tasks") > sounds_like_a_queue("orders")
-    assert sounds_like_a_queue("queue_history") < 0
+    assert {normalize_name("Queue_Date-Time"), normalize_name("queueDateTime")} == {"queuedatetime"}
+    assert split_words("dbo.MyHTTPQueue_2") == ("dbo", "my", "http", "queue")
+    assert column_for_role("started_at", [("locked_at", "text"), ("LockedAt", "datetime2")]) == "LockedAt"
+    assert state_for_value("In-Progress") == "in_progress"
+    assert queue_name_score("order_queue") > queue_name_score("tasks") > queue_name_score("orders")
+    assert queue_name_score("queue_history") < 0
     assert all(design in TRAITS for design in ("status", "flag", "fifo"))
 
 
@@ -201,28 +211,33 @@ def test_many_columns_speak_against_a_queue_and_few_for_it() -> None:
 
 @pytest.mark.parametrize("kind", ["float", "timestamp", "varbinary", "sql_variant", "hierarchyid"])
 def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> None:
-    textless = SqlServer().textless
+    textless = SqlServer().types_without_text
     layout = Layout("q", "fifo", TableName("dbo", "Queue"))
     primary = Index("PK", True, True, ("Id",))
     details = table("Queue", f"Id {kind}", "Payload nvarchar", indexes=(primary,))
-    found, why = complete(layout, details, [], lambda _: Known(), textless)
+    found, why = complete_layout(layout, details, [], lambda _: KnownValues(), textless)
     assert found.id is None
     assert f"`Id` is {kind}, whose values have no exact text to name a message by: messages have no id" in why
     with pytest.raises(BadInput, match="name another column as the id"):
-        complete(replace(layout, id="Id"), details, [], lambda _: Known(), textless)
+        complete_layout(replace(layout, id="Id"), details, [], lambda _: KnownValues(), textless)
     with pytest.raises(BadInput, match="name another column as the id"):
-        complete(
+        complete_layout(
             replace(layout, id="No", key=("Id", "No")),
             table("Queue", f"Id {kind}", "No int"),
             [],
-            lambda _: Known(),
+            lambda _: KnownValues(),
             textless,
         )
-    assert complete(replace(layout, id="Id"), details, [], lambda _: Known(), Postgres().textless)[0].id == "Id"
+    assert (
+        complete_layout(replace(layout, id="Id"), details, [], lambda _: KnownValues(), Postgres().types_without_text)[
+            0
+        ].id
+        == "Id"
+    )
 
 
 def test_a_key_with_a_column_without_an_exact_text_is_not_what_messages_are_named_by() -> None:
     details = table("Queue", "Part float!", "Id int!", indexes=(Index("PK", True, True, ("Part", "Id"), whole=True),))
     layout = Layout("q", "fifo", TableName("dbo", "Queue"), id="Id")
-    assert complete(layout, details, [], lambda _: Known(), SqlServer().textless)[0].key == ()
-    assert complete(layout, details, [], lambda _: Known())[0].key == ("Part", "Id")
+    assert complete_layout(layout, details, [], lambda _: KnownValues(), SqlServer().types_without_text)[0].key == ()
+    assert complete_layout(layout, details, [], lambda _: KnownValues())[0].key == ("Part", "Id")

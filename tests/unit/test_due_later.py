@@ -10,7 +10,7 @@ import pytest
 from qmon.model.figure import Figure, Severity
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.trend import DueLater
-from qmon.model.verdicts import judge
+from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.trends import DueTrack
 from tests.unit.test_verdicts import FINE
 
@@ -43,7 +43,10 @@ def watched(
             continue
         scheduled = sum(count for _, count in due)
         seen = Figure(min(scheduled, LIMIT), at_least=scheduled > LIMIT, age_s=float(second % counted_s))
-        yield second, track.add(1000.0 + second, Flow(pushed, popped, popped, pushed - popped), Figure(ready), seen)
+        yield (
+            second,
+            track.record_poll(1000.0 + second, Flow(pushed, popped, popped, pushed - popped), Figure(ready), seen),
+        )
         pushed = popped = 0.0
 
 
@@ -123,12 +126,12 @@ def test_polls_without_rates_or_counts_prove_nothing() -> None:
         unknown = Figure.unknown("no answer")
         blind = (None, Figure(0.0), Figure(2.0 * second)), (flow, unknown, Figure(0.0)), (flow, Figure(0.0), unknown)
         for offset, (moved, ready, scheduled) in enumerate(blind):
-            assert track.add(second + 3.0 * offset, moved, ready, scheduled) is None
+            assert track.record_poll(second + 3.0 * offset, moved, ready, scheduled) is None
 
 
 def test_the_verdict_says_how_many_and_how_many_before() -> None:
     given = replace(FINE, queue=replace(FINE.queue, due_later=DueLater(60.0, 57.0, 0.0, 0.02)))
-    (verdict,), _ = judge(given, 0.0, {})
+    (verdict,), _ = judge_queue(given, 0.0, {})
     assert (verdict.code, verdict.severity) == ("due later than usual", Severity.WARNING)
     assert verdict.proof.startswith("~57 of the 60 messages since ")
     assert verdict.proof.endswith(" are due later; of those before, 2 %")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from qmon.model.operations import Pause, Side
-from qmon.operate.actions.end_session import _refused
-from qmon.operate.actions.pause import _already
-from qmon.operate.actions.pause_switch import HeldPause
-from qmon.operate.actions.sessions import Rights, SessionSample
+from qmon.operate.actions.end_session import _refusal_reason
+from qmon.operate.actions.pause import _describe_active_pause
+from qmon.operate.actions.pause_switch import SwitchState
+from qmon.operate.actions.sessions import SessionRights, SessionSample
 
 
 @pytest.mark.parametrize(("percent", "done"), [(41.6, ", 42 % done"), (None, "")])
@@ -34,11 +34,11 @@ def test_a_session_that_is_rolled_back_already_is_left_alone(percent: float | No
         percent,
     )
     words = f"session 61 is being rolled back already{done}; ending it again does not help"
-    assert _refused(found, None, Rights("me", 7, True, "")) == words
+    assert _refusal_reason(found, None, SessionRights("me", 7, True, "")) == words
 
 
 @pytest.mark.parametrize(("long", "shown"), [(200, "x" * 200), (201, "x" * 199 + "…")])
 def test_who_pauses_a_paused_side_reads_why_it_is_paused(long: int, shown: str) -> None:
     pause = Pause("mails", Side.POPPERS, 3_600.0, "anna@app-7", "x" * long, 0.0, "switch")
-    (risk,) = _already(HeldPause(True, 3_600_000, 7), pause, Side.POPPERS)
+    (risk,) = _describe_active_pause(SwitchState(True, 3_600_000, 7), pause, Side.POPPERS)
     assert f"by anna@app-7 since 1970-01-01 00:00:00 UTC, until 1970-01-01 01:00:00 UTC: {shown};" in risk

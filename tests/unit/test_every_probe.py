@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines.base import Bound, Connection, Engine, Rows, Session, Target, values_of
+from qmon.engines.base import Bound, Connection, Engine, Rows, Session, Target, ordered_values
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.monitor import doctor, one_shot
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.target_probes import TARGET_PROBES
@@ -66,7 +66,7 @@ class Answering:
         self.asked: list[str] = []
 
     def fetch(self, bound: Bound) -> Rows:
-        values_of(bound, nul_allowed=False)
+        ordered_values(bound, nul_allowed=False)
         name, columns = bound.statement.name, bound.statement.columns
         self.asked.append(name)
         if name == "probe/waits":
@@ -79,10 +79,10 @@ class Answering:
     def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
         return [self.fetch(each) if wanted else None for each, wanted in zip(bounds, asked, strict=True)]
 
-    def set_up(self, bound: Bound) -> None:
-        values_of(bound, nul_allowed=False)
+    def set_up_session(self, bound: Bound) -> None:
+        ordered_values(bound, nul_allowed=False)
 
-    def limit(self, statement_s: float) -> None: ...
+    def limit_statements(self, statement_s: float) -> None: ...
 
     def execute(self, bound: Bound) -> int:
         raise AssertionError(f"{bound.statement.name} changes something")
@@ -130,11 +130,11 @@ def test_the_doctor_gives_each_probe_its_values(
 ) -> None:
     at, asked = server(engine, version)
     monkeypatch.setattr(doctor, "resolve", lambda *_: queues())
-    checks = doctor.checkup(at, engine, ()).checks
+    checks = doctor.run_checkup(at, engine, ()).checks
     # checks in brackets are findings, such as a security policy, and no probe has failed
     assert not [each for each in checks if each.problem and not each.probe.startswith("(")]
     there = {f"probe/{name}" for name, probe in TARGET_PROBES.items() if not probe.in_pool}
-    assert {name for name in there if queries.exists(engine.name, name, version)} <= set(asked)
+    assert {name for name in there if queries.has_query(engine.name, name, version)} <= set(asked)
 
 
 @every
@@ -142,9 +142,9 @@ def test_the_doctor_gives_each_probe_its_values(
 def test_polls_give_each_probe_its_values(engine: Engine, version: tuple[int, int], blocking: bool) -> None:
     at, asked = server(engine, version)
     now = 0.0
-    slow = ExactCounts(engine, lambda session: at, lambda: now)
+    slow = SlowReads(engine, lambda session: at, lambda: now)
     collector = Collector("shop", engine, at, slow, lambda: now)
-    collector.use(queues())
+    collector.watch_queues(queues())
     for layout in queues().layouts * 2:
         now += 700.0
         collector.collect(int(now), 2.0, Focus(rows_of=layout.queue, blocking=blocking, closely=True))

@@ -9,52 +9,52 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Ring, TableName
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import MessageDiagnostics, SweepSample
-from qmon.model.sessions.clients import Sessions
+from qmon.model.sessions.clients import SessionIndex
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.monitor.state.diagnosis import READ_BY, QueueDiagnosis
+from qmon.monitor.state.diagnosis import EVIDENCE_PROBES, QueueDiagnosis
 from tests.unit.test_locked import waiting
 from tests.unit.test_verdicts_archive import COUNTERS
 from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
 FULL = replace(POLL, clients=(client(61, 1.0),))
-SEEN = Sessions(FULL.clients or ())
+SEEN = SessionIndex(FULL.clients or ())
 READ = QueueSamples(LAYOUT, diagnostics=MessageDiagnostics(owners=(owner("7", "dead", 5.0),)))
 LEFT = QueueSamples(LAYOUT, left_out=("owners",))
 
 
 def test_what_was_left_out_is_what_it_was_and_who_is_connected_for_half_a_minute() -> None:
     evidence = QueueDiagnosis()
-    first = evidence.add(FULL, READ, DONE, SEEN)
+    first = evidence.record_poll(FULL, READ, DONE, SEEN)
     assert first.owners is not None
     assert first.poppers is not None
-    later = evidence.add(replace(POLL, sampled_at=1020.0), LEFT, DONE, None)
+    later = evidence.record_poll(replace(POLL, sampled_at=1020.0), LEFT, DONE, None)
     assert (later.owners, later.poppers) == (first.owners, first.poppers)
-    gone = evidence.add(replace(POLL, sampled_at=1031.0), LEFT, DONE, None)
+    gone = evidence.record_poll(replace(POLL, sampled_at=1031.0), LEFT, DONE, None)
     assert (gone.owners, gone.poppers) == (first.owners, None)
-    assert evidence.add(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE, SEEN).owners is None
+    assert evidence.record_poll(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE, SEEN).owners is None
 
 
 def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when_it_is_read_again() -> None:
     evidence = QueueDiagnosis()
-    first = evidence.add(FULL, READ, DONE, SEEN)
+    first = evidence.record_poll(FULL, READ, DONE, SEEN)
     assert first.owners is not None
 
     def failing(at: float) -> Owners | None:
         poll = replace(FULL, sampled_at=at, failures=(ProbeFailure("owners", "no answer", LAYOUT.queue),))
-        return evidence.add(poll, QueueSamples(LAYOUT), DONE, SEEN).owners
+        return evidence.record_poll(poll, QueueSamples(LAYOUT), DONE, SEEN).owners
 
     assert failing(1010.0) == first.owners
     assert failing(1039.0) == first.owners
     assert failing(1041.0) is None, "old is not fresh"
-    assert evidence.add(replace(FULL, sampled_at=1042.0), READ, DONE, SEEN).owners == first.owners
+    assert evidence.record_poll(replace(FULL, sampled_at=1042.0), READ, DONE, SEEN).owners == first.owners
 
 
 def test_each_field_says_which_probes_it_comes_from_so_that_it_is_forgotten_when_they_fail_for_long() -> None:
     # the first three are forgotten with the sessions, the others with the figures that they come from
     by_other_means = {"pushers", "poppers", "use", "rise", "slower", "silence", "due_later"}
-    assert {field.name for field in fields(QueueEvidence)} == READ_BY.keys() | by_other_means
+    assert {field.name for field in fields(QueueEvidence)} == EVIDENCE_PROBES.keys() | by_other_means
 
 
 def at(seconds: float, *failed: str, **more: object) -> Snapshot:
@@ -68,17 +68,19 @@ def test_who_locks_everything_is_who_it_was_while_that_is_not_read_for_half_a_mi
     q = QueueSamples(LAYOUT)
     for failed, blocking in (("counters", ()), ("waits", None), ("head_state", ())):
         evidence = QueueDiagnosis()
-        found = evidence.locked(at(0.0, blocking=waiting()), q)
+        found = evidence.locking_session(at(0.0, blocking=waiting()), q)
         assert found is not None
         assert found.by == "session 61"
-        assert evidence.locked(at(29.0, failed, blocking=blocking), q) == found
-        assert evidence.locked(at(31.0, failed, blocking=blocking), q) is None, "old is not fresh"
+        assert evidence.locking_session(at(29.0, failed, blocking=blocking), q) == found
+        assert evidence.locking_session(at(31.0, failed, blocking=blocking), q) is None, "old is not fresh"
     evidence = QueueDiagnosis()
-    evidence.locked(at(0.0, blocking=waiting()), q)
-    assert evidence.locked(at(1.0), replace(q, left_out=("head_state",))) is not None
-    assert evidence.locked(at(2.0), replace(q, left_out=("unseen_state",))) is None, "read seldom while all move"
-    evidence.locked(at(3.0, blocking=waiting()), q)
-    assert evidence.locked(at(4.0), q) is None, "it is over"
+    evidence.locking_session(at(0.0, blocking=waiting()), q)
+    assert evidence.locking_session(at(1.0), replace(q, left_out=("head_state",))) is not None
+    assert evidence.locking_session(at(2.0), replace(q, left_out=("unseen_state",))) is None, (
+        "read seldom while all move"
+    )
+    evidence.locking_session(at(3.0, blocking=waiting()), q)
+    assert evidence.locking_session(at(4.0), q) is None, "it is over"
 
 
 def test_a_ring_that_is_not_swept_in_a_poll_has_lost_what_it_had() -> None:
@@ -86,27 +88,27 @@ def test_a_ring_that_is_not_swept_in_a_poll_has_lost_what_it_had() -> None:
     ring = replace(LAYOUT, design="ring", state=None, owner=None, ring=Ring(100, sequence, sequence))
     swept = QueueSamples(ring, diagnostics=MessageDiagnostics(sweep=SweepSample(0, 9, 9, 1, 7, 0, None, None)))
     evidence = QueueDiagnosis()
-    lost = evidence.add(at(0.0), swept, DONE, SEEN).ring_loss
+    lost = evidence.record_poll(at(0.0), swept, DONE, SEEN).ring_loss
     assert lost is not None
-    assert evidence.add(at(1.0), QueueSamples(ring), DONE, SEEN).ring_loss == lost
-    assert evidence.add(at(29.0, "slot_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss == lost
-    assert evidence.add(at(31.0, "slot_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss is None
+    assert evidence.record_poll(at(1.0), QueueSamples(ring), DONE, SEEN).ring_loss == lost
+    assert evidence.record_poll(at(29.0, "slot_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss == lost
+    assert evidence.record_poll(at(31.0, "slot_sweep"), QueueSamples(ring), DONE, SEEN).ring_loss is None
 
 
 def test_what_was_done_and_who_has_it_twice_stay_while_another_probe_hides_them() -> None:
     evidence, done = QueueDiagnosis(), Figure(500.0)
     counted = QueueSamples(LAYOUT, counters=COUNTERS)
-    before = evidence.add(at(0.0), counted, done, SEEN).archiving
+    before = evidence.record_poll(at(0.0), counted, done, SEEN).archiving
     assert before is not None
-    assert evidence.add(at(2.0, "head_state"), counted, DONE, SEEN).archiving == before
-    assert evidence.add(at(33.0, "head_state"), counted, DONE, SEEN).archiving is None
+    assert evidence.record_poll(at(2.0, "head_state"), counted, DONE, SEEN).archiving == before
+    assert evidence.record_poll(at(33.0, "head_state"), counted, DONE, SEEN).archiving is None
     evidence, (first, then) = QueueDiagnosis(), (client(61, 10.0), client(62, 1.0))
 
     def seen(
         seconds: float, whose: str, *failed: str, clients: tuple[ClientSample, ...] | None
     ) -> tuple[DoubleDelivery, ...]:
         row = MessageDiagnostics(owners=(owner("7", "alive", 1.0, whose),))
-        return evidence.add(
+        return evidence.record_poll(
             at(seconds, *failed, clients=clients), QueueSamples(LAYOUT, diagnostics=row), DONE, None
         ).twice
 

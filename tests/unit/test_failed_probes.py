@@ -52,11 +52,11 @@ def figure(queue: QueueView, name: str) -> Figure:
 
 def test_what_fails_stays_with_its_age_and_the_reason_and_is_old_after_three_polls() -> None:
     world, history = World(), TargetHistory()
-    views = [history.add(polled(world)) for _ in range(6)]
+    views = [history.record_snapshot(polled(world)) for _ in range(6)]
     read = {name: found(views[-1].queue(name)) for name in FIGURES}
     view = views[-1]
     for late in range(1, 6):
-        view = history.add(polled(world, *failing(LATE), without=True))
+        view = history.record_snapshot(polled(world, *failing(LATE), without=True))
         for name, figures in FIGURES.items():
             for each in figures:
                 was, now = figure(read[name], each), figure(found(view.queue(name)), each)
@@ -67,21 +67,21 @@ def test_what_fails_stays_with_its_age_and_the_reason_and_is_old_after_three_pol
     queue = found(view.queue("status"))
     assert queue.verdict.code == "cannot tell"
     assert LATE in queue.verdict.proof
-    again = found(history.add(polled(world)).queue("ring"))
+    again = found(history.record_snapshot(polled(world)).queue("ring"))
     assert (again.ready.age_s, again.push_rate.age_s, again.ready.reason) == (0, 0, "")
 
 
 def test_rates_go_on_over_a_poll_that_could_not_read_them() -> None:
     world, history = World(), TargetHistory()
     for _ in range(6):
-        history.add(polled(world))
+        history.record_snapshot(polled(world))
     lost = polled(world, ProbeFailure("counters", LATE), *failing(LATE), without=True)
     queues = [replace(q, counters=None) for q in lost.queues]
-    view = history.add(replace(lost, queues=tuple(queues)))
+    view = history.record_snapshot(replace(lost, queues=tuple(queues)))
     for name in ("fifo", "ring"):
         queue = found(view.queue(name))
         assert (queue.push_rate.value, queue.push_rate.age_s, queue.push_rate.reason) == (50.0, 1.0, LATE)
-    view = history.add(polled(world))
+    view = history.record_snapshot(polled(world))
     for name in ("fifo", "ring"):  # over both seconds 50 were pushed
         queue = found(view.queue(name))
         assert queue.push_rate.value is not None
@@ -92,17 +92,17 @@ def test_rates_go_on_over_a_poll_that_could_not_read_them() -> None:
 def test_what_our_role_may_not_read_any_more_is_unknown_at_once() -> None:
     world, history = World(), TargetHistory()
     for _ in range(6):
-        history.add(polled(world))
-    queue = found(history.add(polled(world, *failing(DENIED, GRANT), without=True)).queue("status"))
+        history.record_snapshot(polled(world))
+    queue = found(history.record_snapshot(polled(world, *failing(DENIED, GRANT), without=True)).queue("status"))
     for name in FIGURES["status"]:
         assert figure(queue, name) == Figure.unknown(f"{DENIED}; {GRANT}")
-    queue = found(history.add(polled(world, *failing(LATE), without=True)).queue("status"))
+    queue = found(history.record_snapshot(polled(world, *failing(LATE), without=True)).queue("status"))
     assert queue.in_progress.value is None
 
 
 def test_what_was_never_read_has_the_reason_alone() -> None:
     world, history = World(), TargetHistory()
-    queue = found(history.add(polled(world, *failing(LATE), without=True)).queue("status"))
+    queue = found(history.record_snapshot(polled(world, *failing(LATE), without=True)).queue("status"))
     assert queue.in_progress == queue.stuck == Figure.unknown(LATE)
 
 
@@ -116,9 +116,9 @@ def test_scheduled_and_dead_messages_have_the_age_of_their_count(in_turns: bool,
         queues = tuple(replace(q, scheduled=4, scheduled_at=at, dead=7, dead_at=at) for q in snapshot.queues)
         failures = (ProbeFailure("in_state", LATE, "status"),) if late else ()
         queue = found(
-            history.add(replace(snapshot, queues=queues, failures=failures, every_s=10.0 if in_turns else 0.0)).queue(
-                "status"
-            )
+            history.record_snapshot(
+                replace(snapshot, queues=queues, failures=failures, every_s=10.0 if in_turns else 0.0)
+            ).queue("status")
         )
         assert (queue.scheduled.value, queue.scheduled.age_s) == (4, age_s)
         assert (queue.dead.value, queue.dead.age_s) == (7, age_s)
@@ -135,7 +135,9 @@ def test_sizes_have_the_age_of_their_reading_and_outlast_polls_that_do_not_ask_f
         queues = tuple(replace(q, sized_at=sized_at) for q in snapshot.queues)
         failures = (ProbeFailure("sizes", LATE),) if late else ()
         uses = (NO_USE,) if late % 2 == 0 else None
-        queue = found(history.add(replace(snapshot, queues=queues, uses=uses, failures=failures)).queue("fifo"))
+        queue = found(
+            history.record_snapshot(replace(snapshot, queues=queues, uses=uses, failures=failures)).queue("fifo")
+        )
         assert (queue.bytes.value, queue.bytes.age_s) == (8192, late), late
         assert queue.bytes.reason == (LATE if late else "")
         assert queue.bytes.old == (late > 30), late

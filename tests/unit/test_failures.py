@@ -34,23 +34,23 @@ class Queue:
 def test_each_message_counts_once_and_so_many_failures_end_it() -> None:
     queue = Queue(a="failed", b="waiting", c="done")
     watch = queue.watch(2)
-    watch.batch(lambda: ["a", "b", "c", "gone"])
-    watch.committed()
+    watch.record_batch(lambda: ["a", "b", "c", "gone"])
+    watch.record_commit()
     assert watch.why_stop() is None and not queue.asked  # not at once
     assert queue.later(watch) is None
-    assert watch.words() == "failed again: 1; stops at 2"
+    assert watch.progress_text() == "failed again: 1; stops at 2"
     queue.known["b"] = "failed"
     assert queue.later(watch) == "stopped: 2 messages failed again"
     assert queue.asked == [("a", "b", "c", "gone"), ("b",)]
-    assert watch.summary(6) == "2 failed again, 2 are done or gone, 2 not yet"
+    assert watch.summary_text(6) == "2 failed again, 2 are done or gone, 2 not yet"
 
 
 def test_what_was_rolled_back_is_not_watched_and_no_number_ends_nothing() -> None:
     queue = Queue(a="failed", b="failed")
     watch = queue.watch(None)
-    watch.batch(lambda: ["a"])
-    watch.batch(lambda: ["b"])  # the batch of a was rolled back
-    watch.committed()
+    watch.record_batch(lambda: ["a"])
+    watch.record_batch(lambda: ["b"])  # the batch of a was rolled back
+    watch.record_commit()
     assert queue.later(watch) is None
     assert queue.asked == [("b",)]
 
@@ -59,8 +59,8 @@ def test_a_look_is_bounded_and_those_that_wait_take_turns(monkeypatch: pytest.Mo
     monkeypatch.setattr(failures, "LOOKED_AT", 2)
     queue = Queue(a="waiting", b="waiting", c="failed")
     watch = queue.watch(1)
-    watch.batch(lambda: ["a", "b", "c"])
-    watch.committed()
+    watch.record_batch(lambda: ["a", "b", "c"])
+    watch.record_commit()
     assert queue.later(watch) is None
     assert queue.later(watch) == "stopped: 1 message failed again"
     assert queue.asked == [("a", "b"), ("c", "a")]
@@ -68,7 +68,7 @@ def test_a_look_is_bounded_and_those_that_wait_take_turns(monkeypatch: pytest.Mo
 
 def test_nothing_is_asked_where_nobody_can_tell() -> None:
     watch = FailureWatch(1, None)
-    watch.batch(lambda: pytest.fail("nobody needs their ids"))
-    watch.committed()
+    watch.record_batch(lambda: pytest.fail("nobody needs their ids"))
+    watch.record_commit()
     assert watch.why_stop() is None
-    assert watch.summary(3) == watch.words() == "which of them fail again is not known"
+    assert watch.summary_text(3) == watch.progress_text() == "which of them fail again is not known"

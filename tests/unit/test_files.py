@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from qmon import files
-from qmon.cli.commands.queues import write as write_proposal
-from qmon.config.adding import add
+from qmon.cli.commands.queues import write_config as write_proposal
+from qmon.config.adding import append_blocks
 from qmon.config.file import read_config
 from qmon.errors import BadInput
-from qmon.model.text import counted
+from qmon.model.text import count_text
 from qmon.operate.audit import Audit
-from qmon.recording.write.segment import Writer
-from qmon.tui.shared.saving import write_new
+from qmon.recording.write.segment import SegmentWriter
+from qmon.tui.shared.saving import write_new_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in lists of its own")
 OLD = 'x = "' + "old" * 1000 + '"\n'
@@ -57,13 +57,13 @@ def mode(path: Path) -> int:
 def test_what_is_made_is_the_user_s_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     home = tmp_path / "made" / "by" / "qmon"
     write_proposal(home / "qmon.toml", "", force=False)
-    add(home / "other" / "qmon.toml", "shop", "postgresql://h/shop", [])
+    append_blocks(home / "other" / "qmon.toml", "shop", "postgresql://h/shop", [])
     Audit(home / "state" / "operations.jsonl").write("begin", {})
-    write_new(home / "saved.csv", "a,b\n")
-    files.replace(home / "report.html", "<html>")
-    Writer(home / "recordings" / "shop" / "open", home / "recordings" / "shop" / "sealed")
+    write_new_file(home / "saved.csv", "a,b\n")
+    files.replace_file(home / "report.html", "<html>")
+    SegmentWriter(home / "recordings" / "shop" / "open", home / "recordings" / "shop" / "sealed")
     made = sorted(path for path in (tmp_path / "made").rglob("*"))
-    assert len(made) >= 11, counted(len(made), "file")
+    assert len(made) >= 11, count_text(len(made), "file")
     assert {mode(path) for path in made if path.is_dir()} | {mode(tmp_path / "made")} == {0o700}
     assert {mode(path) for path in made if path.is_file()} == {0o600}
 
@@ -74,7 +74,7 @@ def test_a_mode_that_the_user_has_chosen_stays_and_so_does_a_link(tmp_path: Path
     place.write_text("old")
     place.chmod(0o640)
     link.symlink_to(place)
-    files.replace(link, "new")
+    files.replace_file(link, "new")
     assert (place.read_text(), mode(place), link.is_symlink()) == ("new", 0o640, True)
 
 
@@ -87,9 +87,9 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, room: int) -> Non
         with pytest.raises(BadInput, match=r"qmon\.toml: cannot be written: File too large"):
             write_proposal(place, "y = 1\n" * 1000, force=True)
         with pytest.raises(OSError, match="File too large"):
-            files.replace(place, "y = 1\n" * 1000)
+            files.replace_file(place, "y = 1\n" * 1000)
         with pytest.raises(BadInput, match="cannot be written"):
-            write_new(tmp_path / "saved.csv", "x" * 2000)
+            write_new_file(tmp_path / "saved.csv", "x" * 2000)
     assert place.read_text() == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["qmon.toml"]
 
@@ -122,7 +122,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        files.replace(pipe, "report")
+        files.replace_file(pipe, "report")
         assert os.read(reader, 100) == b"report"
     finally:
         os.close(reader)
@@ -199,7 +199,7 @@ def test_links_that_form_a_circle_and_a_working_folder_that_is_gone_raise_what_i
     (tmp_path / "b").symlink_to("a")
     for path in (tmp_path / "a", tmp_path / "a" / "qmon.toml"):
         with pytest.raises(BadInput, match=r"cannot be (read|written)"):
-            add(path / "qmon.toml", "x", "postgresql://h/x", [])
+            append_blocks(path / "qmon.toml", "x", "postgresql://h/x", [])
     if sys.platform == "win32":
         return  # a folder that a process is in cannot be deleted
     gone = tmp_path / "gone"
@@ -209,6 +209,6 @@ def test_links_that_form_a_circle_and_a_working_folder_that_is_gone_raise_what_i
     with pytest.raises(BadInput, match=r"the working folder cannot be used \(No such file or directory\)"):
         files.path_from("a.csv")
     with pytest.raises(BadInput, match=r"cannot be (read|written)"):
-        add(Path("qmon.toml"), "x", "postgresql://h/x", [])
+        append_blocks(Path("qmon.toml"), "x", "postgresql://h/x", [])
     assert files.path_from("/tmp/a.csv") == Path("/tmp/a.csv")
     assert files.path_from("a.csv", Path("/etc")) == Path("/etc/a.csv")

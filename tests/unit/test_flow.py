@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.rates.committed_rows import Shares, committed, shares_of
+from qmon.model.rates.committed_rows import Shares, committed_work, update_shares
 from qmon.model.rates.flow import pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.samples.polled import CounterSample, RingSample
 from qmon.monitor.state.rates.committed import CommittedTrack
@@ -44,7 +44,7 @@ def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(
     ins: int, dele: int, ins_lost: int, del_lost: int
 ) -> None:
     now = after(DEEP, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
-    work = committed(DEEP, now, FIFO, Shares())
+    work = committed_work(DEEP, now, FIFO, Shares())
     assert work is not None
     assert (work.inserted, work.deleted, work.exact) == (ins, dele, True)
 
@@ -52,7 +52,9 @@ def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(
 def test_where_a_pop_deletes_a_row_that_has_a_state_what_is_deleted_was_popped() -> None:
     layout = replace(STATUS, pop="delete")
     assert pops_in_transaction(layout)
-    work = committed(DEEP, after(DEEP, ins=50, upd=3, dele=40, ins_lost=0, upd_lost=0, del_lost=0), layout, Shares())
+    work = committed_work(
+        DEEP, after(DEEP, ins=50, upd=3, dele=40, ins_lost=0, upd_lost=0, del_lost=0), layout, Shares()
+    )
     assert work is not None
     flow = table_flow(work, layout, 0, 10)
     assert (flow.pushed, flow.popped, flow.completed, flow.net) == (50, 40, None, 10)
@@ -65,7 +67,7 @@ def test_state_column_tells_pushes_pops_and_completes(
     now = after(
         DEEP, ins=pushed, upd=popped + failed, dele=completed, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0
     )
-    work = committed(DEEP, now, STATUS, Shares())
+    work = committed_work(DEEP, now, STATUS, Shares())
     assert work is not None
     flow = table_flow(work, STATUS, popped - completed - failed, now.live - DEEP.live)
     assert (flow.pushed, flow.popped, flow.completed) == (pushed, popped, completed)
@@ -77,7 +79,7 @@ def test_done_state_splits_updates_by_the_change_in_progress(
     pushed: int, popped: int, outs: int, archived: int, push_lost: int, pop_lost: int
 ) -> None:
     now = after(DEEP, ins=pushed, upd=popped + outs, dele=archived, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0)
-    work = committed(DEEP, now, FAST, Shares())
+    work = committed_work(DEEP, now, FAST, Shares())
     assert work is not None
     flow = table_flow(work, FAST, popped - outs, None)
     assert (flow.pushed, flow.popped, flow.completed) == (pushed, popped, outs)
@@ -89,7 +91,7 @@ def test_after_an_analyze_the_attempts_count_less_the_share_that_was_rolled_back
 ) -> None:
     now = after(ZERO, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
     now = replace(now, live=0, dead=0, modified_since_analyze=0, analyzes=1)
-    work = committed(ZERO, now, FIFO, Shares(0.5, 1.0, 1.0))
+    work = committed_work(ZERO, now, FIFO, Shares(0.5, 1.0, 1.0))
     assert work is not None
     assert work.inserted == (ins + ins_lost) * 0.5
     assert work.deleted == dele + del_lost
@@ -100,7 +102,7 @@ def test_after_a_vacuum_the_sum_is_what_committed_and_no_part_is_more_than_was_t
     ins: int, other: int, ins_lost: int, lost: int, layout: Layout
 ) -> None:
     now = _moved(layout, ins, other, ins_lost, lost)
-    work = committed(ZERO, replace(now, live=3, dead=0, vacuums=1), layout, Shares(0.7, 0.9, 0.8))
+    work = committed_work(ZERO, replace(now, live=3, dead=0, vacuums=1), layout, Shares(0.7, 0.9, 0.8))
     assert work is not None
     taken = work.deleted if layout is FIFO else work.updated
     assert work.inserted + taken == pytest.approx(ins + other)
@@ -114,7 +116,7 @@ def test_live_rows_that_were_kept_from_falling_below_zero_move_no_message_to_the
 ) -> None:
     start = replace(ZERO, live=1)
     now = _moved(layout, number, number, 0, 0, start)
-    work = committed(start, replace(now, live=now.live + min(cut, number)), layout, Shares())
+    work = committed_work(start, replace(now, live=now.live + min(cut, number)), layout, Shares())
     assert work is not None
     assert (work.inserted, work.deleted if layout is FIFO else work.updated) == (number, number)
 
@@ -122,7 +124,7 @@ def test_live_rows_that_were_kept_from_falling_below_zero_move_no_message_to_the
 def test_where_live_rows_were_cut_rollbacks_are_parted_as_they_were_lately() -> None:
     start = replace(ZERO, live=1)
     now = after(start, ins=56, upd=0, dele=70, ins_lost=24, upd_lost=0, del_lost=5)
-    work = committed(start, replace(now, live=75), FIFO, Shares(0.7, 1.0, 0.93))
+    work = committed_work(start, replace(now, live=75), FIFO, Shares(0.7, 1.0, 0.93))
     assert work is not None
     assert work.inserted == pytest.approx(56, abs=1)
     assert work.deleted == pytest.approx(70, abs=1)
@@ -140,7 +142,7 @@ def test_of_a_table_that_is_nearly_empty_what_polls_tell_adds_up_to_what_was_pus
         live = left if number % 3 == 0 else max(0, before.live - dele) + ins
         now = replace(now, live=live, vacuums=number // 3, analyzes=number // 25)
         rows = left
-        work = track.add(before, now, FIFO, float(rows) if counted else None)
+        work = track.record_counters(before, now, FIFO, float(rows) if counted else None)
         assert work is not None
         if number:  # the first counts the rows
             pushed, told = pushed + ins, told + work.inserted
@@ -150,15 +152,15 @@ def test_of_a_table_that_is_nearly_empty_what_polls_tell_adds_up_to_what_was_pus
 
 def test_rows_that_no_counter_told_of_are_not_made_up_for() -> None:
     track, now = CommittedTrack(), after(ZERO, ins=50, upd=0, dele=40, ins_lost=0, upd_lost=0, del_lost=0)
-    track.add(ZERO, now, FIFO, 10.0)
+    track.record_counters(ZERO, now, FIFO, 10.0)
     for rows in (500.0, 10.0):  # as in a truncated table, or one whose head was sought too far on
         before, now = now, after(now, ins=50, upd=0, dele=50, ins_lost=5, upd_lost=0, del_lost=0)
-        work = track.add(before, replace(now, live=0), FIFO, rows)
+        work = track.record_counters(before, replace(now, live=0), FIFO, rows)
         assert work is not None
         assert work.inserted + work.deleted == 100
         assert work.inserted <= 55
     before, now = now, after(now, ins=50, upd=0, dele=50, ins_lost=5, upd_lost=0, del_lost=0)
-    work = track.add(before, replace(now, live=0), FIFO, 10.0)
+    work = track.record_counters(before, replace(now, live=0), FIFO, 10.0)
     assert work is not None
     assert (work.inserted, work.deleted) == (50, 50)
 
@@ -169,7 +171,7 @@ def test_where_only_attempts_are_counted_the_change_of_rows_takes_rollbacks_of_o
 ) -> None:
     start = replace(DEEP, modified_since_analyze=None)
     now = after(start, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
-    work = committed(start, replace(now, modified_since_analyze=None), FIFO, Shares())
+    work = committed_work(start, replace(now, modified_since_analyze=None), FIFO, Shares())
     assert work is not None
     unknown = min(ins_lost, del_lost)
     assert (work.inserted, work.deleted) == (ins + unknown, dele + unknown)
@@ -178,7 +180,7 @@ def test_where_only_attempts_are_counted_the_change_of_rows_takes_rollbacks_of_o
 def test_a_change_of_rows_that_cannot_be_is_left_out() -> None:
     start = replace(DEEP, modified_since_analyze=None)
     now = replace(start, inserted=50, deleted=40, live=start.live + 5_000)
-    work = committed(start, now, FIFO, Shares())
+    work = committed_work(start, now, FIFO, Shares())
     assert work is not None
     assert (work.inserted, work.deleted, work.exact) == (50, 40, False)
 
@@ -194,15 +196,15 @@ def _moved(
 
 def test_counters_that_fall_are_a_reset_not_a_negative_rate() -> None:
     high = replace(ZERO, inserted=500)
-    assert committed(high, ZERO, FIFO, Shares()) is None
-    assert committed(replace(ZERO, vacuums=3), ZERO, FIFO, Shares()) is None
+    assert committed_work(high, ZERO, FIFO, Shares()) is None
+    assert committed_work(replace(ZERO, vacuums=3), ZERO, FIFO, Shares()) is None
 
 
 def test_shares_follow_what_was_rolled_back_and_stay_when_nothing_was_tried() -> None:
     now = after(ZERO, ins=50, upd=0, dele=0, ins_lost=50, upd_lost=0, del_lost=0)
-    work = committed(ZERO, now, FIFO, Shares())
+    work = committed_work(ZERO, now, FIFO, Shares())
     assert work is not None
-    shares = shares_of(ZERO, now, work, Shares())
+    shares = update_shares(ZERO, now, work, Shares())
     assert shares.inserted == pytest.approx(0.75)
     assert shares.deleted == 1.0
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import SIGMAS, Trend, forecast
-from qmon.model.rates.net_rate import drift_of
+from qmon.model.rates.forecast import SIGMAS, Trend, forecast_drain
+from qmon.model.rates.net_rate import current_net_rate
 
 Ticks = list[tuple[float, Flow]]
 
@@ -24,19 +24,19 @@ def steady(net: float, ticks: int = 30, popped: float = 100.0) -> Ticks:
 
 
 def test_draining_uses_the_net_rate() -> None:
-    found = forecast(700.0, steady(-10))
+    found = forecast_drain(700.0, steady(-10))
     assert found.trend is Trend.DRAINING
     assert found.seconds == pytest.approx(70.0)
     assert found.text == "drains in 1 m 10 s ± 3 %"
 
 
 def test_a_time_shorter_than_its_band_is_given_by_its_end() -> None:
-    assert forecast(10.0, steady(-10)).text == "drains within 3.0 s"
-    assert forecast(0.0, steady(-10)).text == "drains within 2.0 s"
+    assert forecast_drain(10.0, steady(-10)).text == "drains within 3.0 s"
+    assert forecast_drain(0.0, steady(-10)).text == "drains within 2.0 s"
 
 
 def test_growing_says_by_how_much_and_gives_no_time() -> None:
-    found = forecast(12_000.0, steady(216, popped=90_988.0 / 10))
+    found = forecast_drain(12_000.0, steady(216, popped=90_988.0 / 10))
     assert (found.trend, found.seconds, found.text) == (Trend.GROWING, None, "growing 216/s")
 
 
@@ -50,16 +50,16 @@ def test_growing_says_by_how_much_and_gives_no_time() -> None:
     ],
 )
 def test_growing_says_how_many_poppers_it_takes(net: float, popped: float, poppers: int, text: str) -> None:
-    assert forecast(1_000.0, steady(net, popped=popped), poppers).text == text
+    assert forecast_drain(1_000.0, steady(net, popped=popped), poppers).text == text
 
 
 def test_noise_around_nothing_holds_steady() -> None:
-    found = forecast(500.0, moved([40.0, -38.0, 12.0, -15.0, 25.0, -22.0] * 5, 100))
+    found = forecast_drain(500.0, moved([40.0, -38.0, 12.0, -15.0, 25.0, -22.0] * 5, 100))
     assert (found.trend, found.text) == (Trend.STEADY, "stable")
 
 
 def test_bursts_that_hide_the_trend_are_not_called_steady() -> None:
-    found = forecast(500.0, moved([60.0] * 5 + [-20.0] * 15 + [60.0] * 5, 30))
+    found = forecast_drain(500.0, moved([60.0] * 5 + [-20.0] * 15 + [60.0] * 5, 30))
     assert (found.trend, found.text) == (Trend.STEADY, "unclear")
 
 
@@ -68,7 +68,7 @@ def test_the_band_widens_with_the_noise() -> None:
         chance = random.Random(1)
         return moved([-10 + chance.choice((-spread, spread)) for _ in range(60)], 50)
 
-    calm, wild = forecast(3000.0, noisy(1.0)), forecast(3000.0, noisy(8.0))
+    calm, wild = forecast_drain(3000.0, noisy(1.0)), forecast_drain(3000.0, noisy(8.0))
     assert calm.band_s is not None
     assert wild.band_s is not None
     assert wild.band_s > 4 * calm.band_s > 0
@@ -76,8 +76,8 @@ def test_the_band_widens_with_the_noise() -> None:
 
 def test_what_makes_up_for_itself_is_less_noise_than_what_comes_in_bursts() -> None:
     """The same ticks in another order: counters that come late against bursts of ten seconds."""
-    late = drift_of([(1.0, net) for net in (0.0, -20.0) * 50])
-    bursts = drift_of([(1.0, net) for net in ([0.0] * 10 + [-20.0] * 10) * 5])
+    late = current_net_rate([(1.0, net) for net in (0.0, -20.0) * 50])
+    bursts = current_net_rate([(1.0, net) for net in ([0.0] * 10 + [-20.0] * 10) * 5])
     assert late.net == bursts.net == -10
     assert bursts.noise > 10 * late.noise
 
@@ -94,7 +94,7 @@ def test_a_band_of_two_errors_holds_what_then_happens_in_19_of_20_walks() -> Non
         while depth > 0:
             depth += nets[60 + drained]
             drained += 1
-        found = forecast(2000.0, moved(seen, 50))
+        found = forecast_drain(2000.0, moved(seen, 50))
         if found.seconds is not None and found.band_s is not None:
             told += 1
             held += abs(found.seconds - drained) <= found.band_s
@@ -106,21 +106,21 @@ def test_only_what_came_after_a_change_counts() -> None:
     """A rate that changed 40 s ago is the rate; what was before would say twice as long."""
     chance = random.Random(3)
     nets = [net + chance.uniform(-2, 2) for net in [2.0] * 100 + [-10.0] * 40]
-    found = forecast(500.0, moved(nets, 50))
+    found = forecast_drain(500.0, moved(nets, 50))
     assert found.seconds == pytest.approx(50, rel=0.1)
-    assert drift_of([(1.0, net) for net in nets]).seconds == pytest.approx(40, abs=6)
+    assert current_net_rate([(1.0, net) for net in nets]).seconds == pytest.approx(40, abs=6)
 
 
 def test_a_rate_that_did_not_change_is_taken_from_the_whole_window() -> None:
     chance = random.Random(5)
-    assert drift_of([(2.0, chance.gauss(-20, 6)) for _ in range(90)]).seconds == pytest.approx(180)
+    assert current_net_rate([(2.0, chance.gauss(-20, 6)) for _ in range(90)]).seconds == pytest.approx(180)
 
 
 @pytest.mark.parametrize("ticks", [2, 3, 5, 29, 30, 31, 77, 400])
 def test_each_number_and_length_of_ticks_is_all_right(ticks: int) -> None:
     chance = random.Random(ticks)
     many = [(chance.uniform(0.4, 2.5), chance.uniform(-30, 10)) for _ in range(ticks)]
-    found = drift_of(many)
+    found = current_net_rate(many)
     seconds = [length for length, _ in many]
     assert min(seconds) * 2 * 0.99 <= found.seconds <= sum(seconds) * 1.001
     assert found.noise >= 0
@@ -129,31 +129,31 @@ def test_each_number_and_length_of_ticks_is_all_right(ticks: int) -> None:
 def test_the_band_of_growth_is_that_of_the_minute_to_come() -> None:
     chance = random.Random(11)
     ticks = moved([10 + chance.gauss(0, 3) for _ in range(120)], 40)
-    found = forecast(100.0, ticks)
-    drift = drift_of([(seconds, flow.net or 0.0) for seconds, flow in ticks])
+    found = forecast_drain(100.0, ticks)
+    drift = current_net_rate([(seconds, flow.net or 0.0) for seconds, flow in ticks])
     assert found.growth_band == pytest.approx(SIGMAS * (drift.noise * (1 / drift.seconds + 1 / 60)) ** 0.5)
 
 
 def test_nothing_is_foretold_from_one_tick_or_an_unknown_depth() -> None:
-    assert forecast(10.0, steady(-1, 1)).trend is Trend.UNKNOWN
-    assert forecast(None, steady(-1)).trend is Trend.UNKNOWN
+    assert forecast_drain(10.0, steady(-1, 1)).trend is Trend.UNKNOWN
+    assert forecast_drain(None, steady(-1)).trend is Trend.UNKNOWN
 
 
 def test_a_queue_that_nobody_touches_is_not_moving() -> None:
-    assert forecast(40_112.0, steady(0, popped=0)).text == "not moving"
+    assert forecast_drain(40_112.0, steady(0, popped=0)).text == "not moving"
 
 
 def test_an_empty_queue_is_empty() -> None:
-    assert forecast(0.0, steady(0)).text == "empty"
+    assert forecast_drain(0.0, steady(0)).text == "empty"
 
 
 def test_long_times_are_said_in_large_units() -> None:
-    texts = [forecast(depth, steady(-10)).text for depth in (1_000.0, 5_000.0, 100_000.0, 5_000_000.0)]
+    texts = [forecast_drain(depth, steady(-10)).text for depth in (1_000.0, 5_000.0, 100_000.0, 5_000_000.0)]
     assert texts == ["drains in 1 m 40 s ± 2 %", "drains in 8 m 20 s", "drains in 2 h 46 m", "drains in 5 d 18 h"]
     assert all(a != b for a, b in pairwise(texts))
 
 
 def test_what_would_take_longer_than_a_month_is_stable() -> None:
-    found = forecast(1e9, steady(-10))
+    found = forecast_drain(1e9, steady(-10))
     assert (found.trend, found.growth, found.text) == (Trend.STEADY, -10.0, "stable")
-    assert forecast(1e7, steady(-10)).trend is Trend.DRAINING
+    assert forecast_drain(1e7, steady(-10)).trend is Trend.DRAINING

@@ -39,8 +39,8 @@ def polled(world: World, *sides: str, read: bool = True) -> Snapshot:
 @pytest.mark.parametrize("sides", [("pushers",), ("poppers",), ("pushers", "poppers")], ids="-".join)
 def test_no_poppers_are_asked_for_while_a_side_is_paused(sides: tuple[str, ...], read: bool) -> None:
     world, history = World(), TargetHistory()
-    view = [history.add(polled(world)) for _ in range(20)][-1]
+    view = [history.record_snapshot(polled(world)) for _ in range(20)][-1]
     assert view.queues[0].forecast.text == "growing 20.0/s: needs ≥ 2 more poppers"
-    paused = history.add(polled(world, *sides, read=read)).queues[0]
+    paused = history.record_snapshot(polled(world, *sides, read=read)).queues[0]
     assert paused.pauses
     assert (paused.forecast.trend, paused.forecast.text) == (Trend.GROWING, "growing 20.0/s")

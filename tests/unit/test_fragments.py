@@ -19,11 +19,11 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
 from qmon.model.reasons import Reason
 from qmon.model.samples.usage import Fragmentation, UseSample
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.usage import UseTrack, uses_of
+from qmon.monitor.state.usage import UseTrack, group_uses
 from qmon.tui.waits import usage as panel
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
@@ -31,7 +31,7 @@ from tests.tui.scripted import view
 from tests.unit.test_history import COUNTERS, fifo, poll
 
 LAYOUT: Final = Layout("mails", "fifo", TableName("dbo", "Mails"))
-SPEC: Final = Spec(LAYOUT, TableFacts(11))
+SPEC: Final = QueueSpec(LAYOUT, TableFacts(11))
 SIZES: Final[dict[int, int]] = {1: 500, 3: 160_000, 5: 200}
 
 
@@ -59,20 +59,20 @@ def at_driver(tables: Tables, refused: frozenset[str] = frozenset()) -> tuple[Dr
 def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     driver, at, statements = at_driver(Tables())
     fragments = FragmentationReader(SqlServer())
-    assert fragments.able
+    assert fragments.is_supported
     fragments.read(at, statements, SPEC)
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
-    known = {each.index_id: each for each in fragments.known()}
+    known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
     assert known[3].unread == "not read of an index of more than 781 MB; this one has 1.2 GB"
     assert known[5] == Fragmentation(11, 5)
     fragments.read(at, statements, SPEC)
     assert driver.asked[2:] == ["probe/fragmentation"]
-    known = {each.index_id: each for each in fragments.known()}
+    known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[5] == Fragmentation(11, 5, 1002.0, 0.5)
     fragments.read(at, statements, SPEC)
     assert driver.asked[3:] == ["probe/trees", "probe/fragmentation"], "the next round begins with which there are"
-    known = {each.index_id: each for each in fragments.known()}
+    known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert (known[0].fragmented, known[5].fragmented) == (0.75, 0.5)
 
 
@@ -84,9 +84,11 @@ def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
     fragments.read(at, statements, SPEC)
     fragments.read(at, statements, SPEC)
     assert "probe/fragmentation" not in driver.asked
-    assert [each.unread for each in fragments.known()] == ["not read of a heap: that would read the whole table"]
-    fragments.keep(frozenset())
-    assert fragments.known() == ()
+    assert [each.unread for each in fragments.latest_fragmentation()] == [
+        "not read of a heap: that would read the whole table"
+    ]
+    fragments.retain_only(frozenset())
+    assert fragments.latest_fragmentation() == ()
 
 
 def test_a_readable_secondary_has_nothing_to_read() -> None:
@@ -96,11 +98,11 @@ def test_a_readable_secondary_has_nothing_to_read() -> None:
     fragments = FragmentationReader(SqlServer())
     fragments.read(at, statements, SPEC)
     assert driver.asked == ["probe/trees"]
-    assert fragments.known() == ()
+    assert fragments.latest_fragmentation() == ()
 
 
 def test_the_statement_names_one_table_and_one_index_and_reads_no_leaf() -> None:
-    text = queries.load("sqlserver", "probe/fragmentation", (11, 0)).text
+    text = queries.load_query("sqlserver", "probe/fragmentation", (11, 0)).text
     found = re.search(r"sys\.dm_db_index_physical_stats\((.*?)\) AS f", " ".join(text.split()))
     assert found is not None
     assert found[1].strip() == (
@@ -111,14 +113,14 @@ def test_the_statement_names_one_table_and_one_index_and_reads_no_leaf() -> None
     assert [file.name for file in named if file.kind == "probe"] == ["probe/fragmentation"]
 
 
-class Watched(ExactCounts):
+class Watched(SlowReads):
     """The slow readings, one step at a time and on a clock that is set; no thread is started."""
 
     def __init__(self, tables: Tables, refused: frozenset[str] = frozenset()) -> None:
         self.now = 0.0
         self.driver, self.at, _ = at_driver(tables, refused)
         super().__init__(SqlServer(), self.given, lambda: self.now)
-        self.use([SPEC])
+        self.watch_queues([SPEC])
 
     def given(self, session: Session) -> Connection:
         return self.at
@@ -131,9 +133,9 @@ class Watched(ExactCounts):
         """Do the one about fragmentation."""
         task = self._tasks["mails", "fragments"]
         try:
-            self._do(self.at, task)
+            self._run_task(self.at, task)
         except QueryFailed as problem:
-            self._fail(task, problem)
+            self._record_failure(task, problem)
 
 
 def test_the_slow_readings_take_it_up_after_a_minute_and_then_once_a_minute() -> None:
@@ -142,12 +144,12 @@ def test_the_slow_readings_take_it_up_after_a_minute_and_then_once_a_minute() ->
     slow.now = FIRST_S
     assert slow.due() == {"head", "fragments", "plans", "jobs", "blocked"}
     slow.step()
-    assert [each.fragmented for each in slow.fragments() if each.index_id == 0] == [0.25]
+    assert [each.fragmented for each in slow.latest_fragmentation() if each.index_id == 0] == [0.25]
     assert slow.due() == {"head", "plans", "jobs", "blocked"}
     slow.now += EVERY_S
     assert "fragments" in slow.due()
-    slow.use([])
-    assert slow.fragments() == ()
+    slow.watch_queues([])
+    assert slow.latest_fragmentation() == ()
 
 
 def test_a_missing_right_is_said_with_the_probe() -> None:
@@ -162,10 +164,10 @@ def test_another_engine_is_not_asked() -> None:
     def never(session: Session) -> Connection:
         raise AssertionError(session)
 
-    slow = ExactCounts(Postgres(), never)
-    slow.use([SPEC])
+    slow = SlowReads(Postgres(), never)
+    slow.watch_queues([SPEC])
     assert {kind for queue, kind in slow._tasks if queue} == {"head", "count", "plans"}
-    assert slow.fragments() == ()
+    assert slow.latest_fragmentation() == ()
 
 
 TABLE: Final = UseSample(COUNTERS.table_id, 0, "Mails", "table", 1, None, None, None, None, 8192)
@@ -182,11 +184,11 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
         Fragmentation(99, 5, 990.0, 0.9),
     )
     snapshot = replace(poll(1, 1000.0), uses=(TABLE, INDEX, HEAVY), fragments=found if known else ())
-    shown = UseTrack().add(snapshot, fifo(COUNTERS), uses_of(snapshot), Flow(0, 0, 0, 0))
+    shown = UseTrack().record_poll(snapshot, fifo(COUNTERS), group_uses(snapshot), Flow(0, 0, 0, 0))
     assert shown is not None
     assert [part.fragmented for part in shown.parts] == ([0.031, None, None] if known else [None] * 3)
     queue = replace(view().queues[0], use=shown)
-    told = "\n".join("".join(text for text, _ in line) for line in panel.lines(queue, 120, 12))
+    told = "\n".join("".join(text for text, _ in line) for line in panel.usage_lines(queue, 120, 12))
     assert ("FRAG" in told) is known
     assert ("3 %" in told) is known
     assert ("FRAG as of 1 m 00 s ago" in told) is known

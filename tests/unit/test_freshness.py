@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.model.budget import Observing, Throttled
+from qmon.model.budget import PollingCost, Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Trend
@@ -108,7 +108,7 @@ class World:
                 left_out=("progress",) if out else (),
             ),
         )
-        told = Observing("1%", 20.0, 1.0, 5.0)
+        told = PollingCost("1%", 20.0, 1.0, 5.0)
         return Snapshot(
             "t",
             "postgres",
@@ -142,7 +142,7 @@ def test_no_rate_spans_a_break(steps: list[Step]) -> None:
     pops: dict[str, list[float]] = {"fifo": [], "ring": []}
     commits: list[float] = []
     for n, step in enumerate(steps):
-        view = history.add(world.poll(step))
+        view = history.record_snapshot(world.poll(step))
         if n == 0 or step.breaks:
             pushes, pops = {"fifo": [], "ring": []}, {"fifo": [], "ring": []}
             commits = []
@@ -176,7 +176,7 @@ def test_what_was_left_out_is_as_old_as_its_reading(steps: list[Step]) -> None:
     world, history = World(), TargetHistory()
     read_at: dict[str, float] = {}
     for step in steps:
-        view = history.add(world.poll(step))
+        view = history.record_snapshot(world.poll(step))
         if step.breaks:
             read_at.clear()
         if not step.left_out:
@@ -201,20 +201,20 @@ def test_ready_is_an_estimate_while_the_rows_that_consumers_hold_were_not_read()
         polled = world.poll(step)
         fifo, *others = polled.queues
         held_now = replace(fifo, held=held, left_out=() if held is not None else ("held",))
-        polls.append(history.add(replace(polled, queues=(held_now, *others))).queues[0].ready)
+        polls.append(history.record_snapshot(replace(polled, queues=(held_now, *others))).queues[0].ready)
     assert [(each.value, each.estimated) for each in polls] == [(5.0, False), (3.0, False), (5.0, True), (5.0, False)]
 
 
 def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_older() -> None:
     world, history = World(), TargetHistory()
     step = Step(1.0, 10, 5, 20, "", left_out=False)
-    history.add(world.poll(step))
-    read = history.add(world.poll(step)).queues[0]
+    history.record_snapshot(world.poll(step))
+    read = history.record_snapshot(world.poll(step)).queues[0]
     views = []
     for _ in range(31):
         polled = world.poll(step)
         others = tuple(QueueSamples(q.layout, unread=True) for q in polled.queues)
-        views.append(history.add(replace(polled, queues=others, every_s=10.0)))
+        views.append(history.record_snapshot(replace(polled, queues=others, every_s=10.0)))
     first, last = (view.queues[0] for view in (views[0], views[-1]))
     assert all(view.queues[0] is first for view in views[:30])
     assert (first.ready.value, first.ready.estimated, read.ready.estimated) == (read.ready.value, True, False)
@@ -252,7 +252,7 @@ def test_a_ring_that_grows_too_deep_to_look_at_whole_keeps_its_depth_while_it_is
     for step in steps:
         snapshot = world.poll(step)
         ring = next(q for q in snapshot.queues if q.layout.queue == "ring")
-        queue = history.add(replace(snapshot, queues=(replace(ring, head_limit=1_000),))).queue("ring")
+        queue = history.record_snapshot(replace(snapshot, queues=(replace(ring, head_limit=1_000),))).queue("ring")
         assert queue is not None
         if step.breaks:
             read = None
@@ -284,7 +284,7 @@ def test_a_ring_whose_sweep_is_left_out_has_rates_and_one_whose_sweep_fails_has_
             (sample,),
             failures=failures,
         )
-        views.append(history.add(snapshot))
+        views.append(history.record_snapshot(snapshot))
     queue = views[-1].queue("ring")
     assert queue is not None
     assert (queue.push_rate.value, queue.pop_rate.value) == (280.0, 190.0)
@@ -299,11 +299,11 @@ def found(queue: QueueView | None) -> QueueView:
 def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_nothing_once_they_are_old() -> None:
     world, history = World(), TargetHistory()
     for _ in range(5):
-        history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
-    queue = found(history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False))).queue("ring"))
+        history.record_snapshot(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
+    queue = found(history.record_snapshot(world.poll(Step(1.0, 50, 40, 10, "", left_out=False))).queue("ring"))
     assert (queue.push_rate.value, queue.push_rate.age_s, queue.push_rate.estimated) == (50.0, 0.0, False)
     for late in range(1, 8):
-        queue = found(history.add(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("ring"))
+        queue = found(history.record_snapshot(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("ring"))
         assert (queue.push_rate.value, queue.pop_rate.value) == (50.0, 40.0)
         assert (queue.push_rate.age_s, queue.push_rate.estimated) == (late, True)
         assert queue.push_rate.old == queue.pop_rate.old == (late > 3)
@@ -315,7 +315,7 @@ def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_
 
 
 def throttled(snapshot: Snapshot, queue: str, probe: str, every_s: float) -> Snapshot:
-    told = Observing("1%", 20.0, 1.0, 5.0, throttled=(Throttled(queue, probe, every_s, 1.0, 9.0),))
+    told = PollingCost("1%", 20.0, 1.0, 5.0, throttled=(Throttled(queue, probe, every_s, 1.0, 9.0),))
     return replace(snapshot, observing=told)
 
 
@@ -323,10 +323,10 @@ def test_a_figure_is_evidence_for_as_long_as_its_own_probe_says_and_no_other() -
     for probe, limit in (("head", 10.0), ("in_state", 3.0)):
         world, history = World(), TargetHistory()
         for _ in range(3):
-            history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
+            history.record_snapshot(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
         for late in range(1, 14):
             snapshot = throttled(world.poll(Step(1.0, 0, 0, 10, "", left_out=True)), "fifo", probe, 10.0)
-            queue = found(history.add(snapshot).queue("fifo"))
+            queue = found(history.record_snapshot(snapshot).queue("fifo"))
             assert (queue.oldest.age_s, queue.oldest.value) == (late, 1.5)
             assert queue.oldest.old == (late > limit), (probe, late)
 
@@ -334,10 +334,10 @@ def test_a_figure_is_evidence_for_as_long_as_its_own_probe_says_and_no_other() -
 def test_what_was_not_read_for_ten_polls_says_since_when() -> None:
     world, history = World(), TargetHistory()
     for _ in range(3):
-        history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
+        history.record_snapshot(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
     read_at = world.at
     for late in range(1, 14):
-        queue = found(history.add(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("status"))
+        queue = found(history.record_snapshot(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("status"))
         assert queue.in_progress.value == 3.0
         said = queue.in_progress.reason == f"not read since {time_of_day(read_at)}, throttled; n reads now"
         assert said == (late > 10)
@@ -356,7 +356,9 @@ def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) ->
         head = None if poll else HeadSample("7", 12.0, 5)
         q = QueueSamples(FIFO, counters=counters, head=head, head_limit=1001, left_out=("head",) if poll else ())
         server = ServerSample(100.0 + poll, 1.0, None, False, 5, 10, 0, 0)
-        view = history.add(Snapshot("t", engine, "16.0", poll + 1, 100.0 + poll, poll, 0.0, 1.5, 10, 1.0, server, (q,)))
+        view = history.record_snapshot(
+            Snapshot("t", engine, "16.0", poll + 1, 100.0 + poll, poll, 0.0, 1.5, 10, 1.0, server, (q,))
+        )
     assert view is not None
     return found(view.queue("fifo")).oldest
 
@@ -381,18 +383,18 @@ def test_a_figure_is_old_beyond_the_limit_and_what_its_own_cadence_allows(
     every_s: float, age_s: float, old: bool
 ) -> None:
     known = Figure(5.0, age_s=age_s)
-    assert (known if not every_s else replace(known, every_s=every_s)).aged(3.0).old is old
+    assert (known if not every_s else replace(known, every_s=every_s)).mark_old(3.0).old is old
 
 
 def test_a_rate_that_nothing_tells_any_more_is_not_carried_on_where_a_probe_is_left_out() -> None:
     """A table of one queue has several: what its counters told before was all of them."""
     world, history = World(), TargetHistory()
     steps = [Step(2.0, 90, 80, 10, "", left_out=False) for _ in range(6)]
-    views = [history.add(world.poll(step)) for step in steps]
+    views = [history.record_snapshot(world.poll(step)) for step in steps]
     assert views[-1].queues[2].push_rate.value is not None
     snapshot = world.poll(Step(2.0, 90, 80, 10, "", left_out=True))
     fifo, ring, status = snapshot.queues
     mixed = replace(status, counters=None, unknown={"rates": "the table holds several queues"})
-    rates = history.add(replace(snapshot, queues=(fifo, ring, mixed))).queues[2]
+    rates = history.record_snapshot(replace(snapshot, queues=(fifo, ring, mixed))).queues[2]
     assert (rates.push_rate.value, rates.pop_rate.value) == (None, None)
     assert rates.push_rate.reason == "the table holds several queues"

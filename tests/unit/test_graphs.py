@@ -12,7 +12,7 @@ from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.samples.deadlocks import Circle, ReportSample
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.deadlocks import DeadlockReports
@@ -75,8 +75,8 @@ def at_server(version: int = 16) -> tuple[Server, Connection, StatementCache]:
 def risen() -> DeadlockReports:
     """The count has risen after the first poll, at 1,000 by the server's clock."""
     graphs = DeadlockReports(SqlServer())
-    graphs.learn(3, 0.0, 1000.0)
-    graphs.learn(4, 1.0, 1001.0)
+    graphs.record_count(3, 0.0, 1000.0)
+    graphs.record_count(4, 1.0, 1001.0)
     return graphs
 
 
@@ -87,20 +87,20 @@ def sessions(circles: Sequence[Circle]) -> list[list[int]]:
 def test_nothing_is_asked_while_the_count_stands_still() -> None:
     graphs = DeadlockReports(SqlServer())
     for poll in range(5):
-        assert graphs.learn(3, float(poll), 1000.0 + poll) == ()
-        assert not graphs.wanted(float(poll))
-    assert graphs.learn(None, 5.0, 1005.0) == ()
-    assert not graphs.wanted(6.0)
+        assert graphs.record_count(3, float(poll), 1000.0 + poll) == ()
+        assert not graphs.may_have_unread(float(poll))
+    assert graphs.record_count(None, 5.0, 1005.0) == ()
+    assert not graphs.may_have_unread(6.0)
 
 
 def test_a_report_is_wanted_until_it_has_had_time_and_been_looked_for() -> None:
     _, at, statements = at_server()
     graphs = risen()
-    assert graphs.wanted(2.0)
-    assert graphs.wanted(200.0), "nobody has looked"
+    assert graphs.may_have_unread(2.0)
+    assert graphs.may_have_unread(200.0), "nobody has looked"
     graphs.read(at, statements)
-    assert graphs.wanted(100.0), "another may still come"
-    assert not graphs.wanted(200.0)
+    assert graphs.may_have_unread(100.0), "another may still come"
+    assert not graphs.may_have_unread(200.0)
 
 
 def test_a_report_is_read_from_the_file_and_given_once() -> None:
@@ -108,11 +108,11 @@ def test_a_report_is_read_from_the_file_and_given_once() -> None:
     graphs = risen()
     graphs.read(at, statements)
     assert server.driver.asked == ["probe/deadlock_file", "probe/deadlock_reports"]
-    found = graphs.learn(4, 2.0, 1002.0)
+    found = graphs.record_count(4, 2.0, 1002.0)
     assert sessions(found) == [[61, 62]]
     assert "geheim" not in found[0].members[0].statement
     graphs.read(at, statements)
-    assert graphs.learn(4, 3.0, 1003.0) == ()
+    assert graphs.record_count(4, 3.0, 1003.0) == ()
 
 
 def test_a_file_is_read_on_after_the_newest_report_and_a_new_one_from_its_start() -> None:
@@ -120,7 +120,7 @@ def test_a_file_is_read_on_after_the_newest_report_and_a_new_one_from_its_start(
     graphs = risen()
     server.reports = [PAIR, BACK, ELSEWHERE]
     graphs.read(at, statements)
-    assert sessions(graphs.learn(4, 2.0, 1002.0)) == [[61, 62]], "of other databases nothing is told"
+    assert sessions(graphs.record_count(4, 2.0, 1002.0)) == [[61, 62]], "of other databases nothing is told"
     graphs.read(at, statements)
     server.path = PLACE.replace("_1.", "_2.")
     graphs.read(at, statements)
@@ -151,7 +151,7 @@ def test_where_no_file_can_be_read_the_memory_of_the_session_is(why: str) -> Non
         server.driver.broken = {"probe/deadlock_reports": said("42000", "A valid URL is required (40538)")}
     graphs.read(at, statements)
     assert server.driver.asked[-1] == "probe/deadlock_graphs"
-    assert sessions(graphs.learn(4, 2.0, 1002.0)) == [[61, 62]]
+    assert sessions(graphs.record_count(4, 2.0, 1002.0)) == [[61, 62]]
 
 
 def test_where_nothing_can_be_read_it_is_said() -> None:
@@ -167,7 +167,7 @@ def test_what_was_reported_before_the_first_poll_is_not_said() -> None:
     graphs = risen()
     server.reports = [{**PAIR, "at": 999.0}, {**BACK, "at": 999.0}]
     graphs.read(at, statements)
-    assert graphs.learn(4, 2.0, 1002.0) == ()
+    assert graphs.record_count(4, 2.0, 1002.0) == ()
 
 
 def test_azure_names_the_file_of_a_session_of_the_database() -> None:
@@ -175,11 +175,13 @@ def test_azure_names_the_file_of_a_session_of_the_database() -> None:
     graphs = risen()
     graphs.read(at, statements)
     assert server.driver.asked == ["probe/deadlock_file", "probe/deadlock_reports"]
-    assert "dm_xe_database_session_targets" in statements.of("deadlock_file", ReportSample).bound.statement.text
+    assert (
+        "dm_xe_database_session_targets" in statements.statement_for("deadlock_file", ReportSample).bound.statement.text
+    )
 
 
 def test_a_server_without_such_reports_has_none() -> None:
-    assert not DeadlockReports(Postgres()).able
+    assert not DeadlockReports(Postgres()).is_supported
 
 
 def test_reports_are_read_beside_the_poll_and_reach_the_next_one() -> None:
@@ -190,19 +192,19 @@ def test_reports_are_read_beside_the_poll_and_reach_the_next_one() -> None:
         assert session.purpose == "count"
         return connection(beside.driver, (16, 0))
 
-    slow = ExactCounts(SqlServer(), connect, lambda: now[0])
+    slow = SlowReads(SqlServer(), connect, lambda: now[0])
     collector = Collector("shop", SqlServer(), connection(polled.driver, (16, 0)), slow, lambda: now[0])
-    slow.use(collector.use(Resolved((FIFO,), {FIFO.queue: TABLE})))
+    slow.watch_queues(collector.watch_queues(Resolved((FIFO,), {FIFO.queue: TABLE})))
     beside.reports = [{**PAIR, "at": 1.75e9 + 3.0}, {**BACK, "at": 1.75e9 + 3.0}]
     found: list[Circle] = []
     for poll in range(1, 12):
         now[0] += 2.0
         polled.driver.poll = poll
         found += collector.collect(poll, 2.0, Focus()).circles
-        task = slow._next()
+        task = slow._next_task()
         while task is not None:
-            slow._do(slow._connection or slow._open(), task)
-            task = slow._next()
+            slow._run_task(slow._connection or slow._open_connection(), task)
+            task = slow._next_task()
     assert sessions(found) == [[61, 62]]
     assert not [name for name in polled.driver.asked if "deadlock" in name]
     assert [name for name in beside.driver.asked if "deadlock" in name][:2] == [

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.groups.conditions import AdvisoryLock, ColumnRef, Compared, Every, Exists, IsNull, OneOf, Some, Timed
+from qmon.model.groups.conditions import AdvisoryLock, AllOf, AnyOf, ColumnRef, Compared, Exists, IsNull, OneOf, Timed
 from qmon.model.groups.group import Group
 from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.layout import TableName
@@ -45,8 +45,8 @@ def when(text: str) -> object:
         ('{ a = { past = true, plus = "lease" } }', Timed(ColumnRef("a"), "<=", ColumnRef("lease"))),
         ('{ a = { below = "most" } }', Compared(ColumnRef("a"), "<", ColumnRef("most"))),
         ("{ a = { at_least = 3 } }", Compared(ColumnRef("a"), ">=", 3)),
-        ("{ a = 1, b = 2 }", Every((OneOf(ColumnRef("a"), (1,)), OneOf(ColumnRef("b"), (2,))))),
-        ("{ any = [{ a = 1 }, { b = 2 }] }", Some((OneOf(ColumnRef("a"), (1,)), OneOf(ColumnRef("b"), (2,))))),
+        ("{ a = 1, b = 2 }", AllOf((OneOf(ColumnRef("a"), (1,)), OneOf(ColumnRef("b"), (2,))))),
+        ("{ any = [{ a = 1 }, { b = 2 }] }", AnyOf((OneOf(ColumnRef("a"), (1,)), OneOf(ColumnRef("b"), (2,))))),
         ('{ exists = { table = "t", key = "job" } }', Exists("t", "job", ColumnRef("id"))),
         (
             '{ missing = { table = "t", by = "w", when = { a = 1 } } }',
@@ -112,7 +112,9 @@ def test_the_values_of_two_states_may_be_told_apart_by_another_column() -> None:
 
 
 def test_a_queue_of_a_group_has_the_figures_of_its_states() -> None:
-    layout = group('name = "jobs"\nid = "id"\n' + READY).layout("mails")
+    layout = group('name = "jobs"\nid = "id"\n' + READY).queue_layout("mails")
     assert layout.queue == "jobs/mails"
-    assert layout.has("ready")
-    assert not any(map(layout.has, ("in_progress", "stuck", "scheduled", "dead", "done", "complete_rate", "gap")))
+    assert layout.has_figure("ready")
+    assert not any(
+        map(layout.has_figure, ("in_progress", "stuck", "scheduled", "dead", "done", "complete_rate", "gap"))
+    )

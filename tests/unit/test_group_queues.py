@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.engines.postgres.engine import Postgres
-from qmon.model.budget import Observing, Throttled
+from qmon.model.budget import PollingCost, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Group, State
 from qmon.model.layout.layout import TableName
@@ -17,7 +17,7 @@ from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.stale_figures import fresh_s
+from qmon.monitor.state.stale_figures import fresh_seconds
 
 GROUP = Group(
     "jobs",
@@ -37,7 +37,7 @@ def probes(group: Group = GROUP, cost_s: float = 0.0) -> GroupProbes:
 def read(probes: GroupProbes, queues: Iterable[str], now: float) -> None:
     """A poll has found these with a message each, those with most messages first."""
     rows = tuple(GroupStateSample("ready", queue, 1, 1.0, 0) for queue in queues)
-    probes.learn({("jobs", "group_states:ready:ready"): rows}, now, now)
+    probes.record_results({("jobs", "group_states:ready:ready"): rows}, now, now)
 
 
 def named(numbers: Iterable[int]) -> list[str]:
@@ -70,7 +70,7 @@ def test_what_was_not_among_those_that_were_read_is_unknown_and_not_0() -> None:
     made = probes()
     read(made, named(range(MOST_QUEUES)), 0.0)
     read(made, named(range(1, MOST_QUEUES + 1)), 1.0)
-    found = {each.layout.queue: each for each in made.samples({}, None)}
+    found = {each.layout.queue: each for each in made.queue_samples({}, None)}
     assert len(found) == MOST_QUEUES
     assert found["jobs/q0"].head is None
     assert found["jobs/q1"].head is not None
@@ -84,10 +84,10 @@ def test_a_state_that_is_dear_to_count_is_counted_seldom_and_what_is_ready_in_ea
     made = probes(replace(GROUP, states=(*GROUP.states, dead)), cost_s)
 
     def asked(now: float) -> set[str]:
-        return {each.probe for each in made.wanted(now, None, 50)} - {"group_strange"}
+        return {each.probe for each in made.statements_for_poll(now, None, 50)} - {"group_strange"}
 
     assert asked(0.0) == {"group_states:ready:ready", "group_states:dead:failed"}
-    made.learn({("jobs", "group_states:dead:failed"): ()}, 0.0, 0.0)
+    made.record_results({("jobs", "group_states:dead:failed"): ()}, 0.0, 0.0)
     assert asked(late - 1.0) == {"group_states:ready:ready"}
     assert asked(late + 1.0) == {"group_states:ready:ready", "group_states:dead:failed"}
 
@@ -97,8 +97,8 @@ def test_a_figure_of_a_group_that_is_throttled_is_fresh_as_long_as_it_is_read_so
     probe: str, figure: str
 ) -> None:
     throttled = Throttled("jobs", f"group_states:{probe}", 20.0, 1.0, 5.0)
-    observing = Observing("1%", 10.0, 1.0, 10.0, (throttled,), ())
+    observing = PollingCost("1%", 10.0, 1.0, 10.0, (throttled,), ())
     server = ServerSample(100.0, 0.0, None, False, 1, 1, 1, 0)
     snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 1.0, 0.0, 1.5, 10, 1.0, server, observing=observing)
-    assert fresh_s(figure, snapshot, GROUP.layout("mails")) == 20.0
-    assert fresh_s(figure, snapshot, replace(GROUP, name="other").layout("mails")) == 3.0
+    assert fresh_seconds(figure, snapshot, GROUP.queue_layout("mails")) == 20.0
+    assert fresh_seconds(figure, snapshot, replace(GROUP, name="other").queue_layout("mails")) == 3.0

@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
-from qmon.model.layout.zones import LOCAL, UNKNOWN
+from qmon.model.layout.zones import LOCAL_ZONE, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
 from qmon.model.samples.polled import (
@@ -62,7 +62,7 @@ def fifo(counters: CounterSample, counted: int = 5, limit: int = 1001, **more: o
 
 
 def test_first_poll_shows_depth_and_no_rate() -> None:
-    view = TargetHistory().add(poll(1, 1000.0, fifo(COUNTERS)))
+    view = TargetHistory().record_snapshot(poll(1, 1000.0, fifo(COUNTERS)))
     queue = view.queues[0]
     assert (queue.ready.value, queue.push_rate.value) == (5, None)
     assert queue.push_rate.reason == Reason.RATES_FOLLOW
@@ -79,14 +79,14 @@ def test_the_oldest_without_a_push_time_is_as_old_as_its_id_is_known(
 ) -> None:
     history, given = TargetHistory(), fifo(COUNTERS, head=HeadSample(head, None, 5))
     for number, last_id in ((1, 20), (2, 25)):
-        history.add(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
-    oldest = history.add(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
+        history.record_snapshot(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
+    oldest = history.record_snapshot(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
     assert (oldest.value, oldest.at_least, oldest.estimated) == (age_s, at_least, estimated)
     assert oldest.reason
 
 
-ZONELESS = replace(FIFO, enqueued_at="made", zones=(("made", UNKNOWN),))
-STATED = replace(FIFO, enqueued_at="made", zones=(("made", LOCAL),))
+ZONELESS = replace(FIFO, enqueued_at="made", zones=(("made", UNKNOWN_ZONE),))
+STATED = replace(FIFO, enqueued_at="made", zones=(("made", LOCAL_ZONE),))
 
 
 @pytest.mark.parametrize("layout", [ZONELESS, STATED], ids=["of an unknown zone", "ahead of the clock"])
@@ -94,15 +94,15 @@ def test_without_a_usable_push_time_ages_of_messages_that_arrive_are_watched(lay
     history, ahead_s = TargetHistory(), None if layout is ZONELESS else -7190.0
     given = fifo(COUNTERS, head=HeadSample("22", ahead_s, 5), layout=layout)
     for number, last_id in ((1, 20), (2, 25)):
-        history.add(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
-    oldest = history.add(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
+        history.record_snapshot(poll(number, 998.0 + 2 * number, replace(given, last_id=last_id)))
+    oldest = history.record_snapshot(poll(3, 1010.0, replace(given, last_id=25))).queues[0].oldest
     assert (oldest.value, oldest.estimated, oldest.reason) == (8.0, True, "watched: no usable time in `made`")
 
 
 @pytest.mark.parametrize(("seconds", "age_s"), [(-61.0, None), (-59.0, 0.0), (-0.1, 0.0), (3.0, 3.0)])
 def test_a_push_time_well_ahead_of_the_clock_gives_no_age(seconds: float, age_s: float | None) -> None:
     given = fifo(COUNTERS, head=HeadSample("x", seconds, 5), layout=STATED)
-    oldest = TargetHistory().add(poll(1, 1000.0, given)).queues[0].oldest
+    oldest = TargetHistory().record_snapshot(poll(1, 1000.0, given)).queues[0].oldest
     assert oldest.value == age_s
     assert ("`made` is 1 m 01 s ahead of the server's clock" in oldest.reason) == (age_s is None)
 
@@ -113,7 +113,7 @@ def test_rings_and_scans_give_no_age_by_a_time_ahead_of_the_clock_either() -> No
         COUNTERS, head=None, unknown={"oldest": "scanned"}, count=TableCount(999.0, 0.0, 60.0, 1, 5, oldest_at=8200.0)
     )
     for given in (ring, scanned):
-        oldest = TargetHistory().add(poll(1, 1000.0, given)).queues[0].oldest
+        oldest = TargetHistory().record_snapshot(poll(1, 1000.0, given)).queues[0].oldest
         assert (oldest.value, "2 h 00 m ahead of the server's clock" in oldest.reason) == (None, True)
 
 
@@ -121,15 +121,17 @@ def test_ages_are_watched_without_a_break_once_a_time_was_ahead() -> None:
     history = TargetHistory()
     for number, (ahead_s, last_id) in enumerate([(-7200.0, 20), (5.0, 25), (5.0, 30)], 1):
         head = HeadSample("7", ahead_s, 5)
-        history.add(poll(number, 998.0 + 2 * number, fifo(COUNTERS, head=head, layout=STATED, last_id=last_id)))
+        history.record_snapshot(
+            poll(number, 998.0 + 2 * number, fifo(COUNTERS, head=head, layout=STATED, last_id=last_id))
+        )
     late = fifo(COUNTERS, head=HeadSample("22", -7200.0, 5), layout=STATED, last_id=30)
-    assert history.add(poll(4, 1010.0, late)).queues[0].oldest.value == 8.0
+    assert history.record_snapshot(poll(4, 1010.0, late)).queues[0].oldest.value == 8.0
 
 
 def test_second_poll_gives_rates_of_committed_messages() -> None:
     history = TargetHistory()
-    history.add(poll(1, 1000.0, fifo(COUNTERS)))
-    queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)))).queues[0]
+    history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = history.record_snapshot(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)))).queues[0]
     assert (queue.push_rate.value, queue.pop_rate.value, queue.window_s) == (10, 5, 2)
 
 
@@ -138,7 +140,10 @@ def test_rates_are_taken_over_as_long_as_is_asked(window_s: float, pushed: float
     """Ten a second for forty seconds, then twenty."""
     history = TargetHistory(window_s=window_s)
     steps = [20 * number + 20 * max(0, number - 20) for number in range(26)]
-    views = [history.add(poll(n + 1, 1000.0 + 2 * n, fifo(moved(COUNTERS, moves, 0)))) for n, moves in enumerate(steps)]
+    views = [
+        history.record_snapshot(poll(n + 1, 1000.0 + 2 * n, fifo(moved(COUNTERS, moves, 0))))
+        for n, moves in enumerate(steps)
+    ]
     queue = views[-1].queues[0]
     assert (queue.push_rate.value, queue.window_s) == (pushed, min(window_s, 50.0))
 
@@ -148,44 +153,44 @@ def test_a_server_that_does_not_say_when_it_started_may_be_another_one_over_anot
     started_at: float, rate: float | None
 ) -> None:
     history = TargetHistory()
-    history.add(poll(1, 1000.0, fifo(COUNTERS), started_at=started_at))
+    history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS), started_at=started_at))
     now = replace(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)), started_at=started_at), first=True)
-    assert history.add(now).queues[0].push_rate.value == rate
+    assert history.record_snapshot(now).queues[0].push_rate.value == rate
 
 
 def test_a_restart_begins_anew_and_never_shows_an_absurd_rate() -> None:
     history = TargetHistory()
-    history.add(poll(1, 1000.0, fifo(moved(COUNTERS, 10_000, 9_000))))
-    history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 10_100, 9_100))))
-    queue = history.add(poll(3, 1004.0, fifo(COUNTERS), started_at=1003.0)).queues[0]
+    history.record_snapshot(poll(1, 1000.0, fifo(moved(COUNTERS, 10_000, 9_000))))
+    history.record_snapshot(poll(2, 1002.0, fifo(moved(COUNTERS, 10_100, 9_100))))
+    queue = history.record_snapshot(poll(3, 1004.0, fifo(COUNTERS), started_at=1003.0)).queues[0]
     assert queue.push_rate.value is None
-    queue = history.add(poll(4, 1006.0, fifo(moved(COUNTERS, 4, 2)), started_at=1003.0)).queues[0]
+    queue = history.record_snapshot(poll(4, 1006.0, fifo(moved(COUNTERS, 4, 2)), started_at=1003.0)).queues[0]
     assert (queue.push_rate.value, queue.pop_rate.value) == (2, 1)
 
 
 def test_a_gap_breaks_the_rates() -> None:
     history = TargetHistory()
-    history.add(poll(1, 1000.0, fifo(COUNTERS)))
-    queue = history.add(poll(3, 1020.0, fifo(moved(COUNTERS, 300, 300)))).queues[0]
+    history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = history.record_snapshot(poll(3, 1020.0, fifo(moved(COUNTERS, 300, 300)))).queues[0]
     assert queue.push_rate.value is None
 
 
 def test_a_poll_that_was_late_breaks_nothing() -> None:
     """The server took twenty seconds to answer; its counters tell what moved in them."""
     history = TargetHistory()
-    history.add(poll(1, 1000.0, fifo(COUNTERS)))
-    queue = history.add(poll(2, 1020.0, fifo(moved(COUNTERS, 300, 200)))).queues[0]
+    history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = history.record_snapshot(poll(2, 1020.0, fifo(moved(COUNTERS, 300, 200)))).queues[0]
     assert (queue.push_rate.value, queue.pop_rate.value) == (15, 10)
-    queue = history.add(poll(3, 1051.0, fifo(moved(COUNTERS, 400, 300)))).queues[0]
+    queue = history.record_snapshot(poll(3, 1051.0, fifo(moved(COUNTERS, 400, 300)))).queues[0]
     assert queue.push_rate.value is None
 
 
 def test_beyond_the_limit_the_depth_is_a_lower_bound_until_a_count_arrives() -> None:
     history = TargetHistory()
-    queue = history.add(poll(1, 1000.0, fifo(COUNTERS, counted=1001))).queues[0]
+    queue = history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS, counted=1001))).queues[0]
     assert (queue.ready.value, queue.ready.at_least) == (1001, True)
     count = TableCount(1001.0, 0.0, 60.0, 1, 5000)
-    queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 100, 40), 1, 1, count=count))).queues[0]
+    queue = history.record_snapshot(poll(2, 1002.0, fifo(moved(COUNTERS, 100, 40), 1, 1, count=count))).queues[0]
     assert (queue.ready.estimated, queue.ready.at_least) == (True, False)
     assert queue.ready.value == 5030
 
@@ -196,7 +201,7 @@ def test_rows_held_by_an_open_transaction_are_in_progress_and_not_ready() -> Non
         poll(1, 1000.0, fifo(COUNTERS, counted=10, held=held)),
         writers=(WriterSample("900", 55, 400.0, "idle in transaction", "app"),),
     )
-    queue = TargetHistory().add(snapshot).queues[0]
+    queue = TargetHistory().record_snapshot(snapshot).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value) == (7, 3, 3)
     assert queue.verdict.code == "stuck in progress"
 
@@ -215,7 +220,7 @@ def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_
                 WriterSample("906", 57, 1.0, "active", "app"),
             ),
         )
-        queue = history.add(snapshot).queues[0]
+        queue = history.record_snapshot(snapshot).queues[0]
         assert (queue.in_progress.value, queue.stuck.value) == (4, known)
 
 
@@ -225,7 +230,7 @@ def test_a_transaction_that_ends_while_it_is_looked_at_has_not_the_age_of_anothe
     other = (WriterSample("900", 55, 400.0, "idle in transaction", "app"),)
     for number in range(1, 6):
         held = (HeldSample(str(1000 + number), 2, True),)
-        queue = history.add(
+        queue = history.record_snapshot(
             replace(poll(number, 1000.0 + number, fifo(COUNTERS, counted=10, held=held)), writers=other)
         ).queues[0]
         assert (queue.in_progress.value, queue.stuck.value) == (2, 0)
@@ -236,13 +241,13 @@ def test_status_queue_counts_in_progress_and_stuck() -> None:
     samples = QueueSamples(
         STATUS, counters=COUNTERS, head=HeadSample("1", 9.0, 31), head_limit=1001, progress=ProgressSample(12, 7, 840.0)
     )
-    queue = TargetHistory().add(poll(1, 1000.0, samples)).queues[0]
+    queue = TargetHistory().record_snapshot(poll(1, 1000.0, samples)).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value, queue.oldest.value) == (31, 12, 7, 9.0)
 
 
 def test_ring_figures() -> None:
     ring = RingSample(150, 70, 4, 4, 0, 2, 3.0)
-    queue = TargetHistory().add(poll(1, 1000.0, QueueSamples(RING, ring=ring))).queues[0]
+    queue = TargetHistory().record_snapshot(poll(1, 1000.0, QueueSamples(RING, ring=ring))).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.gap.value) == (76, 2, 80)
     assert queue.fill.value == 0.78
     assert queue.gap_kind == "gap"
@@ -252,7 +257,7 @@ def test_what_is_unknown_is_null_with_its_reason_in_the_report() -> None:
     samples = QueueSamples(FIFO, unknown={"ready": "no index leads to the oldest message", "rates": "no permission"})
     failure = ProbeFailure("head", "permission denied", "f", "GRANT SELECT ON t TO m")
     snapshot = replace(poll(1, 1000.0, samples), failures=(failure, ProbeFailure("waits", "not allowed")))
-    report = status_object(TargetHistory().add(snapshot))
+    report = status_object(TargetHistory().record_snapshot(snapshot))
     queue = report["queues"][0]
     assert queue["ready"] is None
     assert queue["unknown"]["ready"] == "no index leads to the oldest message"
@@ -267,7 +272,7 @@ def test_what_is_unknown_is_null_with_its_reason_in_the_report() -> None:
 
 def test_a_queue_that_goes_away_is_forgotten() -> None:
     history = TargetHistory()
-    history.add(poll(1, 1000.0, fifo(COUNTERS)))
-    assert history.add(poll(2, 1002.0)).queues == ()
-    queue = history.add(poll(3, 1004.0, fifo(moved(COUNTERS, 50, 0)))).queues[0]
+    history.record_snapshot(poll(1, 1000.0, fifo(COUNTERS)))
+    assert history.record_snapshot(poll(2, 1002.0)).queues == ()
+    queue = history.record_snapshot(poll(3, 1004.0, fifo(moved(COUNTERS, 50, 0)))).queues[0]
     assert queue.push_rate.value is None

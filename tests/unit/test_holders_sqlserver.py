@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 
 from qmon.engines.base import Rows
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.actions.requeue_sessions import _SEEN, _refuse_hidden, _taken
+from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, _read_popped_counts, _refuse_hidden
 from qmon.operate.sql import Sql
 
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
@@ -34,21 +34,21 @@ class Server:
             "seen_locks_any": [(place,) for place in seen],
         }
 
-    def exists(self, name: str) -> bool:
-        return queries.exists("sqlserver", name, (16, 0))
+    def has_statement(self, name: str) -> bool:
+        return queries.has_query("sqlserver", name, (16, 0))
 
     def fetch(
-        self, kind: type[Any], name: str, names: Mapping[str, object], values: Mapping[str, object] = NONE
+        self, record_type: type[Any], name: str, names: Mapping[str, object], values: Mapping[str, object] = NONE
     ) -> list[Any]:
         self.asked.append(name)
-        query = queries.load("sqlserver", name, (16, 0))
+        query = queries.load_query("sqlserver", name, (16, 0))
         assert query.names <= names.keys()
         assert set(query.parameters) <= values.keys()
-        return records(kind, Rows(query.columns, tuple(self._rows[name.rpartition("/")[2]])))
+        return to_records(record_type, Rows(query.columns, tuple(self._rows[name.rpartition("/")[2]])))
 
 
 def taken(layout: Layout, locks: list[tuple[int, int, str]], seen: list[str]) -> dict[int, int]:
-    return _taken(cast(Sql, Server(locks, seen)), layout)
+    return _read_popped_counts(cast(Sql, Server(locks, seen)), layout)
 
 
 def test_an_idle_pusher_holds_no_message_and_a_popper_holds_what_it_took() -> None:
@@ -70,11 +70,11 @@ def test_an_idle_pusher_holds_no_message_and_a_popper_holds_what_it_took() -> No
 def test_where_pushed_rows_may_be_anywhere_all_must_have_been_seen(layout: Layout) -> None:
     locks = [(PUSHER, CLUSTERED, "1:104:7")]
     assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 20)]) == {PUSHER: 1}
-    assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 10 + _SEEN)]) == {}
+    assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 10 + _MAX_VISIBLE)]) == {}
 
 
 def test_who_has_locked_more_than_is_compared_is_proven_to_hold_nothing() -> None:
-    locks = [(PUSHER, CLUSTERED, f"({n})") for n in range(_SEEN)]
+    locks = [(PUSHER, CLUSTERED, f"({n})") for n in range(_MAX_VISIBLE)]
     assert taken(LAYOUT, locks, ["(1)"]) == {}
 
 

@@ -19,9 +19,9 @@ from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts.server import HORIZON, LOG
 from qmon.model.view import QueueView
-from qmon.model.waits.horizon_holders import culprit, next_one, who
+from qmon.model.waits.horizon_holders import holder_text, long_holder, next_holder
 from qmon.model.waits.waiting import Waiting, WaitRate
-from qmon.monitor.poll.server import ClientsAsked, ServerProbes
+from qmon.monitor.poll.server import ClientLimits, ServerProbes
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.statements import Results, StatementCache
 from qmon.monitor.state.target import TargetHistory
@@ -87,17 +87,20 @@ def test_many_dead_rows_are_a_sign_even_where_nothing_is_popped() -> None:
 
 def test_a_slot_counts_by_transactions_since_nobody_says_since_when() -> None:
     slot = replace(HOLDER, kind="slot", session=0, name="copy", held_s=None, state="nobody reads it", application="")
-    assert culprit((slot,)) is None
-    assert who(replace(slot, age=20_000)) == "replication slot copy (nobody reads it)"
-    assert culprit((replace(slot, age=20_000),)) is not None
-    assert who(replace(slot, kind="prepared", name="pay 7", held_s=300.0)) == "prepared transaction pay 7 (5 m 00 s)"
+    assert long_holder((slot,)) is None
+    assert holder_text(replace(slot, age=20_000)) == "replication slot copy (nobody reads it)"
+    assert long_holder((replace(slot, age=20_000),)) is not None
+    assert (
+        holder_text(replace(slot, kind="prepared", name="pay 7", held_s=300.0))
+        == "prepared transaction pay 7 (5 m 00 s)"
+    )
 
 
 def test_who_would_hold_it_next_is_the_one_that_began_first_of_the_others() -> None:
     seen_through = replace(HOLDER, session=70, held_s=0.1)
     later = replace(HOLDER, session=84, held_s=12.0, age=3)
-    assert next_one((HOLDER, seen_through, later)) == later
-    assert next_one((HOLDER,)) is None
+    assert next_holder((HOLDER, seen_through, later)) == later
+    assert next_holder((HOLDER,)) is None
 
 
 def test_what_we_read_ourselves_is_left_out_and_a_reset_gives_nothing() -> None:
@@ -121,7 +124,7 @@ def fold(
     uses = (replace(TABLE, ghosts=popped), replace(INDEX, rows_read=1000 + read, bytes=8192 * n))
     holder = () if held_s is None else (replace(HOLDER, held_s=held_s),)
     queue = fifo(moved(COUNTERS, popped + 5, popped))
-    return history.add(replace(poll(n, 1000.0 + 2 * n + gap, queue), uses=uses, horizon=holder)).queues[0]
+    return history.record_snapshot(replace(poll(n, 1000.0 + 2 * n + gap, queue), uses=uses, horizon=holder)).queues[0]
 
 
 def test_rows_touched_per_pop_over_polls_with_what_it_was_before_the_holder() -> None:
@@ -198,7 +201,7 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
         uses = (replace(TABLE, ghosts=7), replace(INDEX, rows_read=1000 + 250 * n))
         totals = WaitTotals(WaitSource.SAMPLED, 500.0, 2.0 * n, (WaitTotal("IO", "WalSync", None, 6.0 * n),), 8 * n)
         made = replace(poll(n, 1000.0 + 2 * n, queue), uses=uses, horizon=(HOLDER,), waits_total=totals)
-        views.append(status_object(history.add(made)))
+        views.append(status_object(history.record_snapshot(made)))
     assert views[0]["queues"][0]["rows_per_pop"] is None
     assert views[0]["queues"][0]["unknown"]["rows_per_pop"] == Reason.FOLLOWS_WITH_SECOND_POLL
     assert views[0]["waits"] is None
@@ -251,7 +254,7 @@ def test_a_poll_that_leaves_the_version_store_out_has_that_of_one_before() -> No
 
     def store(after_s: float, results: Results) -> VersionStoreSample | None:
         server = replace(poll(1, 1000.0 + after_s).server, now_at=1000.0 + after_s)
-        return probes.found(results, server, one_trip=True).version_store
+        return probes.record_results(results, server, one_trip=True).version_store
 
     assert store(0.0, {}) is None
     assert store(1.0, {("", "version_store"): (STORE,)}) == STORE
@@ -264,7 +267,7 @@ def test_a_holder_that_a_poll_leaves_out_holds_for_longer() -> None:
 
     def held_s(after_s: float, results: Results) -> list[float | None] | None:
         server = replace(poll(1, 1000.0).server, now_at=1000.0 + after_s)
-        found = probes.found(results, server, one_trip=True).horizon
+        found = probes.record_results(results, server, one_trip=True).horizon
         return None if found is None else [each.held_s for each in found]
 
     read = {("", "horizon"): (HOLDER, replace(HOLDER, kind="slot", held_s=None))}
@@ -273,13 +276,15 @@ def test_a_holder_that_a_poll_leaves_out_holds_for_longer() -> None:
 
 def test_who_holds_the_horizon_is_asked_once_a_second_at_most() -> None:
     probes = ServerProbes(StatementCache(SqlServer(), (16, 0)), None, OwnUses())
-    asked = ["horizon" in {each.probe for each in probes.wanted(now, ())} for now in (0.0, 0.89, 0.9, 1.0, 1.8)]
+    asked = [
+        "horizon" in {each.probe for each in probes.statements_for_poll(now, ())} for now in (0.0, 0.89, 0.9, 1.0, 1.8)
+    ]
     assert asked == [True, False, True, False, True]
 
 
 def test_last_statements_of_all_sessions_are_read_every_ten_seconds() -> None:
-    clients = ClientsAsked()
-    assert [clients.asked(now) for now in (0.0, 9.9, 10.0, 11.0)] == [
+    clients = ClientLimits()
+    assert [clients.values_for_poll(now) for now in (0.0, 9.9, 10.0, 11.0)] == [
         {"texts": MOST_CLIENTS},
         {},
         {"texts": MOST_CLIENTS},
@@ -291,7 +296,7 @@ def test_forwarded_rows_of_a_heap_are_told_from_two_totals_and_a_reset_is_no_rat
     before, now = replace(TABLE, forwarded=5), replace(TABLE, forwarded=25)
     work = work_between(before, now)
     assert work is not None
-    assert (work.forwarded, work.nothing) == (20, True)
+    assert (work.forwarded, work.is_empty) == (20, True)
     assert work_between(now, before) is None
     index = work_between(TABLE, TABLE)
     assert index is not None

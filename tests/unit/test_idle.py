@@ -41,7 +41,7 @@ def folded(seed: int) -> list[tuple[QueueUse | None, Forecast]]:
         counters = replace(moved(COUNTERS, pushed, popped), analyzes=n // 400)
         snapshot = poll(n, at, fifo(counters, counted=pushed - popped, sized_at=sized_at))
         horizon = () if held_s is None else (replace(HOLDER, held_s=held_s),)
-        view = history.add(replace(snapshot, uses=(table, index), horizon=horizon)).queues[0]
+        view = history.record_snapshot(replace(snapshot, uses=(table, index), horizon=horizon)).queues[0]
         out.append((view.use, view.forecast))
     return out
 

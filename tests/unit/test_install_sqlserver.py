@@ -13,11 +13,11 @@ from qmon.engines.sqlserver import errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.io import layout_to_json
-from qmon.operate.install.install import install, prepare, uninstall
+from qmon.operate.install.install import install_queue, prepare_install, uninstall_queue
 
 ENGINE: Final = SqlServer()
 SERVER: Final = "[Microsoft][ODBC Driver 18 for SQL Server][SQL Server]"
-LAYOUT: Final = prepare(ENGINE, (16, 0), "batch_fast", schema="dbo", queue="orders").layout
+LAYOUT: Final = prepare_install(ENGINE, (16, 0), "batch_fast", schema="dbo", queue="orders").layout
 Result = tuple[tuple[str, ...], list[tuple[object, ...]]]
 
 
@@ -63,8 +63,8 @@ class Driver:
 
 def connection(driver: Driver) -> OdbcConnection:
     raw: Any = driver
-    made = OdbcConnection(raw, lambda fault, name: errors.running(fault, name, "me"), nul_allowed=True)
-    made.introduce((16, 0), 51)
+    made = OdbcConnection(raw, lambda fault, name: errors.statement_error(fault, name, "me"), nul_allowed=True)
+    made.set_identity((16, 0), 51)
     return made
 
 
@@ -90,7 +90,7 @@ def driver(failing: str, number: int, words: str, state: str = "42000") -> Drive
 def test_what_depends_on_a_queue_is_named_when_it_is_uninstalled(number: int, words: str) -> None:
     server = driver("design/batch_fast/uninstall", number, words)
     with pytest.raises(BadInput) as refused:
-        uninstall(connection(server), ENGINE, "orders")
+        uninstall_queue(connection(server), ENGINE, "orders")
     assert str(refused.value).startswith("cannot uninstall 'orders': ")
     assert words in str(refused.value)
     assert str(refused.value).endswith("; drop what depends on it first")
@@ -101,7 +101,7 @@ def test_what_depends_on_a_queue_is_named_when_it_is_uninstalled(number: int, wo
 def test_other_faults_stay_what_they_are() -> None:
     server = driver("design/batch_fast/uninstall", 9002, "The transaction log for database 'shop' is full.")
     with pytest.raises(QueryFailed, match="log for database") as problem:
-        uninstall(connection(server), ENGINE, "orders")
+        uninstall_queue(connection(server), ENGINE, "orders")
     assert problem.value.numbers == (9002,)
     assert server.said[-1] == "ROLLBACK"
 
@@ -118,5 +118,5 @@ def test_what_somebody_makes_meanwhile_is_refused(number: int, state: str, words
     server = driver("design/batch_fast/05_ids", number, words, state)
     server.results["action/objects"] = (("kind", "name"), [("schema", "dbo")])
     with pytest.raises(BadInput, match=r"cannot install 'orders': .* already .*; nothing was changed"):
-        install(connection(server), ENGINE, "batch_fast", schema="dbo", queue="orders")
+        install_queue(connection(server), ENGINE, "batch_fast", schema="dbo", queue="orders")
     assert server.said[-2:] == ["design/batch_fast/05_ids", "ROLLBACK"]

@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.jobs import Jobs, QueueJob
 from qmon.monitor.background.jobs import JobReader
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
@@ -24,7 +24,8 @@ from tests.tui.scripted import target, view
 pytestmark = pytest.mark.unit
 
 SPECS = tuple(
-    Spec(Layout(name.lower(), "fifo", TableName("dbo", name), id="Id"), TableFacts(11)) for name in ("Mails", "A&B")
+    QueueSpec(Layout(name.lower(), "fifo", TableName("dbo", name), id="Id"), TableFacts(11))
+    for name in ("Mails", "A&B")
 )
 
 
@@ -44,9 +45,9 @@ class Steps:
 
 def read(steps: Steps) -> tuple[Jobs, Driver]:
     driver, reader = Driver(steps), JobReader(SqlServer())
-    assert reader.known() is None
+    assert reader.latest_jobs() is None
     reader.read(connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0)), SPECS)
-    found = reader.known()
+    found = reader.latest_jobs()
     assert found is not None
     return found, driver
 
@@ -66,11 +67,11 @@ def test_without_the_right_nothing_is_known_and_the_right_is_named() -> None:
 
     reader = JobReader(SqlServer())
     reader.read(connection(Driver(), (16, 0)), Refusing(SqlServer(), (16, 0)), SPECS)
-    found = reader.known()
+    found = reader.latest_jobs()
     assert found is not None
     assert found.jobs == ()
     assert found.unread == "SELECT on dbo.sysjobs is denied; GRANT SELECT ON dbo.sysjobs TO [me]"
-    assert not JobReader(Postgres()).able
+    assert not JobReader(Postgres()).is_supported
 
 
 async def test_jobs_are_listed_with_the_server_those_that_failed_first() -> None:

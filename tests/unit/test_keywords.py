@@ -13,12 +13,12 @@ from qmon.engines.base import Session, Target
 from qmon.engines.keywords import (
     format_connection_string,
     format_conninfo,
-    lookup,
+    lookup_keyword,
     parse_connection_string,
     parse_conninfo,
-    respelled,
+    respell_keywords,
 )
-from qmon.engines.postgres.engine import OWN, Postgres, _direct, _Introduction
+from qmon.engines.postgres.engine import DRIVER_SETTINGS, Postgres, _Introduction, _is_direct
 from qmon.engines.urls import read_url
 
 names = st.from_regex(r"[A-Za-z][A-Za-z_ ]{0,8}[A-Za-z]", fullmatch=True)
@@ -38,8 +38,8 @@ def test_settings_of_libpq_come_back_as_they_were(settings: dict[str, str]) -> N
 def test_the_first_of_a_repeated_keyword_counts() -> None:
     found = parse_connection_string(" ;DSN=a; dsn = b ;UID={};Database=x y;")
     assert found == {"DSN": "a", "UID": "", "Database": "x y"}
-    assert lookup(found, "Nothing", "dATABASE") == "x y"
-    assert lookup(found, "Nothing") is None
+    assert lookup_keyword(found, "Nothing", "dATABASE") == "x y"
+    assert lookup_keyword(found, "Nothing") is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_urls_say_where(url: str, keywords: dict[str, str], place: str) -> None:
 
 def test_names_travel_as_settings_of_libpq_which_take_any_characters() -> None:
     parameters = {"Server": "h", "UID": "a;b}'", "Database": "{", "pqopt": "connect_timeout=9", "DRIVER": "x"}
-    found = Postgres().keywords(Target("t", "postgres", parameters), Session("poll", login_timeout_s=2.5))
+    found = Postgres().odbc_keywords(Target("t", "postgres", parameters), Session("poll", login_timeout_s=2.5))
     settings = parse_conninfo(found.pop("pqopt"))
     assert settings.items() >= {
         ("host", "h"),
@@ -76,7 +76,7 @@ def test_names_travel_as_settings_of_libpq_which_take_any_characters() -> None:
         ("connect_timeout", "9"),
         ("application_name", "qmon poll"),
     }
-    assert found == {**OWN, "DRIVER": "x"}
+    assert found == {**DRIVER_SETTINGS, "DRIVER": "x"}
 
 
 def test_choosing_a_target_loads_no_driver() -> None:
@@ -124,12 +124,12 @@ def test_a_session_older_than_our_connection_or_begun_under_another_name_is_a_po
     source: str, began_as: str, age_s: float, direct: bool
 ) -> None:
     found = _Introduction(18, 0, 61, "me", began_as, source, age_s, False, "pg_catalog, pg_temp", "UTF8")
-    assert _direct(found, "qmon poll", took_s=0.5) is direct
+    assert _is_direct(found, "qmon poll", took_s=0.5) is direct
 
 
 def test_keywords_are_respelled_each_time_in_another_way_and_mean_the_same() -> None:
     given = {"DRIVER": "{x}", "UID": "Ada", "pqopt": "A b"}
-    seen = [tuple(respelled(given, number).items()) for number in range(1000)]
+    seen = [tuple(respell_keywords(given, number).items()) for number in range(1000)]
     assert len(set(seen)) == 1000
     assert seen[0] == tuple(given.items())
     assert {tuple((name.lower(), value) for name, value in each) for each in seen} == {

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.alerts.check import CheckState
-from qmon.model.alerts.check import judge as check
+from qmon.model.alerts.check import check_target as check
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.ranking import Ranking
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.judge import Spans
-from qmon.tui.overview.summary import summary
+from qmon.tui.overview.summary import summary_line
 from tests.tui.scripted import queue, view
 from tests.unit.test_verdicts import FINE
 
@@ -37,7 +37,7 @@ def over(given: RuleInput, seconds: int, spans: Spans | None = None) -> tuple[Ve
     spans = spans or {}
     verdicts: tuple[Verdict, ...] = ()
     for second in range(0, seconds + 1, 2):
-        verdicts, spans = judge(given, float(second), spans)
+        verdicts, spans = judge_queue(given, float(second), spans)
     return verdicts
 
 
@@ -52,7 +52,7 @@ def test_a_trickle_of_pops_does_not_hide_that_the_queue_grows() -> None:
     for second in range(31):
         recent = 0.0 if second % 6 > 1 else 0.5
         rates = {"pop_rate": Figure(0.0 if second % 10 == 4 else 0.5), "recent_pop_rate": Figure(recent)}
-        verdicts, spans = judge(replace(GROWS, **rates), float(second), spans)  # type: ignore[arg-type]
+        verdicts, spans = judge_queue(replace(GROWS, **rates), float(second), spans)  # type: ignore[arg-type]
     assert [verdict.code for verdict in verdicts] == ["pushers outrun poppers"]
 
 
@@ -78,5 +78,5 @@ def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None
         ("b", CheckState.WARNING),
         ("a", CheckState.UNKNOWN),
     ]
-    line = "".join(words for words, _ in summary(seen, Ranking().ranked(seen), 120))
+    line = "".join(words for words, _ in summary_line(seen, Ranking().rank_queues(seen), 120))
     assert line == " ▲ 1 of 2 queues has a warning, 1 is unknown: b, 882 waiting."

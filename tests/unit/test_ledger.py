@@ -52,10 +52,10 @@ def rings(draw: st.DrawFn) -> tuple[RingSample, dict[str, int]]:
 def test_a_rings_parts_are_what_its_numbers_are(made: tuple[RingSample, dict[str, int]], settled: bool) -> None:
     ring, truth = made
     ledger = ring_ledger(ring, settled=settled)
-    assert ledger.count(READY) == truth["message"]
-    assert ledger.count(IN_FLIGHT) == truth["held"]
-    assert ledger.count(BURNT if settled else UNCLEAR) == truth["nothing"]
-    assert ledger.count(UNCLEAR if settled else BURNT) is None
+    assert ledger.count_for(READY) == truth["message"]
+    assert ledger.count_for(IN_FLIGHT) == truth["held"]
+    assert ledger.count_for(BURNT if settled else UNCLEAR) == truth["nothing"]
+    assert ledger.count_for(UNCLEAR if settled else BURNT) is None
     assert ledger.total == sum(truth.values())
     if not ring.pop_waiting and not ring.pop_held and ring.push_last >= ring.pop_last:
         assert ledger.total == ring.push_last - ring.pop_last
@@ -65,8 +65,8 @@ def test_a_rings_parts_are_what_its_numbers_are(made: tuple[RingSample, dict[str
 def test_orphans_are_no_longer_in_flight(made: tuple[RingSample, dict[str, int]], orphans: int) -> None:
     ring, truth = made
     ledger = ring_ledger(ring, orphans)
-    assert ledger.count(ORPHANED) == orphans
-    assert (ledger.count(IN_FLIGHT) or 0) + orphans == max(truth["held"], orphans)
+    assert ledger.count_for(ORPHANED) == orphans
+    assert (ledger.count_for(IN_FLIGHT) or 0) + orphans == max(truth["held"], orphans)
 
 
 @given(COUNT, COUNT, COUNT, st.booleans(), st.booleans())
@@ -99,14 +99,14 @@ def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
     track, told = LedgerTrack(), []
     polls = [(20, busy), (20, ()), (20, ()), (20, busy), (21, ()), (22, ()), (22, None), (22, ()), (22, ())]
     for push_last, drawers in polls:
-        ledger = track.add(ring_at(push_last, drawers), NONE, None, NONE, 0, unbroken=True)
+        ledger = track.record_poll(ring_at(push_last, drawers), NONE, None, NONE, 0, unbroken=True)
         assert ledger is not None
         assert ledger.total == push_last - 10
-        told.append(ledger.count(BURNT))
+        told.append(ledger.count_for(BURNT))
     assert told == [None, None, 2, 2, None, None, 2, None, 2]
-    again = track.add(ring_at(22, ()), NONE, None, NONE, 0, unbroken=False)
+    again = track.record_poll(ring_at(22, ()), NONE, None, NONE, 0, unbroken=False)
     assert again is not None
-    assert again.count(UNCLEAR) == 2
+    assert again.count_for(UNCLEAR) == 2
 
 
 def test_without_a_count_there_is_no_ledger() -> None:
@@ -114,7 +114,7 @@ def test_without_a_count_there_is_no_ledger() -> None:
     track = LedgerTrack()
 
     def told(ready: Figure, held: int | None) -> Ledger | None:
-        return track.add(q, ready, held, Figure(9.0), 0, unbroken=True)
+        return track.record_poll(q, ready, held, Figure(9.0), 0, unbroken=True)
 
     assert told(NONE, 0) is None
     assert told(Figure(1000.0, at_least=True), 0) is None

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.library import Library, library_from_dict, prefixed
-from qmon.libraries.recognise import Columns, explained, may_belong, recognise
+from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.library import Library, library_from_dict, with_prefix
+from qmon.libraries.recognise import Columns, explain_recognition, may_belong_to_library, recognize_libraries
 from tests.library_tables import tables
 
-KNOWN = libraries(Path("/nowhere"))
+KNOWN = all_libraries(Path("/nowhere"))
 NAMED = [library for library in KNOWN if library.tables]
 
 
 @pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.name}-{library.engine}")
 def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> None:
     for prefix in library.prefixes:
-        found = recognise(KNOWN, library.engine, {"app": tables(library, prefix)})
+        found = recognize_libraries(KNOWN, library.engine, {"app": tables(library, prefix)})
         assert [each.library.name for each in found] == [library.name]
         assert found[0].groups
         assert all(group.schema == "app" and group.name.startswith(library.name) for group in found[0].groups)
@@ -28,9 +28,9 @@ def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> No
 @pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.name}-{library.engine}")
 def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> None:
     given = tables(library, library.prefixes[0])
-    name = prefixed(next(iter(library.tables)), library.prefixes[0])
+    name = with_prefix(next(iter(library.tables)), library.prefixes[0])
     given[name] = dict(list(given[name].items())[1:])
-    assert recognise([library], library.engine, {"app": given}) == ()
+    assert recognize_libraries([library], library.engine, {"app": given}) == ()
 
 
 @pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
@@ -43,10 +43,10 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
     text = 'name = "oban"\n[tables]\nown_jobs = ["id"]\n[[group]]\ntable = "own_jobs"\nid = "id"\n'
     text += '[[group.state]]\nname = "ready"\nwhen = { state = "new" }\n'
     (tmp_path / "own.toml").write_text(text)
-    found = {(library.name, library.engine): library for library in libraries(tmp_path)}
+    found = {(library.name, library.engine): library for library in all_libraries(tmp_path)}
     assert len(found) == len(KNOWN)
     assert found["oban", "postgres"].tables == {"own_jobs": ("id",)}
-    assert may_belong("own_jobs", found.values())
+    assert may_belong_to_library("own_jobs", found.values())
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,16 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
 def test_each_fault_of_such_a_file_is_named(tmp_path: Path, text: str, fault: str) -> None:
     (tmp_path / "own.toml").write_text(text)
     with pytest.raises(BadInput) as found:
-        libraries(tmp_path)
+        all_libraries(tmp_path)
     assert fault in str(found.value)
 
 
 def test_without_the_table_of_workers_nobody_is_called_gone() -> None:
     library = next(each for each in KNOWN if each.name == "oban")
     alone = tables(library, "")
-    found = [recognise(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": {}})]
+    found = [
+        recognize_libraries(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": {}})
+    ]
     assert [each[0].groups[0].gone is None for each in found] == [True, False]
 
 
@@ -81,18 +83,18 @@ def test_what_is_missing_is_explained() -> None:
     whole = tables(library, "")
     old = {name: kind for name, kind in whole["procrastinate_jobs"].items() if name != "attempts"}
     given: dict[str, dict[str, Columns]] = {"app": whole, "old": {"procrastinate_jobs": old}}
-    assert explained([library], "postgres", given) == (
+    assert explain_recognition([library], "postgres", given) == (
         "procrastinate in schema app: recognised by procrastinate_events, procrastinate_jobs",
         "procrastinate in schema old: not recognised: procrastinate_jobs has no attempts; "
         "there is no table procrastinate_events",
     )
-    assert explained([library], "postgres", {"app": {"orders": {"id": "bigint"}}}) == ()
+    assert explain_recognition([library], "postgres", {"app": {"orders": {"id": "bigint"}}}) == ()
 
 
 def test_tables_in_two_schemas_are_two() -> None:
     library = next(each for each in KNOWN if each.name == "pg-boss")
     both = {schema: tables(library, "") for schema in ("a", "b")}
-    found = recognise(KNOWN, "postgres", both)
+    found = recognize_libraries(KNOWN, "postgres", both)
     assert [group.name for each in found for group in each.groups] == ["a.pg-boss", "b.pg-boss"]
 
 
@@ -108,8 +110,8 @@ def test_a_table_of_its_names_with_times_of_another_type_is_not_its(engine: str)
     given = tables(library, "")
     kind = "timestamp with time zone" if engine == "postgres" else "datetime2"
     other = given | {"jobs": {**given["jobs"], "available_at": kind, "reserved_at": kind}}
-    assert recognise([library], engine, {"app": other}) == ()
-    assert explained([library], engine, {"app": other}) == (
+    assert recognize_libraries([library], engine, {"app": other}) == ()
+    assert explain_recognition([library], engine, {"app": other}) == (
         f"laravel in schema app: not recognised: jobs.available_at is {kind}, where laravel has seconds since 1970; "
         f"jobs.reserved_at is {kind}, where laravel has seconds since 1970",
     )

@@ -9,16 +9,16 @@ from typing import Final
 import pytest
 
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.libraries.catalogue import libraries
+from qmon.libraries.catalogue import all_libraries
 from qmon.libraries.library import Library, TableQueue
-from qmon.libraries.recognise import Columns, recognise, table_queues
+from qmon.libraries.recognise import Columns, find_table_queues, recognize_libraries
 from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.samples.groups import GroupStateSample
 from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from tests.library_tables import tables
 
-KNOWN: Final = [library for library in libraries(Path("/nowhere")) if library.engine == "sqlserver"]
+KNOWN: Final = [library for library in all_libraries(Path("/nowhere")) if library.engine == "sqlserver"]
 
 
 def one_type(queue: TableQueue) -> Columns:
@@ -29,15 +29,15 @@ def one_type(queue: TableQueue) -> Columns:
 def statements(library: Library) -> Iterator[ProbeStatement]:
     """All that is asked of one queue whose messages are shown."""
     given = {"dbo": tables(library, "") | {f"Q{n}": one_type(each) for n, each in enumerate(library.queues)}}
-    groups = [group for each in recognise(KNOWN, "sqlserver", given) for group in each.groups]
-    for group in (*groups, *(each for each in table_queues(KNOWN, "sqlserver", given) if isinstance(each, Group))):
+    groups = [group for each in recognize_libraries(KNOWN, "sqlserver", given) for group in each.groups]
+    for group in (*groups, *(each for each in find_table_queues(KNOWN, "sqlserver", given) if isinstance(each, Group))):
         probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
         results = {
             (group.name, f"group_states:{state.key}"): (GroupStateSample(state.name, "mails", 1, 1.0, 0),)
             for state in group.states
         }
-        probes.learn(results, 1.0, 1.0)
-        yield from probes.wanted(100.0, f"{group.name}/mails", 50)
+        probes.record_results(results, 1.0, 1.0)
+        yield from probes.statements_for_poll(100.0, f"{group.name}/mails", 50)
 
 
 GROUPS: Final = [library for library in KNOWN if any(statements(library))]

@@ -8,16 +8,16 @@ from typing import get_args
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.libraries.catalogue import built_in
-from qmon.libraries.library import group_of, prefixed
-from qmon.libraries.recognise import group_of_queue
+from qmon.libraries.catalogue import built_in_libraries
+from qmon.libraries.library import group_for, with_prefix
+from qmon.libraries.recognise import find_group
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Kind, Side
+from qmon.model.operations import OperationKind, Side
 from qmon.operate.libraries import pause, rows
 from qmon.operate.plan import allowed
-from qmon.operate.plan.library_queue import Verb, library_queue
+from qmon.operate.plan.library_queue import Verb, library_queue_for
 from qmon.operate.run.batches import _Locked
-from qmon.tui.actions.request import ActionRequest, options
+from qmon.tui.actions.request import ActionRequest, options_for
 
 FILES = [file for file in queries.all_files() if file.kind == "library" and file.name.count("/") == 2]
 
@@ -25,11 +25,11 @@ FILES = [file for file in queries.all_files() if file.kind == "library" and file
 def queues() -> list[Layout]:
     """A queue of each library, for each prefix of its tables."""
     out = []
-    for library in (each for each in built_in() if each.groups):
+    for library in (each for each in built_in_libraries() if each.groups):
         for prefix in library.prefixes:
-            name = prefixed(str(library.groups[0]["table"]), prefix).replace("*", "mails")
-            group = group_of(library, 1, prefix, TableName("app", name), f"{library.name}/mails")
-            out.append(group.layout("mails"))
+            name = with_prefix(str(library.groups[0]["table"]), prefix).replace("*", "mails")
+            group = group_for(library, 1, prefix, TableName("app", name), f"{library.name}/mails")
+            out.append(group.queue_layout("mails"))
     return out
 
 
@@ -43,7 +43,7 @@ PAUSED = {"good_job", "river", "solid-queue"}
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
 def test_each_takes_what_acting_gives_and_returns_what_it_asks_for(file: queries.SqlFile) -> None:
-    query = queries.load("postgres", file.name, (13, 0))
+    query = queries.load_query("postgres", file.name, (13, 0))
     of_rows = not file.name.endswith(("pause", "resume", "paused"))
     assert query.columns == (("id",) if of_rows else ("paused",) if file.name.endswith("paused") else ("queue",))
     assert set(query.parameters) - {"queue"} == ({"ids"} if of_rows else set())
@@ -51,8 +51,8 @@ def test_each_takes_what_acting_gives_and_returns_what_it_asks_for(file: queries
 
 
 def test_each_is_found_by_some_queue() -> None:
-    known = [library_queue(layout) for layout in QUEUES]
-    found = {queue.statement(verb) for queue in known if queue is not None for verb in get_args(Verb)} - {None}
+    known = [library_queue_for(layout) for layout in QUEUES]
+    found = {queue.statement_name(verb) for queue in known if queue is not None for verb in get_args(Verb)} - {None}
     assert found == {file.name for file in FILES}
 
 
@@ -61,34 +61,38 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
     layout: Layout,
 ) -> None:
     assert layout.part is not None
-    assert (allowed.why_not(layout, Kind.REQUEUE) is None) == (layout.part.library not in READ_ONLY)
-    assert (allowed.why_not(layout, Kind.PURGE) is None) == (layout.part.library not in READ_ONLY)
-    assert f"{layout.part.library}'s queues: use its own tools" in str(allowed.why_not(layout, Kind.REPAIR))
-    assert (allowed.why_not(layout, Kind.PAUSE, Side.POPPERS) is None) == (layout.part.library in PAUSED)
-    for kind in (Kind.PAUSE, Kind.INSTALL_GATE):
-        assert (allowed.why_not(layout, kind, Side.PUSHERS) is None) == (layout.part.library not in NO_GATE)
+    assert (allowed.why_not_allowed(layout, OperationKind.REQUEUE) is None) == (layout.part.library not in READ_ONLY)
+    assert (allowed.why_not_allowed(layout, OperationKind.PURGE) is None) == (layout.part.library not in READ_ONLY)
+    assert f"{layout.part.library}'s queues: use its own tools" in str(
+        allowed.why_not_allowed(layout, OperationKind.REPAIR)
+    )
+    assert (allowed.why_not_allowed(layout, OperationKind.PAUSE, Side.POPPERS) is None) == (
+        layout.part.library in PAUSED
+    )
+    for kind in (OperationKind.PAUSE, OperationKind.INSTALL_GATE):
+        assert (allowed.why_not_allowed(layout, kind, Side.PUSHERS) is None) == (layout.part.library not in NO_GATE)
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)
 def test_the_dialog_offers_owners_and_dead_messages_and_no_length_of_a_pause(layout: Layout) -> None:
-    (offered,) = options(ActionRequest(Kind.REQUEUE, layout.queue, layout))
+    (offered,) = options_for(ActionRequest(OperationKind.REQUEUE, layout.queue, layout))
     assert offered.name == "messages"
     part = layout.part
     assert part is not None
     assert ("dead messages" in [words for words, _ in offered.values]) is ("dead" in part.kinds)
-    assert options(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()
+    assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)
 def test_the_group_of_a_queue_is_found_anew(layout: Layout) -> None:
-    found = group_of_queue(built_in(), layout)
+    found = find_group(built_in_libraries(), layout)
     assert found is not None
-    assert found[0].layout("mails") == layout
+    assert found[0].queue_layout("mails") == layout
 
 
 def test_columns_are_fields() -> None:
     for name, kind in (("choose", rows.ChosenRow), ("lock", _Locked)):
-        columns = queries.load("postgres", f"library/{name}", (13, 0)).columns
+        columns = queries.load_query("postgres", f"library/{name}", (13, 0)).columns
         assert set(columns) == {field.name for field in fields(kind)}
-    assert {field.name for field in fields(pause._Queue)} == {"queue"}
-    assert {field.name for field in fields(pause._Paused)} == {"paused"}
+    assert {field.name for field in fields(pause._ChangedQueue)} == {"queue"}
+    assert {field.name for field in fields(pause._PauseState)} == {"paused"}

@@ -8,8 +8,8 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.samples.polled import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts import judge
-from qmon.model.waits.locked import Locked, everything_locked
+from qmon.model.verdicts import judge_queue
+from qmon.model.waits.locked import QueueLock, find_queue_lock
 from tests.unit.test_blocking import blocks, waits
 from tests.unit.test_verdicts import FINE
 
@@ -37,7 +37,7 @@ def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> t
 
 
 def proof(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool = False) -> str:
-    found = everything_locked(q, snapshot, in_transaction=in_transaction)
+    found = find_queue_lock(q, snapshot, in_transaction=in_transaction)
     return "" if found is None else found.proof
 
 
@@ -106,25 +106,25 @@ def test_where_pops_hold_their_rows_a_batch_at_work_is_no_sign() -> None:
 
 
 def test_the_verdict_needs_pops_that_stand_still_and_leads_to_screen_4() -> None:
-    still = replace(FINE, locked=Locked("session 61", "session 61 holds all"), pop_rate=Figure(0.0))
-    _, since = judge(still, 1000.0, {})
-    (verdict,), _ = judge(still, 1060.0, since)
+    still = replace(FINE, locked=QueueLock("session 61", "session 61 holds all"), pop_rate=Figure(0.0))
+    _, since = judge_queue(still, 1000.0, {})
+    (verdict,), _ = judge_queue(still, 1060.0, since)
     assert (verdict.code, verdict.proof, verdict.key) == ("everything locked", "session 61 holds all", "4")
     moving = replace(still, pop_rate=Figure(3.0))
-    assert judge(moving, 1060.0, since)[0][0].code == "healthy"
+    assert judge_queue(moving, 1060.0, since)[0][0].code == "healthy"
 
 
 def test_the_cause_is_the_session_as_long_as_it_locks() -> None:
     for q, snapshot in ((QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting())), held(50)):
-        found = everything_locked(q, snapshot, in_transaction=False)
+        found = find_queue_lock(q, snapshot, in_transaction=False)
         assert found is not None
         assert found.by == "session 61"
-        _, since = judge(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1000.0, {})
-        (verdict,), _ = judge(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1060.0, since)
+        _, since = judge_queue(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1000.0, {})
+        (verdict,), _ = judge_queue(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1060.0, since)
         assert verdict.cause == "session 61"
-    prepared = everything_locked(*held(50, session=0, application="pay-7"), in_transaction=False)
+    prepared = find_queue_lock(*held(50, session=0, application="pay-7"), in_transaction=False)
     assert prepared is not None
     assert prepared.by == "prepared transaction pay-7"
-    nameless = everything_locked(*held(50, session=0, application=""), in_transaction=False)
+    nameless = find_queue_lock(*held(50, session=0, application=""), in_transaction=False)
     assert nameless is not None
     assert nameless.by == "", "another one may hold another queue"

@@ -16,7 +16,7 @@ import pytest
 from qmon import log
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, QueryFailed
-from qmon.redact import without_values
+from qmon.redact import hide_values
 from tests import needs
 
 LOG = logging.getLogger("qmon.test")
@@ -42,7 +42,7 @@ PAYLOAD = "Anna O'Brien, card 4111-1111"
     ],
 )
 def test_values_in_an_error_are_covered(error: str) -> None:
-    covered = without_values(error)
+    covered = hide_values(error)
     assert not {"Anna", "Brien", "4111"} & set(re.findall(r"\w+", covered))
 
 
@@ -58,7 +58,7 @@ def test_values_in_an_error_are_covered(error: str) -> None:
     ],
 )
 def test_names_in_an_error_stay(error: str) -> None:
-    assert without_values(error) == error
+    assert hide_values(error) == error
 
 
 def _fail(text: str) -> None:
@@ -70,8 +70,8 @@ def _fail(text: str) -> None:
 
 def test_an_error_has_its_traceback_with_what_led_to_it_and_nothing_secret(tmp_path: Path) -> None:
     secret = Secret("tr0ub;dor}&3")
-    with log.written(tmp_path / "q.log", logging.INFO):
-        log.also_cover(lambda text: text.replace("customer 12", "•••"))
+    with log.log_to_file(tmp_path / "q.log", logging.INFO):
+        log.add_cover(lambda text: text.replace("customer 12", "•••"))
         try:
             _fail(PAYLOAD)
         except QueryFailed:
@@ -89,21 +89,21 @@ def test_an_error_has_its_traceback_with_what_led_to_it_and_nothing_secret(tmp_p
 def test_a_defect_is_reported_once_with_its_traceback_and_the_file_is_named(tmp_path: Path) -> None:
     place = tmp_path / "q.log"
     line = ""
-    with log.written(place, logging.ERROR):
+    with log.log_to_file(place, logging.ERROR):
         for _ in range(3):
             try:
                 _fail("x")
             except QueryFailed as problem:
-                line = log.report(problem)
+                line = log.report_defect(problem)
     assert line.endswith(f"; please report it with {place}")
     assert place.read_text().count("in _fail") == 2  # its cause has one frame there, too
     assert place.read_text().count("again") == 2
-    assert log.report(ValueError("x")) == "something in qmon went wrong: ValueError: x; please report it"
+    assert log.report_defect(ValueError("x")) == "something in qmon went wrong: ValueError: x; please report it"
 
 
 def test_what_ends_a_thread_is_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
-    with log.written(tmp_path / "q.log", logging.ERROR):
+    with log.log_to_file(tmp_path / "q.log", logging.ERROR):
         thread = threading.Thread(target=_fail, args=("x",), name="it")
         thread.start()
         thread.join()
@@ -113,13 +113,13 @@ def test_what_ends_a_thread_is_logged(tmp_path: Path, monkeypatch: pytest.Monkey
 @needs.posix
 def test_the_file_is_private_and_no_link_is_followed(tmp_path: Path) -> None:
     place = tmp_path / "new" / "q.log"
-    with log.written(place, logging.INFO):
+    with log.log_to_file(place, logging.INFO):
         LOG.info("here")
-        assert log.place() == str(place)
+        assert log.log_location() == str(place)
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with log.written(tmp_path / "link", logging.INFO):
+    with log.log_to_file(tmp_path / "link", logging.INFO):
         LOG.info("not there")
     assert not (tmp_path / "elsewhere").exists()
 
@@ -127,12 +127,12 @@ def test_the_file_is_private_and_no_link_is_followed(tmp_path: Path) -> None:
 def test_full_files_are_moved_aside_and_only_some_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "MAX_BYTES", 1000)
     place = tmp_path / "q.log"
-    with log.written(place, logging.INFO):
+    with log.log_to_file(place, logging.INFO):
         for number in range(100):
             LOG.info("line %d", number)
     files = sorted(path.name for path in tmp_path.iterdir())
     assert files == ["q.log", "q.log.1", "q.log.2", "q.log.3"]
-    lines = [line for n in (3, 2, 1, 0) for line in log.rotated(place, n).read_text().splitlines()]
+    lines = [line for n in (3, 2, 1, 0) for line in log.rotated_path(place, n).read_text().splitlines()]
     numbers = [int(line.rpartition(" ")[2]) for line in lines]
     assert numbers == list(range(100 - len(numbers), 100))
     assert all(path.stat().st_size <= 1000 for path in tmp_path.iterdir())
@@ -160,25 +160,25 @@ def test_a_full_disk_and_a_pipe_that_nobody_reads_disturb_nobody(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place in (Path("/dev/full"), tmp_path / "pipe", Path("/proc/no/q.log"), tmp_path):
-        with log.written(place, logging.INFO):
+        with log.log_to_file(place, logging.INFO):
             LOG.error("lost")
-            assert log.problem()
-            assert f"no log: {place}: " in log.report(ValueError("y"))
+            assert log.write_problem()
+            assert f"no log: {place}: " in log.report_defect(ValueError("y"))
     assert capfd.readouterr() == ("", "")
 
 
 def test_without_a_log_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    with log.written(None, None):
+    with log.log_to_file(None, None):
         LOG.error("nowhere")
-        assert log.place() == log.problem() == ""
+        assert log.log_location() == log.write_problem() == ""
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_fails_is_logged_as_it_changes(tmp_path: Path) -> None:
-    with log.written(tmp_path / "q.log", logging.INFO):
-        changes = log.Changes(LOG)
+    with log.log_to_file(tmp_path / "q.log", logging.INFO):
+        changes = log.FailureLog(LOG)
         for failing in ({"a": "took 1 s"}, {"a": "took 2 s"}, {"a": "gone", "b": "x"}, {"b": "x"}, {"b": "x"}, {}):
-            changes.see(failing)
+            changes.record_failures(failing)
     lines = [line.partition("]: ")[2] for line in (tmp_path / "q.log").read_text().splitlines()]
     assert lines == ["a: took 1 s", "a: gone", "b: x", "a: works again", "b: works again"]
 

@@ -15,12 +15,12 @@ from qmon.pipeline.messages.watermarks import (
     KeyGap,
     Range,
     Watermark,
-    after,
-    as_json,
+    advance_watermark,
     from_json,
-    shared_out,
-    wanted,
-    without,
+    ranges_to_read,
+    split_ranges,
+    subtract_ranges,
+    to_json,
 )
 
 Step = tuple[str, int]
@@ -67,11 +67,13 @@ class Reader:
         seen = Survey(oldest, newest, issued, frozenset(server.running))
         for what, which in between[1]:
             server.step(what, which)
-        parts = shared_out(wanted(self.mark, seen), seen.oldest, 3)
+        parts = split_ranges(ranges_to_read(self.mark, seen), seen.oldest, 3)
         keys = [key for part in parts for first, last in part for key in range(first, last + 1) if key in server.rows]
         assert len(parts) <= 3
         self.taken += keys
-        self.mark = from_json(json.loads(json.dumps(as_json(after(self.mark, seen, stretches(keys), len(keys))))))
+        self.mark = from_json(
+            json.loads(json.dumps(to_json(advance_watermark(self.mark, seen, stretches(keys), len(keys)))))
+        )
 
 
 def stretches(keys: list[int]) -> list[Range]:
@@ -107,14 +109,14 @@ def test_every_row_that_stays_is_taken_once(takes: list[tuple[list[Step], list[S
 
 def test_a_gap_is_awaited_as_long_as_one_of_its_writers_runs() -> None:
     seen = Survey(4, 9, 9, frozenset({"a", "b"}))
-    mark = after(Watermark(), seen, [(4, 6), (9, 9)], 4)
+    mark = advance_watermark(Watermark(), seen, [(4, 6), (9, 9)], 4)
     assert (mark.upto, mark.awaited, mark.messages) == (9, 5, 4)
     assert [(gap.first, gap.last) for gap in mark.gaps] == [(1, 3), (7, 8)]
-    assert wanted(mark, seen) == [(1, 3), (7, 8)]
+    assert ranges_to_read(mark, seen) == [(1, 3), (7, 8)]
     later = Survey(2, 9, 9, frozenset({"b", "c"}))
-    mark = after(mark, later, [(2, 2)], 1)
+    mark = advance_watermark(mark, later, [(2, 2)], 1)
     assert mark.gaps == tuple(KeyGap(*each, frozenset({"b"})) for each in ((1, 1), (3, 3), (7, 8)))
-    assert after(mark, Survey(2, 9, 9, frozenset({"c"})), [], 0).gaps == ()
+    assert advance_watermark(mark, Survey(2, 9, 9, frozenset({"c"})), [], 0).gaps == ()
 
 
 @pytest.mark.parametrize(
@@ -133,11 +135,11 @@ def test_a_gap_is_awaited_as_long_as_one_of_its_writers_runs() -> None:
 def test_parts_are_disjoint_and_about_as_large(
     ranges: list[Range], oldest: int | None, parts: int, wanted: list[list[Range]]
 ) -> None:
-    assert shared_out(ranges, oldest, parts) == wanted
+    assert split_ranges(ranges, oldest, parts) == wanted
 
 
 def test_what_is_left_of_a_range() -> None:
-    assert without((3, 9), []) == [(3, 9)]
-    assert without((3, 9), [(1, 2), (4, 5), (9, 12)]) == [(3, 3), (6, 8)]
-    assert without((3, 9), [(1, 20)]) == []
-    assert without((3, 9), [(12, 20)]) == [(3, 9)]
+    assert subtract_ranges((3, 9), []) == [(3, 9)]
+    assert subtract_ranges((3, 9), [(1, 2), (4, 5), (9, 12)]) == [(3, 3), (6, 8)]
+    assert subtract_ranges((3, 9), [(1, 20)]) == []
+    assert subtract_ranges((3, 9), [(12, 20)]) == [(3, 9)]

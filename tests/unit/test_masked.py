@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.recognise import recognise
+from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.recognise import recognize_libraries
 from qmon.model.groups.conditions import ColumnRef, IsNull, Lookup, OneOf
 from qmon.model.groups.group import Blocker, FoundGroup, Group, State, Steps, Workers
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
@@ -67,11 +67,11 @@ def served(*columns: str) -> Row:
 def watched(*columns: str) -> QueueView:
     driver = Driver(served(*columns))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
-    collector.use(Resolved((STATUS,), {"mails": replace(TABLE, order_by="Due")}))
+    collector.watch_queues(Resolved((STATUS,), {"mails": replace(TABLE, order_by="Due")}))
     history = TargetHistory()
     views = []
     for driver.poll in range(1, 4):
-        views.append(history.add(collector.collect(driver.poll, 1.0, Focus(rows_of="mails"))))
+        views.append(history.record_snapshot(collector.collect(driver.poll, 1.0, Focus(rows_of="mails"))))
     (queue,) = views[-1].queues
     return queue
 
@@ -182,11 +182,11 @@ def of_group(*columns: str, found: FoundGroup = FOUND) -> View:
         )
     )
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
-    collector.use(Resolved(groups=(found,)))
+    collector.watch_queues(Resolved(groups=(found,)))
     history = TargetHistory()
     views = []
     for driver.poll in range(1, 6):
-        views.append(history.add(collector.collect(driver.poll, 1.0, Focus(rows_of="mails/a"))))
+        views.append(history.record_snapshot(collector.collect(driver.poll, 1.0, Focus(rows_of="mails/a"))))
     return views[-1]
 
 
@@ -243,11 +243,11 @@ def test_a_masked_blocker_is_not_named(column: str) -> None:
 
 
 def test_queues_of_a_library_are_unknown_where_their_columns_are_masked() -> None:
-    (library,) = (each for each in libraries(Path("/nowhere")) if each.name == "hangfire")
-    (known,) = recognise([library], "sqlserver", {"HangFire": tables(library, "")})
+    (library,) = (each for each in all_libraries(Path("/nowhere")) if each.name == "hangfire")
+    (known,) = recognize_libraries([library], "sqlserver", {"HangFire": tables(library, "")})
     (group,) = known.groups
     found = FoundGroup(group, 12, 10, tables=(("JobQueue", 12), ("Job", 13)))
-    assert {table for table, _ in group.uses.columns} == {"JobQueue", "Job"}
+    assert {table for table, _ in group.columns_read.columns} == {"JobQueue", "Job"}
     assert "oldest" in unknown_of_group(of_group("Job.CreatedAt", found=found))
     assert "Job.CreatedAt" in unknown_of_group(of_group("Job.CreatedAt", found=found))["oldest"]
     every = unknown_of_group(of_group("FetchedAt", found=found))

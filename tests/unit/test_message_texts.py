@@ -58,7 +58,7 @@ def row(engine: Engine, *kinds: str) -> str:
         "key": RowKey(tuple((each, "1") for each in columns[:2])),
         "columns": RowValues(tuple((each, 100) for each in columns)),
     }
-    query = queries.load(engine.name, "action/message/row", (18, 0))
+    query = queries.load_query(engine.name, "action/message/row", (18, 0))
     statement = queries.render(query, names, engine)
     assert statement.parameters == ("key_1", "key_2")
     assert dict(statement.values) == {"key_1": "1", "key_2": "1"}

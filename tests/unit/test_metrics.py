@@ -14,8 +14,8 @@ from qmon import carried
 from qmon.errors import BadInput
 from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, POLL_AGE, UP, VERDICT
 from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import Readings, address
-from qmon.metrics.textfile import TextFile
+from qmon.metrics.server import ReadingsCollector, parse_listen_address
+from qmon.metrics.textfile import TextFileWriter
 from qmon.model.broker import BrokerQueue, BrokerView
 from qmon.model.figure import Severity, Verdict
 from qmon.model.rates.flow import Flow
@@ -34,7 +34,7 @@ Key = tuple[str, ...]
 def scraped(readings: TargetReadings) -> dict[Key, float]:
     """What a scraper reads, by name, queue and figure."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Readings([readings]))
+    registry.register(ReadingsCollector([readings]))
     text = generate_latest(registry).decode()  # type: ignore[no-untyped-call]
     families = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
     return {
@@ -47,9 +47,9 @@ def scraped(readings: TargetReadings) -> dict[Key, float]:
 def test_what_is_unknown_or_old_is_absent_and_a_lower_bound_is_marked() -> None:
     readings = TargetReadings("orders-prod", Clock())
     old = replace(figure(4.0), old=True, age_s=90.0)
-    of_a_part = figure(0.0).of_a_part("row level security")
+    of_a_part = figure(0.0).as_lower_bound("row level security")
     one = queue(NAME, ready=figure(7.0, at_least=True), in_progress=figure(None, "not read"), stuck=old)
-    readings.seen(view([replace(one, dead=of_a_part, flow=None)]))
+    readings.record_view(view([replace(one, dead=of_a_part, flow=None)]))
     found = scraped(readings)
     assert found["qmon_queue_ready_messages", NAME] == 7.0
     assert found[AT_LEAST.name, NAME, "ready"] == 1.0
@@ -63,7 +63,7 @@ def test_totals_never_fall_and_nothing_is_counted_twice() -> None:
     flows = (Flow(10.0, 6.0, None, 4.0), None, Flow(-1.0, 2.0, None, -3.0), Flow(5.0, 0.0, None, 5.0))
     totals = []
     for flow in flows:
-        readings.seen(view([replace(queue("q"), flow=flow)]))
+        readings.record_view(view([replace(queue("q"), flow=flow)]))
         found = scraped(readings)
         totals.append((found["qmon_queue_pushed_messages_total", "q"], found["qmon_queue_popped_messages_total", "q"]))
     assert totals == [(10.0, 6.0), (10.0, 6.0), (10.0, 8.0), (14.0, 8.0)], "what is taken back is made up for first"
@@ -75,7 +75,7 @@ def test_a_counter_begins_at_0_before_anything_moves_and_only_where_it_will_be_k
     first = replace(
         queue("q"), flow=None, push_rate=figure(None, min(RATES_FOLLOW)), complete_rate=figure(None, "no column")
     )
-    readings.seen(view([first]))
+    readings.record_view(view([first]))
     found = scraped(readings)
     assert found["qmon_queue_pushed_messages_total", "q"] == 0.0
     assert ("qmon_queue_completed_messages_total", "q") not in found
@@ -88,11 +88,11 @@ def test_a_counter_is_absent_while_it_is_not_known_whether_anything_moves_and_go
     uncounted = replace(queue("q", push=None), flow=None)
     found = []
     for each in (moved, uncounted, replace(uncounted, push_rate=figure(None, min(RATES_FOLLOW))), moved):
-        readings.seen(view([each]))
+        readings.record_view(view([each]))
         found.append(scraped(readings).get(pushed))
     assert found == [3.0, None, 3.0, 6.0]
     now = view([moved])
-    readings.seen(replace(now, server=replace(now.server, standby=Standby(0.0, False))))
+    readings.record_view(replace(now, server=replace(now.server, standby=Standby(0.0, False))))
     assert pushed not in scraped(readings)
 
 
@@ -101,20 +101,20 @@ def test_of_a_lost_or_silent_target_only_that_it_is_and_the_age_of_its_last_poll
     readings = TargetReadings("orders-prod", clock)
     assert scraped(readings) == {(UP.name,): 0.0}
     moved = replace(queue("q"), flow=Flow(3.0, 1.0, 1.0, 2.0))
-    readings.seen(view([moved]))
+    readings.record_view(view([moved]))
     assert scraped(readings)[UP.name,] == 1.0
-    assert readings.live
-    readings.take(SourceState("orders-prod", Phase.LOST, "gone"))
+    assert readings.is_live
+    readings.record_event(SourceState("orders-prod", Phase.LOST, "gone"))
     assert set(scraped(readings)) == {(UP.name,), (POLL_AGE.name,)}
-    readings.seen(view([moved]))
+    readings.record_view(view([moved]))
     assert scraped(readings)["qmon_queue_pushed_messages_total", "q"] == 6.0, "it goes on where it was"
     clock.now = TAKEN_AT + 60.0
     assert set(scraped(readings)) == {(UP.name,), (POLL_AGE.name,)}
-    assert not readings.live
+    assert not readings.is_live
 
 
 def test_names_follow_the_conventions_and_the_manual_has_each() -> None:
-    folder = carried.folder("docs")
+    folder = carried.bundled_folder("docs")
     assert folder is not None
     page = (folder / "metrics.md").read_text("utf-8")
     for metric in METRICS:
@@ -129,9 +129,9 @@ def test_names_follow_the_conventions_and_the_manual_has_each() -> None:
 )
 def test_other_addresses_are_refused(listen: str) -> None:
     with pytest.raises(BadInput, match="--listen"):
-        address(listen)
-    assert address("127.0.0.1:9777") == ("127.0.0.1", 9777)
-    assert address("[::1]:9777") == ("::1", 9777)
+        parse_listen_address(listen)
+    assert parse_listen_address("127.0.0.1:9777") == ("127.0.0.1", 9777)
+    assert parse_listen_address("[::1]:9777") == ("::1", 9777)
 
 
 @posix  # prometheus_client replaces it as os.name says, which is not simulated
@@ -139,10 +139,10 @@ def test_a_file_for_node_exporter_is_what_is_known_and_goes_with_us(tmp_path: Pa
     readings, path = TargetReadings("orders-prod", Clock()), tmp_path / "qmon.prom"
     for wrong in (tmp_path / "qmon.txt", tmp_path / "none" / "qmon.prom"):
         with pytest.raises(BadInput, match="--textfile"):
-            TextFile(wrong, [readings], 0.01)
-    file = TextFile(path, [readings], 0.01)
+            TextFileWriter(wrong, [readings], 0.01)
+    file = TextFileWriter(path, [readings], 0.01)
     assert 'qmon_target_up{target="orders-prod"} 0.0' in path.read_text()
-    readings.seen(view([queue(NAME, ready=figure(7.0))]))
+    readings.record_view(view([queue(NAME, ready=figure(7.0))]))
     wait_until(lambda: "qmon_queue_ready_messages{" in path.read_text(), 30.0, what="the figures in the file")
     file.close()
     assert list(tmp_path.iterdir()) == []
@@ -155,8 +155,8 @@ def test_verdicts_of_service_broker_are_served_each_once() -> None:
         (BrokerQueue(off, None, figure(12.0), found),), figure(None, "not read"), None, None, None, False, 0.0
     )
     readings, one = TargetReadings("orders-prod", Clock()), view([replace(queue("dbo.q"), verdicts=(found,))])
-    readings.seen(replace(one, server=replace(one.server, broker=broker)))
-    assert [reading[1:] for reading in readings.now() if reading[0] is VERDICT] == [
+    readings.record_view(replace(one, server=replace(one.server, broker=broker)))
+    assert [reading[1:] for reading in readings.current_readings() if reading[0] is VERDICT] == [
         (("orders-prod", "dbo.q", "queue disabled", "critical"), 1.0),
         (("orders-prod", "sys.transmission_queue", "cannot tell", "notice"), 1.0),
     ]

@@ -32,6 +32,6 @@ def test_a_moment_of_another_day_says_which(
 ) -> None:
     monkeypatch.setattr(figures, "datetime", Noon)
     at = of.timestamp()
-    assert figures.moment(at) == whole
-    assert figures.moment(at, seconds=True) == seconds
-    assert figures.moment(at, short=True) == short
+    assert figures.moment_text(at) == whole
+    assert figures.moment_text(at, seconds=True) == seconds
+    assert figures.moment_text(at, short=True) == short

@@ -12,7 +12,7 @@ from qmon.model.layout.layout import GroupPart, Layout, TableName
 from qmon.model.operations import Side
 from qmon.model.samples.polled import HeadSample, HeldSample
 from qmon.model.snapshot import QueueSamples
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow import STILL_S
 from qmon.model.verdicts.judge import Spans
 from qmon.monitor.state.motion import MotionTrack
@@ -31,7 +31,7 @@ def seen(*polls: QueueSamples, every_s: float = 10.0) -> Motion | None:
     """Feed these polls to a new track."""
     track, motion = MotionTrack(), None
     for number, q in enumerate(polls):
-        motion = track.add(q, 1_000.0 + number * every_s)
+        motion = track.record_poll(q, 1_000.0 + number * every_s)
     return motion
 
 
@@ -54,8 +54,8 @@ def unrated(motion: Motion | None, q: QueueSamples | None = None, **fields: obje
 
 def code(given: RuleInput, before: Spans | None = None) -> str:
     """The verdict once each sign has lasted for its hold time."""
-    _, spans = judge(given, 1_000.0, before or {})
-    return judge(given, 1_060.0, spans)[0][0].code
+    _, spans = judge_queue(given, 1_000.0, before or {})
+    return judge_queue(given, 1_060.0, spans)[0][0].code
 
 
 def test_the_first_poll_shows_no_motion() -> None:
@@ -113,21 +113,21 @@ def test_a_queue_without_rates_is_healthy_only_while_it_moves() -> None:
 
 
 def test_a_queue_seen_well_stays_so_in_the_polls_in_which_its_rate_is_not_known() -> None:
-    _, since = judge(FINE, 0.0, {})
+    _, since = judge_queue(FINE, 0.0, {})
     lost = unrated(None)
-    (verdict,), since = judge(lost, 10.0, since)
+    (verdict,), since = judge_queue(lost, 10.0, since)
     assert verdict.code == "healthy"
-    (verdict,), since = judge(FINE, 12.0, since)
-    (verdict,), since = judge(lost, 10.0 + STILL_S, since)
+    (verdict,), since = judge_queue(FINE, 12.0, since)
+    (verdict,), since = judge_queue(lost, 10.0 + STILL_S, since)
     assert verdict.code == "healthy", "it was known in between"
-    (verdict,), _ = judge(lost, 10.0 + 2 * STILL_S, since)
+    (verdict,), _ = judge_queue(lost, 10.0 + 2 * STILL_S, since)
     assert verdict.code == "cannot tell"
 
 
 def test_no_pops_names_the_message_that_stays_at_the_head() -> None:
     given = unrated(Motion("17", 3_000.0, None))
-    _, since = judge(given, 1_000.0, {})
-    (verdict,), _ = judge(given, 1_010.0, since)
+    _, since = judge_queue(given, 1_000.0, {})
+    (verdict,), _ = judge_queue(given, 1_010.0, since)
     assert verdict.proof == "400 ready, and message 17, 50 m 00 s old, has been the first of them for 50 m 00 s"
 
 

@@ -11,7 +11,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.io import layout_from_dict
 from qmon.monitor.catalog.relation_kind import ADVICE, MADE_FROM
-from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.resolve import resolve_queues
 from tests.replayed import Driver, connection, said
 
 Named = tuple[str, str, bool, str, str | None, str | None, str | None]
@@ -89,7 +89,7 @@ class Server(Driver):
 def test_what_is_no_table_is_called_what_it_is(kind: str) -> None:
     rows, words = KINDS[kind]
     server = Server(rows)
-    found = resolve(connection(server, (16, 0)), SqlServer(), [ORDERS])
+    found = resolve_queues(connection(server, (16, 0)), SqlServer(), [ORDERS])
     assert [(problem.queue, problem.reason, problem.gone) for problem in found.problems] == [("orders", words, True)]
     assert server.asked.count("catalog/named") == 1, "asked about once, however often the name is looked up"
 
@@ -97,13 +97,13 @@ def test_what_is_no_table_is_called_what_it_is(kind: str) -> None:
 def test_where_the_server_does_not_tell_the_table_is_missing_as_ever() -> None:
     server = Server([])
     server.broken["catalog/named"] = said("42000", "The SELECT permission was denied on the object 'objects' (229)")
-    (problem,) = resolve(connection(server, (16, 0)), SqlServer(), [ORDERS]).problems
+    (problem,) = resolve_queues(connection(server, (16, 0)), SqlServer(), [ORDERS]).problems
     assert problem.reason.startswith("there is no table Orders, or our role may not see it")
 
 
 @pytest.mark.parametrize("file", [each for each in queries.all_files() if each.name == "catalog/named"], ids=str)
 def test_each_kind_that_a_statement_tells_has_its_words(file: queries.SqlFile) -> None:
     plain = {"sequence", "index", "type", "queue of Service Broker", "foreign table"}
-    kinds = set(re.findall(r"(?:THEN|ELSE) N?'([^']+)'", queries.read(file).text))
+    kinds = set(re.findall(r"(?:THEN|ELSE) N?'([^']+)'", queries.read_query(file).text))
     assert len(kinds) >= 5
     assert kinds <= {*ADVICE, *MADE_FROM, *plain}

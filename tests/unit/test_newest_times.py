@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.monitor.catalog.newest_times import TimesRow, comparison
+from qmon.monitor.catalog.newest_times import TimesRow, comparison_lines
 
 UTC = "2026-11-27 12:00:00"
 BERLIN = "2026-11-27 13:00:00"
 
 
 def lines(*newest: str, local: str = BERLIN) -> tuple[str, ...]:
-    return comparison("made", [TimesRow(each, UTC, local) for each in newest])
+    return comparison_lines("made", [TimesRow(each, UTC, local) for each in newest])
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,18 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.model.alerts.alerts import Alert, AlertEvent, Key, Latch, alerts, observe
-from qmon.model.alerts.notices import Notice, Told, notices_of, tell
+from qmon.model.alerts.alerts import Alert, AlertEvent, Latch, LatchKey, raised_alerts, record_view
+from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
 from qmon.model.alerts.rules import AlertRule, Cause
-from qmon.model.alerts.shapes import SUMMARY, alertmanager, headline, json_of, pagerduty, slack, teams
+from qmon.model.alerts.shapes import (
+    MAX_SUMMARY_LENGTH,
+    alertmanager_alerts,
+    headline,
+    notice_report,
+    pagerduty_event,
+    slack_message,
+    teams_card,
+)
 from qmon.model.figure import Severity, Verdict
 from qmon.model.view import QueueView
 from qmon.monitor.alerting import Alerting
@@ -36,18 +44,18 @@ def alert(queue: str = "orders", severity: Severity = WARNING, rule: str = "deep
 
 
 def notices(*found: Alert) -> dict[str, Notice]:
-    return notices_of("shop", found, 60.0, WALL)
+    return notices_for("shop", found, 60.0, WALL)
 
 
 class Teller:
     """Tells of alerts at moments."""
 
     def __init__(self, wait_s: float = 0.0) -> None:
-        self.told: dict[str, Told] = {}
+        self.told: dict[str, SentNotice] = {}
         self.wait_s = wait_s
 
     def at(self, now: float, *found: Alert) -> list[tuple[str, str, tuple[str, ...]]]:
-        self.told, out = tell(self.told, notices_of("shop", found, now, WALL), now, WALL, self.wait_s)
+        self.told, out = select_due_notices(self.told, notices_for("shop", found, now, WALL), now, WALL, self.wait_s)
         return [(each.event.value, each.severity.name, each.queues) for each in out]
 
 
@@ -57,21 +65,21 @@ class Teller:
 def test_one_transaction_behind_eleven_queues_is_one_notice() -> None:
     names = [f"q{number:02}" for number in range(11)]
     queues = tuple(queue(name, ready=5_000, verdict=LOCKED) for name in names)
-    memory = observe((EVERY, DEEP), view(queues, at=1.0), {})
-    (notice,) = notices_of("shop", alerts(memory), 60.0, WALL).values()
+    memory = record_view((EVERY, DEEP), view(queues, at=1.0), {})
+    (notice,) = notices_for("shop", raised_alerts(memory), 60.0, WALL).values()
     assert (notice.name, notice.cause, notice.queues) == ("everything locked", "session 61", tuple(names))
     assert headline(notice).startswith("■ CRITICAL shop: 11 queues: ")
     other = queue("q99", verdict=replace(LOCKED, cause="session 62"))
-    apart = notices_of("shop", alerts(observe((EVERY,), view((*queues, other), at=1.0), {})), 60.0, WALL)
+    apart = notices_for("shop", raised_alerts(record_view((EVERY,), view((*queues, other), at=1.0), {})), 60.0, WALL)
     assert sorted(len(each.queues) for each in apart.values()) == [1, 11]
 
 
 def test_the_cause_of_a_figure_is_that_of_the_moment_it_was_raised_of_a_verdict_that_of_now() -> None:
     def after(*polls: QueueView) -> list[tuple[str, Cause | None]]:
-        memory: dict[Key, Latch] = {}
+        memory: dict[LatchKey, Latch] = {}
         for second, each in enumerate(polls):
-            memory = observe((EVERY, DEEP), view((each,), at=float(second)), memory)
-        return sorted((each.rule, each.cause) for each in alerts(memory))
+            memory = record_view((EVERY, DEEP), view((each,), at=float(second)), memory)
+        return sorted((each.rule, each.cause) for each in raised_alerts(memory))
 
     first, second = SESSION_61, Cause("everything locked", "session 62")
     free, locked = queue("q", ready=5_000), queue("q", ready=5_000, verdict=LOCKED)
@@ -89,10 +97,12 @@ def test_a_verdict_is_over_when_it_is_gone_itself_and_not_hidden_by_another() ->
         return replace(queue("q", verdict=found[0]), verdicts=found)
 
     def names(*polls: QueueView) -> list[str]:
-        memory: dict[Key, Latch] = {}
+        memory: dict[LatchKey, Latch] = {}
         for second, each in enumerate(polls):
-            memory = observe((EVERY, replace(EVERY, name="the same again")), view((each,), at=float(second)), memory)
-        return sorted(each.name for each in notices_of("shop", alerts(memory), 60.0, WALL).values())
+            memory = record_view(
+                (EVERY, replace(EVERY, name="the same again")), view((each,), at=float(second)), memory
+            )
+        return sorted(each.name for each in notices_for("shop", raised_alerts(memory), 60.0, WALL).values())
 
     stuck, stopped = holding("stuck in progress"), holding("no pops")
     assert names(stuck) == ["stuck in progress"], "two rules about it make one notice"
@@ -105,7 +115,7 @@ def test_a_verdict_is_over_when_it_is_gone_itself_and_not_hidden_by_another() ->
 
 def test_the_key_is_the_same_from_every_qmon_and_tells_alerts_apart() -> None:
     (one,) = notices(alert())
-    (same,) = notices_of("shop", [replace(alert(), since_at=1.0, words="other", severity=CRITICAL)], 9e9, 5.0)
+    (same,) = notices_for("shop", [replace(alert(), since_at=1.0, words="other", severity=CRITICAL)], 9e9, 5.0)
     assert one == same == "6ea4da1ad266864e36595f0fc9fa4159"
     keys = [
         *notices(alert()),
@@ -113,7 +123,7 @@ def test_the_key_is_the_same_from_every_qmon_and_tells_alerts_apart() -> None:
         *notices(alert(rule="old")),
         *notices(alert(cause=SESSION_61)),
         *notices(alert("")),
-        *notices_of("shop-2", [alert()], 60.0, WALL),
+        *notices_for("shop-2", [alert()], 60.0, WALL),
     ]
     assert len(set(keys)) == 6
     assert [*notices(alert(cause=SESSION_61))] == [*notices(alert("mails", rule="old", cause=SESSION_61))]
@@ -167,14 +177,16 @@ def test_who_hears_of_critical_ones_alone_hears_of_their_end() -> None:
     raised = Notice(AlertEvent.RAISED, "shop", "deep", "", ("orders",), WARNING, "", None, WALL, WALL)
     worse = replace(raised, event=AlertEvent.WORSE, severity=CRITICAL, was=WARNING)
     better = replace(raised, event=AlertEvent.BETTER, was=CRITICAL)
-    heard = [each.least(CRITICAL) for each in (raised, worse, better, replace(raised, event=AlertEvent.CLEARED))]
+    heard = [
+        each.for_min_severity(CRITICAL) for each in (raised, worse, better, replace(raised, event=AlertEvent.CLEARED))
+    ]
     assert [each and (each.event.value, each.severity.name) for each in heard] == [
         None,
         ("raised", "CRITICAL"),
         ("cleared", "CRITICAL"),
         None,
     ]
-    assert [each.least(WARNING) for each in (raised, worse, better)] == [raised, worse, better]
+    assert [each.for_min_severity(WARNING) for each in (raised, worse, better)] == [raised, worse, better]
 
 
 # ------------------------------------------------------------------------------------------------------------ shapes
@@ -200,26 +212,26 @@ OVER: Final = replace(RAISED, event=AlertEvent.CLEARED, at=WALL + 60.0)
 def test_the_manual_shows_each_shape_as_it_is_sent() -> None:
     shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", MANUAL.read_text("utf-8"), re.DOTALL)]
     assert shown == [
-        slack(RAISED),
-        teams(RAISED),
-        pagerduty(RAISED, "…"),
-        pagerduty(OVER, "…"),
-        alertmanager([RAISED], WALL, 240.0),
-        json_of(RAISED),
+        slack_message(RAISED),
+        teams_card(RAISED),
+        pagerduty_event(RAISED, "…"),
+        pagerduty_event(OVER, "…"),
+        alertmanager_alerts([RAISED], WALL, 240.0),
+        notice_report(RAISED),
     ]
 
 
 def test_alertmanager_knows_an_alert_by_its_labels_so_what_is_no_longer_as_bad_ends() -> None:
-    (raised,) = alertmanager([SINGLE], WALL, 240.0)
+    (raised,) = alertmanager_alerts([SINGLE], WALL, 240.0)
     assert raised["labels"] == {"alertname": "deep", "target": "shop", "queue": "orders", "severity": "warning"}
     assert raised["endsAt"] == "2026-05-28T20:30:40.000Z"
     worse = replace(SINGLE, event=AlertEvent.WORSE, severity=CRITICAL, was=WARNING)
-    now, before = alertmanager([worse], WALL, 240.0)
+    now, before = alertmanager_alerts([worse], WALL, 240.0)
     assert (now["labels"]["severity"], before["labels"]) == ("critical", raised["labels"])
     assert before["endsAt"] == "2026-05-28T20:26:40.000Z"
-    (over,) = alertmanager([OVER], WALL + 999.0, 240.0)
+    (over,) = alertmanager_alerts([OVER], WALL + 999.0, 240.0)
     assert over["endsAt"] == "2026-05-28T20:27:40.000Z"
-    (target,) = alertmanager([replace(SINGLE, queues=())], WALL, 240.0)
+    (target,) = alertmanager_alerts([replace(SINGLE, queues=())], WALL, 240.0)
     assert "queue" not in target["labels"]
     assert all(each["startsAt"] <= each["endsAt"] for each in (raised, now, before, over))
 
@@ -230,11 +242,11 @@ HOSTILE: Final = replace(
 
 
 def test_no_name_mentions_anybody_or_steers_anything() -> None:
-    message = slack(HOSTILE)
+    message = slack_message(HOSTILE)
     assert "<" not in message["text"]
     assert message["text"].startswith("▲ WARNING &lt;!channel&gt;: [a]]b].[c d] &lt;@U1&gt;")
     assert all(block["text"]["type"] == "plain_text" for block in message["blocks"])
-    (attachment,) = teams(HOSTILE)["attachments"]
+    (attachment,) = teams_card(HOSTILE)["attachments"]
     assert {run["type"] for block in attachment["content"]["body"] for run in block["inlines"]} == {"TextRun"}
     assert headline(HOSTILE).isprintable()
 
@@ -244,8 +256,8 @@ def test_everything_stays_within_what_receivers_take(many: int) -> None:
     notice = replace(
         HOSTILE, queues=tuple(f"queue {number} " + "x" * 100 for number in range(many)), cause="session 61"
     )
-    for block in slack(notice)["blocks"]:
+    for block in slack_message(notice)["blocks"]:
         assert 0 < len(block["text"]["text"]) <= 3_000
-    assert len(pagerduty(notice, "k")["payload"]["summary"]) <= SUMMARY
-    assert len(json.dumps(teams(notice))) < 28_000
-    assert len(json.dumps(pagerduty(notice, "k"))) < 512_000
+    assert len(pagerduty_event(notice, "k")["payload"]["summary"]) <= MAX_SUMMARY_LENGTH
+    assert len(json.dumps(teams_card(notice))) < 28_000
+    assert len(json.dumps(pagerduty_event(notice, "k"))) < 512_000

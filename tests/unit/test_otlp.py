@@ -15,9 +15,9 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from qmon.errors import BadInput
-from qmon.metrics.otlp import HEADERS, OtlpSender, Requests, endpoint, headers_of
+from qmon.metrics.otlp import HEADERS, OtlpSender, RequestBuilder, endpoint_url, read_headers
 from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import registry_of
+from qmon.metrics.server import registry_for
 from qmon.model.rates.flow import Flow
 from tests.facts import wait_until
 from tests.listener import Listener, listening
@@ -55,7 +55,7 @@ def served(readings: TargetReadings) -> Points:
             sample.name,
             tuple(sorted((key, text.replace("\ud800", "?")) for key, text in sample.labels.items())),
         ): sample.value
-        for family in registry_of([readings]).collect()
+        for family in registry_for([readings]).collect()
         for sample in family.samples
     }
 
@@ -66,7 +66,7 @@ def known(pushed: float = 7.0) -> TargetReadings:
     one = queue(NAME, ready=figure(7.0, at_least=True), in_progress=figure(None, "not read"))
     for moved in (None, pushed):
         flow = None if moved is None else Flow(moved, 0.0, None, moved)
-        readings.seen(view([replace(one, flow=flow)]))
+        readings.record_view(view([replace(one, flow=flow)]))
     return readings
 
 
@@ -78,7 +78,7 @@ def collector() -> Iterator[Listener]:
 
 def test_the_same_is_sent_as_is_served_and_what_is_unknown_is_absent() -> None:
     readings = known()
-    sent, scraped = points(Requests([readings]).make()), served(readings)
+    sent, scraped = points(RequestBuilder([readings]).build_request()), served(readings)
     assert sent == scraped
     assert sent["qmon_queue_ready_messages", (("queue", SHOWN), ("target", "orders-prod"))] == 7.0
     assert sent["qmon_queue_pushed_messages_total", (("queue", SHOWN), ("target", "orders-prod"))] == 7.0
@@ -88,10 +88,12 @@ def test_the_same_is_sent_as_is_served_and_what_is_unknown_is_absent() -> None:
 def test_totals_say_since_when_they_count_and_begin_anew_where_they_fall() -> None:
     clock = Clock()
     targets = [known(7.0)]
-    requests = Requests(targets, wall=clock)
+    requests = RequestBuilder(targets, wall=clock)
 
     def pushed() -> Any:
-        (found,) = [m for m in requests.make().resource_metrics[0].scope_metrics[0].metrics if "pushed" in m.name]
+        (found,) = [
+            m for m in requests.build_request().resource_metrics[0].scope_metrics[0].metrics if "pushed" in m.name
+        ]
         assert found.sum.is_monotonic and found.sum.aggregation_temporality == 2  # cumulative
         assert found.unit == "{message}"
         return found.sum.data_points[0]
@@ -149,29 +151,29 @@ def test_headers_come_from_the_environment_and_are_in_no_line(
 @pytest.mark.parametrize("url", ["", "collector:4318", "ftp://h/", "http://", "http://h:99999", "http://[::1"])
 def test_what_is_no_url_of_a_collector(url: str) -> None:
     with pytest.raises(BadInput, match="--otlp is the URL of a collector"):
-        endpoint(url, {})
+        endpoint_url(url, {})
 
 
 @pytest.mark.parametrize("url", ["https://anna:s3cret@h", "https://h/?key=s3cret", "https://h/#s3cret"])
 def test_secrets_do_not_belong_into_the_url(url: str) -> None:
     with pytest.raises(BadInput, match=HEADERS) as refused:
-        endpoint(url, {})
+        endpoint_url(url, {})
     assert "s3cret" not in str(refused.value)
 
 
 def test_where_it_is_posted_to() -> None:
-    assert endpoint("http://127.0.0.1:4318", {"a": "b"}) == "http://127.0.0.1:4318/v1/metrics"
-    assert endpoint("https://h/", {"a": "b"}) == "https://h/v1/metrics"
-    assert endpoint("https://h/own", {}) == "https://h/own"
-    assert endpoint("http://collector:4318", {}) == "http://collector:4318/v1/metrics"
+    assert endpoint_url("http://127.0.0.1:4318", {"a": "b"}) == "http://127.0.0.1:4318/v1/metrics"
+    assert endpoint_url("https://h/", {"a": "b"}) == "https://h/v1/metrics"
+    assert endpoint_url("https://h/own", {}) == "https://h/own"
+    assert endpoint_url("http://collector:4318", {}) == "http://collector:4318/v1/metrics"
     with pytest.raises(BadInput, match="in the clear"):
-        endpoint("http://collector:4318", {"a": "b"})
+        endpoint_url("http://collector:4318", {"a": "b"})
 
 
 @pytest.mark.parametrize("text", ["s3cret", "=s3cret", "a b=s3cret", "a=s3cret%0d%0aHost: x"])
 def test_what_are_no_headers(text: str) -> None:
     with pytest.raises(BadInput, match="name=value") as refused:
-        headers_of({HEADERS: text})
+        read_headers({HEADERS: text})
     assert "s3cret" not in str(refused.value)
 
 

@@ -19,7 +19,7 @@ from typer.main import get_command
 
 import qmon.recording
 from qmon.cli.app import app
-from qmon.cli.output import Format, report
+from qmon.cli.output import Format, print_report
 from qmon.cli.reports import figures, pipeline, target
 from qmon.cli.reports.bench import BenchLoad
 from qmon.cli.reports.figures import QueueReport
@@ -58,7 +58,7 @@ class Rows(TypedDict):
 
 
 def printed(capsys: pytest.CaptureFixture[str], form: Format, found: Any, kind: type, rows: str = "") -> str:
-    report(form, found, kind, rows)
+    print_report(form, found, kind, rows)
     return capsys.readouterr().out
 
 
@@ -146,10 +146,10 @@ def test_no_text_is_a_formula(name: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_any_name_is_one_field_of_one_line_and_the_same_in_both(name: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", out := io.StringIO())
-        report("csv", made(name=name), Rows, "rows")
+        print_report("csv", made(name=name), Rows, "rows")
         text = out.getvalue()
         patch.setattr("sys.stdout", out := io.StringIO())
-        report("json", made(name=name), Rows, "rows")
+        print_report("json", made(name=name), Rows, "rows")
     assert len(text.splitlines()) == 2
     assert text.replace("\n", "").isprintable()
     (row,) = as_rows(text)

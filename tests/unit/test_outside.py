@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.samples.deadlocks import Circle
-from qmon.model.verdicts.outside import outside
+from qmon.model.verdicts.outside import server_warnings
 from qmon.model.waits.deadlocks import Deadlocks
 from tests.unit.test_deadlocks import CIRCLE, A, B
 from tests.unit.test_history import COUNTERS, fifo, poll
@@ -30,20 +30,20 @@ ELSEWHERE = Circle((replace(A, table_id=99), replace(B, table_id=99)))
 def test_sessions_near_the_limit(used: int | None, limit: int | None, said: tuple[str, ...]) -> None:
     snapshot = poll(1, 1000.0, fifo(COUNTERS))
     server = replace(snapshot.server, sessions_used=used, sessions_limit=limit)
-    assert outside(replace(snapshot, server=server), NONE) == said
+    assert server_warnings(replace(snapshot, server=server), NONE) == said
 
 
 def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     one, none = poll(1, 1000.0, fifo(COUNTERS)), poll(1, 1000.0)
-    (said,) = outside(one, Deadlocks(14, 2.0, (ELSEWHERE,)))
+    (said,) = server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE,)))
     assert said.startswith(
         "14 deadlocks in the last minute on tables that are no queues; waiting for each other: session 21"
     )
-    assert outside(one, Deadlocks(14, 2.0, (CIRCLE,))) == (), "the queue has the verdict"
-    assert outside(one, Deadlocks(14, 2.0, (ELSEWHERE, CIRCLE))) == ()
-    assert outside(one, Deadlocks(1, 2.0, (ELSEWHERE,))) == (), "one a minute happens"
-    assert outside(one, Deadlocks(3, 2.0, ())) == (), "the only queue has the verdict"
-    (unseen,) = outside(none, Deadlocks(3, 2.0, ()))
+    assert server_warnings(one, Deadlocks(14, 2.0, (CIRCLE,))) == (), "the queue has the verdict"
+    assert server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE, CIRCLE))) == ()
+    assert server_warnings(one, Deadlocks(1, 2.0, (ELSEWHERE,))) == (), "one a minute happens"
+    assert server_warnings(one, Deadlocks(3, 2.0, ())) == (), "the only queue has the verdict"
+    (unseen,) = server_warnings(none, Deadlocks(3, 2.0, ()))
     assert (
         unseen == "3 deadlocks in the last minute; their tables were not seen, their statements are in the server's log"
     )

@@ -6,15 +6,15 @@ import pytest
 
 from qmon.operate.run.pacing import (
     ARCHIVE_BACK_OFF_S,
-    ARCHIVE_REST,
+    ARCHIVE_REST_FACTOR,
     ARCHIVE_TARGET_S,
     BACK_OFF_S,
-    FIRST,
-    LARGEST,
-    LAST_BACK_OFF_S,
+    FIRST_BATCH,
+    LARGEST_BATCH,
     LONGEST_REST_S,
-    MOST_SLOWED,
-    REST,
+    MAX_BACK_OFF_S,
+    MAX_SLOWDOWN,
+    REST_FACTOR,
     TARGET_S,
     BatchPace,
     archive_pace,
@@ -23,17 +23,17 @@ from qmon.operate.run.pacing import (
 
 def test_a_batch_of_an_action_takes_as_long_as_it_should() -> None:
     pace = BatchPace()
-    assert pace.size == FIRST
-    assert pace.after(FIRST, TARGET_S / 10) == pytest.approx(REST * TARGET_S / 10)
-    assert pace.size == 2 * FIRST  # no more, however quick it was
-    pace.after(FIRST, TARGET_S / 100)
-    assert pace.size == 2 * FIRST  # one that was not full says little
-    pace.after(2 * FIRST, TARGET_S * 4)
-    assert pace.size == FIRST // 2
+    assert pace.size == FIRST_BATCH
+    assert pace.record_batch(FIRST_BATCH, TARGET_S / 10) == pytest.approx(REST_FACTOR * TARGET_S / 10)
+    assert pace.size == 2 * FIRST_BATCH  # no more, however quick it was
+    pace.record_batch(FIRST_BATCH, TARGET_S / 100)
+    assert pace.size == 2 * FIRST_BATCH  # one that was not full says little
+    pace.record_batch(2 * FIRST_BATCH, TARGET_S * 4)
+    assert pace.size == FIRST_BATCH // 2
     for _ in range(10):
-        pace.after(pace.size, TARGET_S / 100)
-    assert pace.size == LARGEST
-    assert pace.after(LARGEST, 60.0) == LONGEST_REST_S
+        pace.record_batch(pace.size, TARGET_S / 100)
+    assert pace.size == LARGEST_BATCH
+    assert pace.record_batch(LARGEST_BATCH, 60.0) == LONGEST_REST_S
     assert pace.size == 1
 
 
@@ -42,7 +42,7 @@ def paced(fixed_s: float, row_s: float) -> tuple[float, float]:
     pace, rows, seconds, longest_s = BatchPace(), 0, 0.0, 0.0
     for batch in range(300):
         size, took_s = pace.size, fixed_s + pace.size * row_s
-        rows, seconds = rows + size, seconds + took_s + pace.after(size, took_s)
+        rows, seconds = rows + size, seconds + took_s + pace.record_batch(size, took_s)
         longest_s = max(longest_s, took_s) if batch > 20 else 0.0
     return rows / seconds, longest_s
 
@@ -62,30 +62,36 @@ def test_rows_that_take_long_make_small_batches_all_the_same(fixed_s: float, row
 
 def test_a_batch_that_was_given_up_is_smaller_and_waits_longer_each_time() -> None:
     pace = BatchPace()
-    assert [pace.given_up() for _ in range(3)] == [BACK_OFF_S, 2 * BACK_OFF_S, 4 * BACK_OFF_S]
-    assert pace.size == FIRST // 8
-    pace.after(pace.size, TARGET_S)
-    assert pace.given_up() == BACK_OFF_S
+    assert [pace.record_given_up() for _ in range(3)] == [BACK_OFF_S, 2 * BACK_OFF_S, 4 * BACK_OFF_S]
+    assert pace.size == FIRST_BATCH // 8
+    pace.record_batch(pace.size, TARGET_S)
+    assert pace.record_given_up() == BACK_OFF_S
 
 
 def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -> None:
     pace = archive_pace(100, 0.02)
-    assert pace.after(100, 0.02) == pytest.approx(ARCHIVE_REST * 0.02)
-    assert pace.after(60, 0.05) == pytest.approx(ARCHIVE_REST * 0.05)
+    assert pace.record_batch(100, 0.02) == pytest.approx(ARCHIVE_REST_FACTOR * 0.02)
+    assert pace.record_batch(60, 0.05) == pytest.approx(ARCHIVE_REST_FACTOR * 0.05)
     # Twice as slow as it can be: the server is busy, so the rest is twice as long; ten times, and it is the longest.
-    assert pace.after(100, 0.04) == pytest.approx(2 * ARCHIVE_REST * 0.04, rel=0.01)
-    assert pace.after(100, 0.09) == pytest.approx(4.5 * ARCHIVE_REST * 0.09, rel=0.01)
+    assert pace.record_batch(100, 0.04) == pytest.approx(2 * ARCHIVE_REST_FACTOR * 0.04, rel=0.01)
+    assert pace.record_batch(100, 0.09) == pytest.approx(4.5 * ARCHIVE_REST_FACTOR * 0.09, rel=0.01)
     assert pace.size == 100
-    assert pace.after(100, 2 * ARCHIVE_TARGET_S) == pytest.approx(MOST_SLOWED * ARCHIVE_REST * 2 * ARCHIVE_TARGET_S)
+    assert pace.record_batch(100, 2 * ARCHIVE_TARGET_S) == pytest.approx(
+        MAX_SLOWDOWN * ARCHIVE_REST_FACTOR * 2 * ARCHIVE_TARGET_S
+    )
     assert pace.size == 50
-    assert [pace.given_up() for _ in range(3)] == [ARCHIVE_BACK_OFF_S, 2 * ARCHIVE_BACK_OFF_S, 4 * ARCHIVE_BACK_OFF_S]
-    assert [pace.given_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
+    assert [pace.record_given_up() for _ in range(3)] == [
+        ARCHIVE_BACK_OFF_S,
+        2 * ARCHIVE_BACK_OFF_S,
+        4 * ARCHIVE_BACK_OFF_S,
+    ]
+    assert [pace.record_given_up() for _ in range(20)][-1] == MAX_BACK_OFF_S
     assert pace.size == 1
-    assert pace.after(1, 0.0001) == 0.02
+    assert pace.record_batch(1, 0.0001) == 0.02
     assert pace.size == 2
-    pace.after(0, 0.001)
+    pace.record_batch(0, 0.001)
     assert pace.size == 2
     for size in (2, 4, 8, 16, 32, 64, 100):
         assert pace.size == size
-        pace.after(size, 0.001)
-    assert pace.given_up() == ARCHIVE_BACK_OFF_S
+        pace.record_batch(size, 0.001)
+    assert pace.record_given_up() == ARCHIVE_BACK_OFF_S

@@ -45,7 +45,7 @@ def polls(
     driver = Driver(answering(rows), refused)
     clock = iter(range(1_000))
     collector = Collector("shop", SqlServer(), connection(driver, (version, 0)), Idle(), lambda: float(next(clock)))
-    collector.use(Resolved((FIFO,), {FIFO.queue: TABLE}))
+    collector.watch_queues(Resolved((FIFO,), {FIFO.queue: TABLE}))
     found = []
     for driver.poll in range(1, polls + 1):
         found.append(collector.collect(driver.poll, 1.0, Focus()))

@@ -12,11 +12,11 @@ from qmon.errors import QueryFailed
 from qmon.model.evidence import TargetEvidence
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.rates.plans import every_s, statements
+from qmon.model.rates.plans import reading_interval_s, statement_uses
 from qmon.model.samples.plans import PlanSample, QueuePlans
 from qmon.model.verdicts.server_state import PLAN_REGRESSED
 from qmon.monitor.background.plans import PlanReader
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.server_state import PlanTrack
 from tests.replayed import BIG, Driver, connection
@@ -25,7 +25,7 @@ from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout("mails", "fifo", TableName("dbo", "Mails"), id="Id")
-SPEC = Spec(LAYOUT, TableFacts(11))
+SPEC = QueueSpec(LAYOUT, TableFacts(11))
 OLD = PlanSample("42", "31", "dbo.Take", 864_000.0, False, 0, 0.0, 0.0, BIG, 12.0 * BIG, None, "DELETE FROM dbo.Mails")
 NEW = replace(OLD, plan_id="77", age_s=7_200.0, calls=900, reads=900 * 1_204.0, calls_before=0, reads_before=0.0)
 
@@ -50,8 +50,8 @@ def read(store: Store, version: tuple[int, int] = (16, 0)) -> tuple[QueuePlans, 
     driver = Driver(store)
     plans = PlanReader(SqlServer())
     plans.read(connection(driver, version), StatementCache(SqlServer(), version), SPEC)
-    (found,) = plans.read_since()
-    assert plans.read_since() == (), "once"
+    (found,) = plans.take_new_plans()
+    assert plans.take_new_plans() == (), "once"
     return found, driver
 
 
@@ -82,11 +82,11 @@ def test_a_refused_reading_is_a_failure_and_not_an_empty_one() -> None:
             StatementCache(SqlServer(), (16, 0)),
             SPEC,
         )
-    assert plans.read_since() == ()
+    assert plans.take_new_plans() == ()
 
 
 def test_many_queues_are_each_read_less_often() -> None:
-    assert [every_s(queues) for queues in (1, 10, 200)] == [300.0, 300.0, 6_000.0]
+    assert [reading_interval_s(queues) for queues in (1, 10, 200)] == [300.0, 300.0, 6_000.0]
 
 
 def proof(*plans: PlanSample, queue: str = "mails") -> str | None:
@@ -140,13 +140,13 @@ def test_plans_of_another_queue_are_no_sign_and_without_a_reading_nothing_is_ove
 def test_what_was_read_stands_until_it_is_old_or_the_queue_has_gone() -> None:
     track, read = PlanTrack(), QueuePlans(FIFO.queue, 1000.0, (NEW, OLD))
     queues = (fifo(COUNTERS),)
-    assert track.add(replace(poll(1, 1001.0, *queues), plans=(read, QueuePlans("gone", 1000.0)))) == (read,)
-    assert track.add(poll(2, 1900.0, *queues)) == (read,)
-    assert track.add(poll(3, 1901.0, *queues)) == (), "old is not fresh"
-    assert track.add(replace(poll(4, 1902.0), plans=(replace(read, read_at=1901.0),))) == ()
+    assert track.record_poll(replace(poll(1, 1001.0, *queues), plans=(read, QueuePlans("gone", 1000.0)))) == (read,)
+    assert track.record_poll(poll(2, 1900.0, *queues)) == (read,)
+    assert track.record_poll(poll(3, 1901.0, *queues)) == (), "old is not fresh"
+    assert track.record_poll(replace(poll(4, 1902.0), plans=(replace(read, read_at=1901.0),))) == ()
 
 
 def test_what_reads_most_comes_first_but_for_a_plan_that_is_worse() -> None:
     busy = replace(OLD, statement_id="7", calls=10**6, reads=10**9)
-    assert [use.plan.statement_id for use in statements((busy, NEW, OLD))] == ["42", "7"]
-    assert statements(()) == ()
+    assert [use.plan.statement_id for use in statement_uses((busy, NEW, OLD))] == ["42", "7"]
+    assert statement_uses(()) == ()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.alerts.check import CheckState, failed, judge, warned
-from qmon.model.alerts.nagios import check_object, performance, plugin_line
+from qmon.model.alerts.check import CheckState, check_target, unknown_as_warning, unreadable_result
+from qmon.model.alerts.nagios import check_object, performance_data, plugin_line
 from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
@@ -25,7 +25,7 @@ OUTRUN = Verdict("pushers outrun poppers", "growing 216/s", Severity.WARNING)
 
 
 def state(*queues: QueueView, rules: tuple[AlertRule, ...] = (), wanted: tuple[str, ...] = ()) -> CheckState:
-    return judge(view(queues), rules, wanted).state
+    return check_target(view(queues), rules, wanted).state
 
 
 def test_without_rules_the_severity_of_the_verdict_decides() -> None:
@@ -47,11 +47,11 @@ def test_rules_decide_for_the_queues_they_are_about_and_verdicts_for_the_others(
 def test_a_rule_for_this_target_that_names_no_queue_of_it_is_not_ok() -> None:
     there = view((queue("orders"),))
     misspelt = AlertRule("deep", "ready", warn=100.0, targets=(there.target,), queues=("ordrs",))
-    found = judge(there, (misspelt,))
+    found = check_target(there, (misspelt,))
     assert [(each.queue, each.state, each.rule) for each in found.problems] == [("ordrs", CheckState.UNKNOWN, "")]
     assert "did you mean orders?" in found.problems[0].words
     for fine in ({"queues": ("ord*",)}, {"queues": ("orders",)}, {"targets": ("*",)}):
-        assert judge(there, (replace(misspelt, **fine),)).state is CheckState.OK  # type: ignore[arg-type]
+        assert check_target(there, (replace(misspelt, **fine),)).state is CheckState.OK  # type: ignore[arg-type]
 
 
 def test_proven_trouble_counts_for_more_than_what_cannot_be_told() -> None:
@@ -70,9 +70,9 @@ def test_a_figure_that_a_queue_cannot_have_is_missed_only_by_a_rule_that_names_i
 
 
 def test_no_queue_and_a_queue_that_is_not_there_are_unknown() -> None:
-    assert not judge(view((queue("orders"),)), (), ("ordres",)).undecided, "another poll does not help"
-    assert plugin_line(judge(view(()), ())).startswith("QMON UNKNOWN - orders-prod: no queue is known here; ")
-    line = plugin_line(judge(view((queue("orders"),)), (), ("ordres",)))
+    assert not check_target(view((queue("orders"),)), (), ("ordres",)).is_undecided, "another poll does not help"
+    assert plugin_line(check_target(view(()), ())).startswith("QMON UNKNOWN - orders-prod: no queue is known here; ")
+    line = plugin_line(check_target(view((queue("orders"),)), (), ("ordres",)))
     assert line == "QMON UNKNOWN - orders-prod: ordres: there is no such queue; did you mean orders?"
 
 
@@ -85,7 +85,7 @@ def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limit
         AlertRule("full", "fill", crit=0.9),
     )
     orders = queue("orders", "ring", ready=12_431, oldest=845.5, push=20.25, pop=20.0, gap=-24, fill=0.76)
-    line = plugin_line(judge(view((orders,)), rules))
+    line = plugin_line(check_target(view((orders,)), rules))
     text, data = line.split(" | ")
     assert text == (
         "QMON CRITICAL - orders-prod: orders: oldest 14 m 05 s, above 10 m 00 s; "
@@ -99,7 +99,7 @@ def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limit
 
 
 def test_a_figure_that_is_not_known_is_u_where_it_should_be_there() -> None:
-    data = list(performance(judge(view((queue("a", push=None, ready=figure(None, "denied")),)), ())))
+    data = list(performance_data(check_target(view((queue("a", push=None, ready=figure(None, "denied")),)), ())))
     assert {"'a.depth'=U;;;0", "'a.push_rate'=U;;;0"} <= set(data)
     assert not any("fill" in datum for datum in data)
 
@@ -108,7 +108,7 @@ def test_a_figure_that_is_not_known_is_u_where_it_should_be_there() -> None:
     "name", ["it's", "a=b", "a|b", "a b", "\x1b[31mred\n", "請求書 🎉", '"; drop table x; --', "''"]
 )
 def test_no_name_breaks_the_form(name: str) -> None:
-    line = plugin_line(judge(view((queue(name, verdict=STUCK),)), ()))
+    line = plugin_line(check_target(view((queue(name, verdict=STUCK),)), ()))
     assert line.count("|") == 1
     assert line.isprintable()
     data = line.split(" | ")[1]
@@ -117,46 +117,46 @@ def test_no_name_breaks_the_form(name: str) -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5, unique=True), st.floats(0, 1e15))
 def test_any_names_and_values_give_one_line_of_distinct_well_formed_data(names: list[str], value: float) -> None:
-    outcome = judge(view([queue(name, ready=value, oldest=value) for name in names]), ())
+    outcome = check_target(view([queue(name, ready=value, oldest=value) for name in names]), ())
     line = plugin_line(outcome)
     assert line.count("|") == 1
     assert len(line.splitlines()) == 1
-    data = list(performance(outcome))
+    data = list(performance_data(outcome))
     assert all(DATUM.fullmatch(datum) for datum in data)
     assert len({datum.rpartition("=")[0] for datum in data}) == len(data)
     assert "e+" not in "".join(datum.rpartition("=")[2] for datum in data)
 
 
 def test_many_problems_are_cut_to_the_worst() -> None:
-    line = plugin_line(judge(view([queue(f"q{n}", verdict=STUCK) for n in range(30)]), ()))
+    line = plugin_line(check_target(view([queue(f"q{n}", verdict=STUCK) for n in range(30)]), ()))
     assert "; and 22 more" in line
 
 
 def test_a_queue_in_trouble_that_no_limit_is_about_is_not_called_fine() -> None:
     shallow = AlertRule("shallow", "ready", warn=100.0)
-    ok = plugin_line(judge(view((queue("a", ready=1, verdict=STUCK),)), (shallow,)))
+    ok = plugin_line(check_target(view((queue("a", ready=1, verdict=STUCK),)), (shallow,)))
     assert ok.startswith("QMON OK - ")
     assert "1 queue within the limits asked for, 1 ready" in ok
-    assert "1 queue fine, 1 ready" in plugin_line(judge(view((queue("a", ready=1),)), (shallow,)))
+    assert "1 queue fine, 1 ready" in plugin_line(check_target(view((queue("a", ready=1),)), (shallow,)))
 
 
 def test_as_an_object() -> None:
-    outcome = judge(view((queue("a", ready=500),)), (AlertRule("deep", "ready", warn=100.0),))
+    outcome = check_target(view((queue("a", ready=500),)), (AlertRule("deep", "ready", warn=100.0),))
     told = check_object(outcome)
     assert (told["state"], told["exit_code"], told["queues"][0]["ready"]) == ("warning", 1, 500)
     assert told["problems"] == [
         {"queue": "a", "state": "warning", "rule": "deep", "value": 500.0, "words": "depth 500, above 100"}
     ]
-    lost = check_object(failed("shop", "connection refused"))
+    lost = check_object(unreadable_result("shop", "connection refused"))
     assert (lost["exit_code"], lost["summary"], lost["sampled_at"]) == (3, "shop: connection refused", None)
 
 
 def test_what_cannot_be_told_is_a_warning_where_that_is_asked_for_and_other_unknowns_stay() -> None:
     untold = Verdict("cannot tell", "stuck is not known: no index", Severity.NOTICE)
-    outcome = judge(view((queue("a", verdict=untold),)), (), ("a", "b"))
+    outcome = check_target(view((queue("a", verdict=untold),)), (), ("a", "b"))
     assert outcome.state is CheckState.UNKNOWN
-    assert warned(outcome).state is CheckState.WARNING
-    assert warned(failed("t", "no route")).state is CheckState.UNKNOWN
+    assert unknown_as_warning(outcome).state is CheckState.WARNING
+    assert unknown_as_warning(unreadable_result("t", "no route")).state is CheckState.UNKNOWN
 
 
 def test_a_queue_that_cannot_be_seen_is_critical_whatever_limits_there_are_but_for_a_rule_about_it() -> None:
@@ -168,10 +168,10 @@ def test_a_queue_that_cannot_be_seen_is_critical_whatever_limits_there_are_but_f
     assert state(gone, rules=(deep, known)) is CheckState.WARNING
     registry = ProbeFailure("registry", "our role may not read it", grant="GRANT SELECT ON q TO me", gone=True)
     partly = replace(view((queue("b"),)), failures=(registry,))
-    outcome = judge(partly, ())
+    outcome = check_target(partly, ())
     assert outcome.state is CheckState.UNKNOWN
     assert "GRANT SELECT ON q TO me" in plugin_line(outcome)
-    assert judge(partly, (deep,)).state is CheckState.OK, "a limit for queues that are seen"
-    assert judge(partly, (), ["b"]).state is CheckState.OK, "a queue that is seen"
+    assert check_target(partly, (deep,)).state is CheckState.OK, "a limit for queues that are seen"
+    assert check_target(partly, (), ["b"]).state is CheckState.OK, "a queue that is seen"
     untrusted = replace(partly, failures=(replace(registry, grant=""),))
-    assert judge(untrusted, (deep,)).state is CheckState.CRITICAL
+    assert check_target(untrusted, (deep,)).state is CheckState.CRITICAL

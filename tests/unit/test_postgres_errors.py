@@ -46,7 +46,7 @@ def fault(sqlstate: str, words: str) -> DriverFault:
 )
 def test_while_connecting(words: str, part: str, retryable: bool) -> None:
     said = f'connection to server at "h" (10.0.0.1), port 5432 failed: {words}'
-    problem = errors.connecting(fault("08001", said), TARGET)
+    problem = errors.connecting_error(fault("08001", said), TARGET)
     assert isinstance(problem, Unreachable)
     assert str(problem).startswith("shop: ")
     assert part in str(problem)
@@ -61,12 +61,12 @@ def test_of_several_addresses_the_first_is_named() -> None:
         "running on that host and accepting TCP/IP connections?"
         for address in ("::1", "127.0.0.1")
     )
-    problem = errors.connecting(fault("08001", said), TARGET)
+    problem = errors.connecting_error(fault("08001", said), TARGET)
     assert str(problem) == "shop: nothing listens on localhost port 5432: connection refused; is the server running?"
 
 
 def test_without_any_driver_named() -> None:
-    problem = errors.connecting(fault("IM002", "[unixODBC][Driver Manager]Data source name not found"), TARGET)
+    problem = errors.connecting_error(fault("IM002", "[unixODBC][Driver Manager]Data source name not found"), TARGET)
     assert isinstance(problem, MissingDriver)
     assert "DRIVER={PostgreSQL Unicode}" in str(problem)
 
@@ -82,7 +82,7 @@ def test_without_any_driver_named() -> None:
     ],
 )
 def test_while_running(sqlstate: str, words: str, kind: str) -> None:
-    problem = errors.running(fault(sqlstate, words), "probe/x", "me", "SELECT 1")
+    problem = errors.statement_error(fault(sqlstate, words), "probe/x", "me", "SELECT 1")
     assert type(problem) is {"lost": ConnectionLost, "failed": QueryFailed}[kind]
     assert "Error while" not in str(problem)
     assert "\n" not in str(problem)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.preferences import OfTarget, Preferences, SavedView
+from qmon.config.preferences import Preferences, SavedView, TargetPreferences
 
 pytestmark = pytest.mark.unit
 
@@ -26,14 +26,14 @@ def place(tmp_path: Path) -> Path:
 
 def test_what_is_remembered_is_there_the_next_time(place: Path) -> None:
     first = Preferences(place)
-    assert (first.theme, first.of("shop")) == ("", OfTarget())
+    assert (first.theme, first.target_preferences("shop")) == ("", TargetPreferences())
     first.set_theme("nord")
-    first.change("shop", lambda of: replace(of, interval_s=5.0, columns=("queue", "dead")))
-    first.change("shop", lambda of: replace(of, views={**of.views, "night": VIEW}))
+    first.change_target("shop", lambda of: replace(of, interval_s=5.0, columns=("queue", "dead")))
+    first.change_target("shop", lambda of: replace(of, views={**of.views, "night": VIEW}))
     again = Preferences(place)
     assert again.theme == "nord"
-    assert again.of("shop") == OfTarget(("queue", "dead"), None, 5.0, {"night": VIEW})
-    assert again.of("crm") == OfTarget()
+    assert again.target_preferences("shop") == TargetPreferences(("queue", "dead"), None, 5.0, {"night": VIEW})
+    assert again.target_preferences("crm") == TargetPreferences()
     assert Preferences(place, use_theme=False).theme == ""
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert sorted(each.name for each in place.parent.iterdir()) == ["screen.json", "screen.lock"], "no draft is left"
@@ -42,8 +42,8 @@ def test_what_is_remembered_is_there_the_next_time(place: Path) -> None:
 def test_without_a_file_it_is_remembered_until_the_end() -> None:
     given = Preferences()
     given.set_theme("nord")
-    given.change("shop", lambda of: replace(of, columns=("queue",)))
-    assert (given.theme, given.of("shop").columns) == ("nord", ("queue",))
+    given.change_target("shop", lambda of: replace(of, columns=("queue",)))
+    assert (given.theme, given.target_preferences("shop").columns) == ("nord", ("queue",))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_damaged_file_counts_as_nothing_and_is_one_line_in_the_log(
     place.write_bytes(text.encode("utf-8", "surrogateescape"))
     with caplog.at_level(logging.WARNING):
         given = Preferences(place)
-    assert (given.theme, given.of("shop")) == ("", OfTarget())
+    assert (given.theme, given.target_preferences("shop")) == ("", TargetPreferences())
     assert [record.getMessage().partition(":")[0] for record in caplog.records] == [f"{place} is ignored"]
     given.set_theme("nord")
     assert Preferences(place).theme == "nord"
@@ -80,7 +80,7 @@ def test_what_a_later_version_writes_is_left_out(place: Path) -> None:
         json.dumps({"theme": "nord", "sound": True, "targets": {"shop": {"colour": 1, "interval_s": 0.0}}})
     )
     given = Preferences(place)
-    assert (given.theme, given.of("shop")) == ("nord", OfTarget())
+    assert (given.theme, given.target_preferences("shop")) == ("nord", TargetPreferences())
 
 
 def test_where_it_cannot_be_written_it_is_remembered_until_the_end(
@@ -90,8 +90,8 @@ def test_where_it_cannot_be_written_it_is_remembered_until_the_end(
     given = Preferences(tmp_path / "file" / "screen.json")
     caplog.clear()
     given.set_theme("nord")
-    given.change("shop", lambda of: replace(of, columns=("queue",)))
-    assert (given.theme, given.of("shop").columns) == ("nord", ("queue",))
+    given.change_target("shop", lambda of: replace(of, columns=("queue",)))
+    assert (given.theme, given.target_preferences("shop").columns) == ("nord", ("queue",))
     assert len(caplog.records) == 1
 
 
@@ -99,7 +99,7 @@ def test_several_dashboards_lose_nothing_of_each_other(place: Path) -> None:
     def remember(number: int) -> None:
         given = Preferences(place)
         for n in range(10):
-            given.change(f"target-{number}", lambda of, n=n: replace(of, interval_s=float(n + 1)))  # type: ignore[misc]
+            given.change_target(f"target-{number}", lambda of, n=n: replace(of, interval_s=float(n + 1)))  # type: ignore[misc]
 
     threads = [threading.Thread(target=remember, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -107,4 +107,4 @@ def test_several_dashboards_lose_nothing_of_each_other(place: Path) -> None:
     for thread in threads:
         thread.join()
     found = Preferences(place)
-    assert [found.of(f"target-{number}").interval_s for number in range(4)] == [10.0] * 4
+    assert [found.target_preferences(f"target-{number}").interval_s for number in range(4)] == [10.0] * 4

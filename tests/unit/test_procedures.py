@@ -10,12 +10,12 @@ import pytest
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.rates.procedures import reads_between, verb_of
+from qmon.model.rates.procedures import reads_between, verb_for
 from qmon.model.reasons import Reason
 from qmon.model.samples.usage import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
-from qmon.monitor.probes.procedures import Procedures
-from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.procedures import ProcedureProbes
+from qmon.monitor.probes.queue import QueueProbes, QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.usage import ReadsTrack
 from tests.unit.test_history import poll
@@ -50,15 +50,15 @@ LATER: Final = replace(POP, executions=1_010, logical_reads=BIG + 380)
     ],
 )
 def test_what_a_procedure_does_is_said_by_the_words_of_its_name(name: str, verb: str) -> None:
-    assert verb_of(FOREIGN, "dbo", name) == verb
+    assert verb_for(FOREIGN, "dbo", name) == verb
 
 
 def test_the_layout_knows_better_than_the_name() -> None:
     layout = replace(FOREIGN, poppers=Clients(procedure="dbo.Take*"), pushers=Clients(procedure="put[x]"))
-    assert verb_of(layout, "dbo", "takeMail") == "pop"
-    assert verb_of(layout, "dbo", "PUT[x]") == "push"
-    assert verb_of(layout, "dbo", "DequeueFast") == "", "patterns are there, and it fits none"
-    assert verb_of(layout, "other", "takeMail") == ""
+    assert verb_for(layout, "dbo", "takeMail") == "pop"
+    assert verb_for(layout, "dbo", "PUT[x]") == "push"
+    assert verb_for(layout, "dbo", "DequeueFast") == "", "patterns are there, and it fits none"
+    assert verb_for(layout, "other", "takeMail") == ""
 
 
 def test_pages_and_calls_between_two_readings() -> None:
@@ -86,40 +86,40 @@ def polled(sequence: int, at: float, found: tuple[ProcedureReads, ...] | None) -
 
 def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     track = ReadsTrack()
-    assert track.add(polled(1, 1000.0, None), FOREIGN) is None, "an engine that has no such reading"
-    first = track.add(polled(2, 1002.0, (POP,)), FOREIGN)
+    assert track.record_poll(polled(1, 1000.0, None), FOREIGN) is None, "an engine that has no such reading"
+    first = track.record_poll(polled(2, 1002.0, (POP,)), FOREIGN)
     assert first is not None
     assert (first.value, first.reason) == (None, Reason.FOLLOWS_WITH_NEXT_READING)
-    found = track.add(polled(3, 1012.0, (LATER,)), FOREIGN)
+    found = track.record_poll(polled(3, 1012.0, (LATER,)), FOREIGN)
     assert found is not None
     assert (found.value, found.age_s) == (38.0, 0.0)
-    older = track.add(polled(4, 1016.0, None), FOREIGN)
+    older = track.record_poll(polled(4, 1016.0, None), FOREIGN)
     assert older is not None
     assert (older.value, older.age_s) == (38.0, 4.0)
-    still = track.add(polled(5, 1101.0, (LATER,)), FOREIGN)
+    still = track.record_poll(polled(5, 1101.0, (LATER,)), FOREIGN)
     assert still is not None
     assert still.reason == Reason.NO_POP_ENDED
-    other = track.add(polled(6, 1110.0, (replace(POP, queue="orders"),)), FOREIGN)
+    other = track.record_poll(polled(6, 1110.0, (replace(POP, queue="orders"),)), FOREIGN)
     assert other is not None
     assert "poppers = { procedure" in other.reason
-    ours = track.add(polled(6, 1110.0, ()), INSTALLED)
+    ours = track.record_poll(polled(6, 1110.0, ()), INSTALLED)
     assert ours is not None
     assert "VIEW DEFINITION" in ours.reason
-    again = track.add(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
+    again = track.record_poll(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
     assert again is not None
     assert again.reason == Reason.FOLLOWS_WITH_NEXT_READING, "nothing is said of a gap"
 
 
 def probes(layout: Layout, table_id: int) -> QueueProbes:
-    return QueueProbes(StatementCache(SqlServer(), (16, 0)), Spec(layout, TableFacts(table_id)))
+    return QueueProbes(StatementCache(SqlServer(), (16, 0)), QueueSpec(layout, TableFacts(table_id)))
 
 
-def asked(procedures: Procedures, now: float, *queues: QueueProbes) -> dict[tuple[str, str], Any]:
-    return {job.key: job for job in procedures.wanted(now, {each.layout.queue: each for each in queues})}
+def asked(procedures: ProcedureProbes, now: float, *queues: QueueProbes) -> dict[tuple[str, str], Any]:
+    return {job.key: job for job in procedures.statements_for_poll(now, {each.layout.queue: each for each in queues})}
 
 
 def test_procedures_are_found_now_and_then_and_read_rarely() -> None:
-    procedures = Procedures(StatementCache(SqlServer(), (11, 0)))
+    procedures = ProcedureProbes(StatementCache(SqlServer(), (11, 0)))
     queues = (probes(FOREIGN, 11), probes(INSTALLED, 12))
     jobs = asked(procedures, 100.0, *queues)
     assert set(jobs) == {("", "routines_of_tables"), (INSTALLED.queue, "routines")}
@@ -134,11 +134,11 @@ def test_procedures_are_found_now_and_then_and_read_rarely() -> None:
         ),
         (INSTALLED.queue, "routines"): (RoutineSample("pop", 70), RoutineSample("push", 71)),
     }
-    assert procedures.learn(found, ()) == (None, ())
+    assert procedures.record_results(found, ()) == (None, ())
     jobs = asked(procedures, 102.0, *queues)
     assert jobs["", "procedures"].bound.values == {"procedures": "7,8,70,71"}
     read = (ReadsSample(7, 10, BIG, 1), ReadsSample(70, 3, 9, 2), ReadsSample(99, 1, 1, 1))
-    assert procedures.learn({("", "procedures"): read}, ()) == (
+    assert procedures.record_results({("", "procedures"): read}, ()) == (
         (ProcedureReads("mails", "pop", 7, 10, BIG, 1), ProcedureReads(INSTALLED.queue, "pop", 70, 3, 9, 2)),
         (),
     )
@@ -149,18 +149,18 @@ def test_procedures_are_found_now_and_then_and_read_rarely() -> None:
 
 
 def test_a_missing_right_stands_until_it_is_given() -> None:
-    procedures = Procedures(StatementCache(SqlServer(), (16, 0)))
+    procedures = ProcedureProbes(StatementCache(SqlServer(), (16, 0)))
     asked(procedures, 100.0, probes(FOREIGN, 11))
     grant = "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [monitor]"
     denied = ProbeFailure("routines_of_tables", "SELECT permission was denied", grant=grant)
-    assert procedures.learn({}, (denied,)) == ((), ()), "this poll says it itself"
-    assert procedures.learn({}, ()) == ((), (denied,))
-    assert procedures.learn({("", "routines_of_tables"): ()}, ()) == ((), ()), "that there is none is known"
+    assert procedures.record_results({}, (denied,)) == ((), ()), "this poll says it itself"
+    assert procedures.record_results({}, ()) == ((), (denied,))
+    assert procedures.record_results({("", "routines_of_tables"): ()}, ()) == ((), ()), "that there is none is known"
 
 
 def test_another_engine_is_not_asked() -> None:
     from qmon.engines.postgres.engine import Postgres
 
-    procedures = Procedures(StatementCache(Postgres(), (18, 0)))
+    procedures = ProcedureProbes(StatementCache(Postgres(), (18, 0)))
     assert asked(procedures, 100.0, probes(FOREIGN, 11)) == {}
-    assert procedures.learn({}, ()) == (None, ())
+    assert procedures.record_results({}, ()) == (None, ())

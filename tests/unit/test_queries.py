@@ -11,10 +11,10 @@ import pytest
 
 from qmon.engines.base import EngineName, Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.file import parse
+from qmon.engines.sql.file import parse_query
 from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import QueryFileError
-from qmon.engines.sqlserver.engine import _version as version
+from qmon.engines.sqlserver.engine import _parse_version as version
 from qmon.errors import BadInput
 from tests.sqlfiles import each_folder
 
@@ -35,20 +35,20 @@ class Quoter:
 
 
 def rendered(text: str, names: dict[str, Name]) -> tuple[str, tuple[str, ...]]:
-    statement = queries.render(parse(text, "postgres", "action/x", "sql/x.sql"), names, Quoter())  # type: ignore[arg-type]
+    statement = queries.render(parse_query(text, "postgres", "action/x", "sql/x.sql"), names, Quoter())  # type: ignore[arg-type]
     return statement.text, statement.parameters
 
 
 @each_folder(queries.all_files())
 def test_every_file_is_parsed_and_reachable(files: tuple[SqlFile, ...]) -> None:
     for file in files:
-        query = queries.read(file)
+        query = queries.read_query(file)
         assert query.purpose, file.path
-        assert queries.load(file.engine, file.name, (max(file.since, 1), 0)) == query, file.path
+        assert queries.load_query(file.engine, file.name, (max(file.since, 1), 0)) == query, file.path
 
 
 def test_every_file_in_the_folder_is_known() -> None:
-    folder = Path(str(queries.root()))
+    folder = Path(str(queries.sql_folder()))
     found = {f"sql/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.sql")}
     assert found == {file.path for file in queries.all_files()}
 
@@ -63,17 +63,17 @@ def test_a_step_that_another_design_has_too_is_written_once(monkeypatch: pytest.
     (steps / "c" / "01_x.sql").write_text("-- same as b/07_x.sql\n")
     (steps / "d" / "01_x.sql").write_text("-- same as a/02_y.sql\n")
     monkeypatch.setattr(queries, "root", lambda: tmp_path)
-    cached = (queries.all_files, queries._by_name, queries.load)
+    cached = (queries.all_files, queries._files_by_name, queries.load_query)
     for function in cached:
         function.cache_clear()
     try:
-        shared = queries.load("postgres", "design/b/07_x", (18, 0))
+        shared = queries.load_query("postgres", "design/b/07_x", (18, 0))
         assert (shared.name, shared.text) == ("design/b/07_x", "DROP TABLE {t}")
         assert shared.names == {"t"}
         with pytest.raises(QueryFileError, match="there is no statement"):
-            queries.load("postgres", "design/c/01_x", (18, 0))
+            queries.load_query("postgres", "design/c/01_x", (18, 0))
         with pytest.raises(QueryFileError, match=r"designs/d/01_x\.sql:1: .*a/02_y\.sql, but that is no step"):
-            queries.load("postgres", "design/d/01_x", (18, 0))
+            queries.load_query("postgres", "design/d/01_x", (18, 0))
     finally:
         for function in cached:
             function.cache_clear()
@@ -86,24 +86,24 @@ def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest
     for suffix, value in (("", 0), (".since_14", 14), (".since_9", 9)):
         (probes / f"a{suffix}.sql").write_text(f"-- x\n-- > a  it\nSELECT {value} AS a\n")
     (probes / "b.since_16.sql").write_text("-- x\n-- > a  it\nSELECT 1 AS a\n")
-    for function in (queries.all_files, queries._by_name, queries.load):
+    for function in (queries.all_files, queries._files_by_name, queries.load_query):
         function.cache_clear()
     monkeypatch.setattr(queries, "root", lambda: tmp_path)
     try:
-        chosen = {major: queries.load("postgres", "probe/a", (major, 3)).text for major in (8, 9, 13, 14, 18)}
+        chosen = {major: queries.load_query("postgres", "probe/a", (major, 3)).text for major in (8, 9, 13, 14, 18)}
         assert chosen == {8: "SELECT 0 AS a", 9: "SELECT 9 AS a", 13: "SELECT 9 AS a"} | {
             major: "SELECT 14 AS a" for major in (14, 18)
         }
-        assert not queries.exists("postgres", "probe/b", (15, 9))
-        assert queries.exists("postgres", "probe/b", (16, 0))
+        assert not queries.has_query("postgres", "probe/b", (15, 9))
+        assert queries.has_query("postgres", "probe/b", (16, 0))
         with pytest.raises(QueryFileError, match="no probe/b for postgres before version 16"):
-            queries.load("postgres", "probe/b", (15, 9))
+            queries.load_query("postgres", "probe/b", (15, 9))
         (probes / "c-d.sql").write_text("-- x\nSELECT 1\n")
         queries.all_files.cache_clear()
         with pytest.raises(QueryFileError, match=r"sql/postgres/probes/c-d\.sql"):
             queries.all_files()
     finally:
-        for function in (queries.all_files, queries._by_name, queries.load):
+        for function in (queries.all_files, queries._files_by_name, queries.load_query):
             function.cache_clear()
 
 
@@ -128,12 +128,14 @@ PRODUCTS: Final[dict[EngineName, dict[str, tuple[int, int]]]] = {
 
 def in_folder(engine: EngineName) -> dict[str, dict[int, str]]:
     """Every query that has files for several versions, as the folder has them: by the first version of each a path."""
-    folder = Path(str(queries.root()))
+    folder = Path(str(queries.sql_folder()))
     found: defaultdict[str, dict[int, str]] = defaultdict(dict)
     for path in (folder / engine).rglob("*.sql"):
         stem, _, since = path.stem.partition(".since_")
         kind, *rest = path.relative_to(folder / engine).with_name(stem).parts
-        found["/".join((queries.KINDS[kind], *rest))][int(since or 0)] = f"sql/{path.relative_to(folder).as_posix()}"
+        found["/".join((queries.FOLDER_KINDS[kind], *rest))][int(since or 0)] = (
+            f"sql/{path.relative_to(folder).as_posix()}"
+        )
     return {name: files for name, files in found.items() if set(files) != {0}}
 
 
@@ -158,20 +160,20 @@ def test_each_version_gets_its_file_and_the_one_before_it_another(
 
 def taken(engine: EngineName, name: str, of: tuple[int, int], files: dict[int, str], wanted: int | None) -> None:
     """The file of version ``wanted`` is the one for a server of a version; ``None``: there is none for it."""
-    assert queries.exists(engine, name, of) == (wanted is not None)
+    assert queries.has_query(engine, name, of) == (wanted is not None)
     if wanted is None:
         with pytest.raises(QueryFileError, match=f"no {name} for {engine} before version {min(files)}"):
-            queries.load(engine, name, of)
+            queries.load_query(engine, name, of)
     else:
         (file,) = (each for each in queries.all_files() if each.path == files[wanted])
-        assert queries.load(engine, name, of) == queries.read(file)
+        assert queries.load_query(engine, name, of) == queries.read_query(file)
 
 
 def test_there_are_files_for_several_versions_of_both_engines() -> None:
     assert {(engine, max(files)) for engine, _, files in SEVERAL} >= {("sqlserver", 101), ("sqlserver", 100)}
     assert {engine for engine, *_ in SEVERAL} == set(queries.ENGINES)
     for name in ("session_watch", "session_act"):
-        text = " ".join(queries.load("sqlserver", f"catalog/{name}", (11, 0)).text.split())
+        text = " ".join(queries.load_query("sqlserver", f"catalog/{name}", (11, 0)).text.split())
         azure = "CASE @restricted WHEN 1 THEN N'101.0' ELSE N'100.0' END"
         assert f"CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN {azure}" in text
         assert "EngineEdition') AS int) = 8 AND CAST(SERVERPROPERTY('ProductVersion')" in text
@@ -180,7 +182,7 @@ def test_there_are_files_for_several_versions_of_both_engines() -> None:
 
 def test_an_unknown_query_or_design_is_named() -> None:
     with pytest.raises(QueryFileError, match="no probe/nothing for postgres"):
-        queries.load("postgres", "probe/nothing", (18, 0))
+        queries.load_query("postgres", "probe/nothing", (18, 0))
     with pytest.raises(BadInput, match="no design 'nothing' for postgres"):
         queries.design_files("postgres", "nothing", (18, 0))
 
@@ -192,7 +194,7 @@ def test_designs_install_in_order_without_the_uninstall_file() -> None:
             switch = [name for name in names if name.startswith("switch/")]
             assert names == sorted(switch) + sorted(set(names) - set(switch))
             assert len(names) > len(switch) == 2
-            assert queries.load(engine, f"design/{design}/uninstall", (18, 0)).name not in names
+            assert queries.load_query(engine, f"design/{design}/uninstall", (18, 0)).name not in names
 
 
 def test_a_value_used_twice_is_bound_twice() -> None:
@@ -243,6 +245,6 @@ def test_wrong_names_are_refused(used: str, names: dict[str, Name], part: str) -
 
 
 def test_a_query_is_compiled_once() -> None:
-    query: Query = parse("-- x\n-- {t}\nSELECT {t}", "postgres", "action/x", "sql/x.sql")
+    query: Query = parse_query("-- x\n-- {t}\nSELECT {t}", "postgres", "action/x", "sql/x.sql")
     statements = {queries.render(query, {"t": "a"}, Quoter()).text for _ in range(3)}  # type: ignore[arg-type]
     assert statements == {'/* qmon action/x */\nSELECT "a"'}

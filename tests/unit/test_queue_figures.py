@@ -21,15 +21,15 @@ def test_each_figure_of_a_queue_has_one_row() -> None:
 
 
 def test_each_figure_has_a_value_or_says_why_not() -> None:
-    (seen,) = TargetHistory().add(poll(1, 1000.0, fifo(COUNTERS))).queues
-    read = {each.field: each.of(seen) for each in QUEUE_FIGURES}
+    (seen,) = TargetHistory().record_snapshot(poll(1, 1000.0, fifo(COUNTERS))).queues
+    read = {each.field: each.figure_for(seen) for each in QUEUE_FIGURES}
     assert {name for name, figure in read.items() if figure.value is None and not figure.reason} == set()
 
 
 def test_each_column_that_can_be_sorted_by_sorts() -> None:
     few, many = (queue(name, ready=ready) for name, ready in (("few", 1), ("many", 9)))
-    assert [each.name for each in rows.ordered([few, many], "ready", descending=True)] == ["many", "few"]
+    assert [each.name for each in rows.sort_queues([few, many], "ready", descending=True)] == ["many", "few"]
     for column in rows.COLUMNS:
         if column.sortable:
-            assert len(rows.ordered([few, many], column.key, descending=False)) == 2
+            assert len(rows.sort_queues([few, many], column.key, descending=False)) == 2
     assert {column.key for column in rows.COLUMNS if column.sortable} - NAMES == {"queue", "design", "verdict"}

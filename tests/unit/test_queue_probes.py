@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.polled import HeadSample, ProgressSample, WalkSample
 from qmon.monitor.probes.cadence import COUNTING_S
-from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.queue import QueueProbes, QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 
 LINE = Layout("q", "fifo", TableName("s", "q"), id="id")
@@ -37,16 +37,16 @@ def test_a_queue_is_idle_where_all_of_it_was_seen_and_nothing_was_there(
     layout: Layout, index: str, found: dict[str, Any], idle: bool
 ) -> None:
     facts = TableFacts(1, order_by="id", indexes={index: "ix", "progress": "ix_progress"})
-    probes = QueueProbes(StatementCache(Postgres(), (18, 0)), Spec(layout, facts))
-    assert probes.idle({("q", probe): (sample,) for probe, sample in found.items()}) is idle
+    probes = QueueProbes(StatementCache(Postgres(), (18, 0)), QueueSpec(layout, facts))
+    assert probes.is_idle({("q", probe): (sample,) for probe, sample in found.items()}) is idle
 
 
 def asked_for_states(*, learnt: bool, brief: bool = False, every_s: float = 1.0) -> list[bool]:
     """Whether each of three polls asks for values of the state that qmon does not know."""
     layout = replace(STATES, state=StateColumn("status", 1, None, 3, learnt=learnt))
     facts = TableFacts(1, order_by="id", indexes={"states": "ix"})
-    probes = QueueProbes(StatementCache(Postgres(), (18, 0)), Spec(layout, facts))
-    polls = [probes.wanted(every_s * n, 1, None, brief=brief) for n in range(3)]
+    probes = QueueProbes(StatementCache(Postgres(), (18, 0)), QueueSpec(layout, facts))
+    polls = [probes.statements_for_poll(every_s * n, 1, None, brief=brief) for n in range(3)]
     return ["states" in {each.probe for each in poll} for poll in polls]
 
 

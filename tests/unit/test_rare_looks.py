@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.monitor.state.rates.counters import SAMPLES, WaitTrack
+from qmon.monitor.state.rates.counters import MIN_SAMPLES, WaitTrack
 from tests.unit.test_history import poll
 
 
@@ -19,18 +19,18 @@ def test_rare_looks_are_taken_over_a_longer_time() -> None:
     track = WaitTrack()
     for n in range(20):
         looks = n // 3
-        track.add(replace(poll(n, 1000.0 + n), waits_total=looked(looks, 3.0 * looks + 1)), unbroken=True)
-        found = track.over(4.0)
-        if n >= 3 * (SAMPLES + 1):
+        track.record_poll(replace(poll(n, 1000.0 + n), waits_total=looked(looks, 3.0 * looks + 1)), unbroken=True)
+        found = track.waits_over(4.0)
+        if n >= 3 * (MIN_SAMPLES + 1):
             assert found is not None
-            assert (found.samples or 0) >= SAMPLES
+            assert (found.samples or 0) >= MIN_SAMPLES
             assert found.rates[0].sessions == 0.5
 
 
 def test_looks_that_come_often_are_taken_over_the_time_asked_for() -> None:
     track = WaitTrack()
     for n in range(20):
-        track.add(replace(poll(n, 1000.0 + n), waits_total=looked(4 * n, 1.0 * n)), unbroken=True)
-    found = track.over(4.0)
+        track.record_poll(replace(poll(n, 1000.0 + n), waits_total=looked(4 * n, 1.0 * n)), unbroken=True)
+    found = track.waits_over(4.0)
     assert found is not None
     assert (found.samples, found.seconds) == (16, 4.0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qmon.config.file import parse_config
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.redact import hide_known_password, hide_passwords, hide_secrets, is_distinctive, redactor
+from qmon.redact import build_redactor, hide_known_password, hide_passwords, hide_secrets, is_distinctive
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from qmon.redact import hide_known_password, hide_passwords, hide_secrets, is_di
     ],
 )
 def test_what_a_pattern_finds_is_covered(patterns: list[str], text: str, shown: str) -> None:
-    assert redactor(patterns)(text) == shown
+    assert build_redactor(patterns)(text) == shown
 
 
 def test_settings_hold_patterns_and_the_trash() -> None:

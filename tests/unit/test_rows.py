@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.engines.base import Rows
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.errors import QueryFailed
 from qmon.model.samples import polled
 
@@ -30,27 +30,29 @@ COLUMNS = ("id", "rows", "age_s", "on")
 
 def test_rows_become_records() -> None:
     rows = Rows(COLUMNS, (("a", 1, 0.5, True), ("b", 2**60, None, False)))
-    assert records(Reading, rows) == [Reading("a", 1, 0.5, True), Reading("b", 2**60, None, False)]
+    assert to_records(Reading, rows) == [Reading("a", 1, 0.5, True), Reading("b", 2**60, None, False)]
 
 
 def test_no_rows_are_no_records_but_columns_are_still_checked() -> None:
-    assert records(Reading, Rows(COLUMNS, ())) == []
+    assert to_records(Reading, Rows(COLUMNS, ())) == []
     with pytest.raises(QueryFailed, match=r"lacks the column id$"):
-        records(Reading, Rows(COLUMNS[1:], ()))
+        to_records(Reading, Rows(COLUMNS[1:], ()))
 
 
 def test_the_order_of_columns_does_not_matter() -> None:
-    assert records(Reading, Rows(("on", "age_s", "id", "rows"), ((True, 1.0, "a", 3),))) == [Reading("a", 3, 1.0, True)]
+    assert to_records(Reading, Rows(("on", "age_s", "id", "rows"), ((True, 1.0, "a", 3),))) == [
+        Reading("a", 3, 1.0, True)
+    ]
 
 
 def test_what_is_safe_is_converted_and_types_may_differ_from_row_to_row() -> None:
     rows = Rows(COLUMNS, (("a", 1, 2, True), ("b", Decimal(3), Decimal("0.25"), True), ("c", 4, 5.5, True)))
-    assert records(Reading, rows) == [
+    assert to_records(Reading, rows) == [
         Reading("a", 1, 2.0, True),
         Reading("b", 3, 0.25, True),
         Reading("c", 4, 5.5, True),
     ]
-    assert [type(record.age_s) for record in records(Reading, rows)] == [float] * 3
+    assert [type(record.age_s) for record in to_records(Reading, rows)] == [float] * 3
 
 
 @pytest.mark.parametrize(
@@ -71,27 +73,27 @@ def test_what_is_safe_is_converted_and_types_may_differ_from_row_to_row() -> Non
 def test_another_type_is_refused_by_column(row: tuple[object, ...], part: str) -> None:
     for _ in range(2):  # what was refused once is not remembered as good
         with pytest.raises(QueryFailed, match="Reading: the " + part):
-            records(Reading, Rows(COLUMNS, (("a", 1, 1.0, True), row)))
+            to_records(Reading, Rows(COLUMNS, (("a", 1, 1.0, True), row)))
 
 
 def test_a_whole_decimal_does_not_vouch_for_the_next() -> None:
     with pytest.raises(QueryFailed, match="column rows"):
-        records(Reading, Rows(COLUMNS, (("a", Decimal(1), None, True), ("a", Decimal("1.5"), None, True))))
+        to_records(Reading, Rows(COLUMNS, (("a", Decimal(1), None, True), ("a", Decimal("1.5"), None, True))))
 
 
 def test_a_superfluous_or_doubled_column_is_refused() -> None:
     with pytest.raises(QueryFailed, match=r"column too many: colour$"):
-        records(Reading, Rows((*COLUMNS, "colour"), ()))
+        to_records(Reading, Rows((*COLUMNS, "colour"), ()))
     with pytest.raises(QueryFailed, match="column twice"):
-        records(Reading, Rows((*COLUMNS, "on"), ()))
+        to_records(Reading, Rows((*COLUMNS, "on"), ()))
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
 def test_a_float_that_is_no_finite_number_is_null(number: float) -> None:
     rows = (("a", 1, 1.0, True), ("b", 2, number, True), ("c", 3, 3.0, True))
-    assert [each.age_s for each in records(Reading, Rows(COLUMNS, rows))] == [1.0, None, 3.0]
+    assert [each.age_s for each in to_records(Reading, Rows(COLUMNS, rows))] == [1.0, None, 3.0]
     with pytest.raises(QueryFailed, match="column now_at is NULL, not float"):
-        records(polled.ClockSample, Rows(("now_at",), ((number,),)))
+        to_records(polled.ClockSample, Rows(("now_at",), ((number,),)))
 
 
 FINITE: Final = st.floats(allow_infinity=False, allow_nan=False) | st.none()
@@ -102,11 +104,11 @@ def test_any_record_comes_back(expected: list[polled.WriterSample], random: obje
     columns = [field.name for field in dataclasses.fields(polled.WriterSample)]
     random.shuffle(columns)  # type: ignore[attr-defined]
     rows = Rows(tuple(columns), tuple(tuple(getattr(record, name) for name in columns) for record in expected))
-    found = records(polled.WriterSample, rows)
+    found = to_records(polled.WriterSample, rows)
     assert found == expected
 
 
 @pytest.mark.parametrize("kind", [kind for kind in vars(polled).values() if dataclasses.is_dataclass(kind)])
 def test_every_sample_can_be_read_from_a_row_of_one_column_order(kind: type[object]) -> None:
     with pytest.raises(QueryFailed, match="lacks the column"):
-        records(kind, Rows((), ()))
+        to_records(kind, Rows((), ()))

@@ -17,7 +17,7 @@ from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, Serv
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, TableRow
-from qmon.monitor.catalog.resolve import NOTHING, Resolved
+from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 from qmon.monitor.poll import runner as run
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import Poller
@@ -38,11 +38,11 @@ ODD = 33557097
 def jobs() -> list[ProbeStatement]:
     statements = StatementCache(SqlServer(), VERSION)
     kinds = {"server": ServerSample, "cost": CostSample, "pauses_known": PausesKnown, "clock": ClockSample}
-    return [statements.of(probe, kind) for probe, kind in kinds.items()]
+    return [statements.statement_for(probe, kind) for probe, kind in kinds.items()]
 
 
 def answered(runner: Runner) -> set[str]:
-    results, _ = runner.run(jobs())
+    results, _ = runner.run_statements(jobs())
     return {probe for _, probe in results}
 
 
@@ -51,7 +51,7 @@ def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone(
     driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
     runner, trips = Runner(connection(driver, VERSION)), []
     for _ in range(40):
-        results, (failure,) = runner.run(jobs())
+        results, (failure,) = runner.run_statements(jobs())
         assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
         assert (failure.probe, failure.reason) == ("cost", "probe/cost: this server has no sys.dm_exec_sessions")
         trips.append(runner.trips)
@@ -80,7 +80,7 @@ def test_a_value_that_no_row_had_before_fails_its_own_probe_alone() -> None:
     runner = Runner(connection(Driver(row), VERSION))
     assert len(answered(runner)) == 4
     nulls = True
-    results, (failure,) = runner.run(jobs())
+    results, (failure,) = runner.run_statements(jobs())
     assert {probe for _, probe in results} == {"server", "cost", "clock"}
     assert failure.probe == "pauses_known"
     assert runner.one_trip
@@ -93,7 +93,7 @@ def lost_over(quarantine: ProbeQuarantine, state: str, probe: str = "probe/cost"
         state, "TCP Provider: Error code 0x68 (104)" if state == "08S01" else "Query timeout (0)"
     )
     runner = Runner(connection(driver, VERSION), InFlightProbe(quarantine))
-    runner.run(jobs())
+    runner.run_statements(jobs())
     return runner
 
 
@@ -102,7 +102,7 @@ def test_a_probe_that_costs_each_connection_is_left_out() -> None:
     for _ in range(3):  # after the first they are sent one by one
         with pytest.raises(ConnectionLost):
             lost_over(quarantine, "08S01")
-    results, (failure,) = lost_over(quarantine, "08S01").run(jobs())
+    results, (failure,) = lost_over(quarantine, "08S01").run_statements(jobs())
     assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
     assert failure.reason == Reason.CONNECTION_LOST
 
@@ -111,13 +111,13 @@ def test_it_is_left_out_for_longer_each_time_and_forgiven_when_it_works() -> Non
     quarantine, key = ProbeQuarantine(), ("", "cost")
     rests = []
     for _ in range(7):
-        quarantine.lost_over(key)
-        rests.append(quarantine.rest(key))
+        quarantine.record_loss(key)
+        rests.append(quarantine.rest_polls(key))
     assert rests == [0, 4, 16, 64, 256, 256, 256]
     runner = Runner(connection(Driver(), VERSION), InFlightProbe(quarantine))
     for poll in range(258):
         assert ("cost" in answered(runner)) == (poll >= 256)
-    assert quarantine.rest(key) == 0
+    assert quarantine.rest_polls(key) == 0
 
 
 def test_where_a_deadline_breaks_the_connection_the_probe_that_was_late_is_meant() -> None:
@@ -126,19 +126,19 @@ def test_where_a_deadline_breaks_the_connection_the_probe_that_was_late_is_meant
         driver = Driver()
         runner = Runner(connection(driver, VERSION), InFlightProbe(quarantine))
         driver.broken["probe/cost"] = said("HYT00", "Query timeout expired (0)")
-        runner.run(jobs())
+        runner.run_statements(jobs())
         driver.broken = {"probe/server": said("08S01", "the connection is broken (0)")}
         with pytest.raises(ConnectionLost):
-            runner.run(jobs())
-    assert quarantine.rest(("", "cost")) == 4
-    assert quarantine.rest(("", "server")) == 0
+            runner.run_statements(jobs())
+    assert quarantine.rest_polls(("", "cost")) == 4
+    assert quarantine.rest_polls(("", "server")) == 0
 
 
 def test_a_server_that_goes_away_once_costs_no_probe() -> None:
     quarantine = ProbeQuarantine()
     with pytest.raises(ConnectionLost):
         lost_over(quarantine, "08S01")
-    assert quarantine.rest(("", "cost")) == 0
+    assert quarantine.rest_polls(("", "cost")) == 0
 
 
 def test_without_the_server_itself_there_is_no_poll_so_it_is_always_asked() -> None:
@@ -160,14 +160,14 @@ def test_one_that_fails_among_a_thousand_is_found_in_a_few_round_trips(monkeypat
     runner, statements = Runner(connection(driver, VERSION)), many(1000)
     trips = []
     for _ in range(2):
-        assert len(runner.run(statements)[0]) == 1002
+        assert len(runner.run_statements(statements)[0]) == 1002
         trips.append(runner.trips)
     assert trips == [5, 1]
     driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
     bad = replace(jobs()[1], queue="bad")
     for place in (1, 500, 1001):
         runner = Runner(connection(driver, VERSION))
-        results, (failure,) = runner.run([*statements[:place], bad, *statements[place:]])
+        results, (failure,) = runner.run_statements([*statements[:place], bad, *statements[place:]])
         assert (len(results), failure.queue) == (1002, "bad")
         assert runner.trips <= 30
 
@@ -182,12 +182,12 @@ def test_where_many_fail_each_poll_finds_some_within_its_round_trips(monkeypatch
         statements.insert(4 * place + 2, each)
     found = 0
     for _ in range(20):
-        results, failures = runner.run(statements)
+        results, failures = runner.run_statements(statements)
         found = len(failures)
         assert runner.trips <= run.MOST_TRIPS
         assert ("", "server") in results
     assert found == 100
-    assert len(runner.run(statements)[0]) == 402
+    assert len(runner.run_statements(statements)[0]) == 402
 
 
 class Tables(Driver):
@@ -213,8 +213,8 @@ def test_a_server_that_cannot_run_the_full_catalogue_is_asked_in_plain_words() -
     for name in ("tables", "columns", "indexes", "values", "references", "activity"):
         driver.broken[f"catalog/{name}"] = said("42000", f'schema "l_list" does not exist ({ODD})')
     catalog = Catalog(connection(driver, VERSION), SqlServer())
-    (table,) = catalog.tables()
-    details = catalog.details([table])[table.table_id]
+    (table,) = catalog.read_tables()
+    details = catalog.read_details([table])[table.table_id]
     assert [column.column_name for column in details.columns] == ["Id"]
     assert details.primary is not None
     assert details.primary.keys == ("Id",)
@@ -227,8 +227,8 @@ def test_an_index_that_partitions_divide_by_another_column_leads_to_no_head(orde
     for name in ("tables", "columns", "indexes", "values", "references", "activity"):
         driver.broken[f"catalog/{name}"] = said("42000", f'schema "l_list" does not exist ({ODD})')
     catalog = Catalog(connection(driver, VERSION), SqlServer())
-    (table,) = catalog.tables()
-    details = catalog.details([table])[table.table_id]
+    (table,) = catalog.read_tables()
+    details = catalog.read_details([table])[table.table_id]
     assert details.primary is not None, "rows are still known by their key"
     facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, [])
     assert ("head" in facts.indexes, "ready" in facts.slow) == (ordered, not ordered)
@@ -240,18 +240,18 @@ def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:
     driver.broken["catalog/columns"] = said("HYT00", "Query timeout expired (0)")
     catalog = Catalog(connection(driver, VERSION), SqlServer())
     with pytest.raises(Exception, match="no result within its deadline"):
-        catalog.columns([TableRow(7, "dbo", "Orders", True, True, None, 0)])
+        catalog.read_columns([TableRow(7, "dbo", "Orders", True, True, None, 0)])
     assert "catalog/columns_plain" not in driver.asked
 
 
 def polled(driver: Driver, polls: int) -> list[View]:
     """The queue ``fifo``, polled and folded as the dashboard does."""
     collector = Collector("shop", SqlServer(), connection(driver, VERSION), Idle())
-    collector.use(Resolved(tuple(one for one in LAYOUTS if one.queue == "fifo"), FACTS))
+    collector.watch_queues(Resolved(tuple(one for one in LAYOUTS if one.queue == "fifo"), FACTS))
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
-        views.append(history.add(collector.collect(poll, 1.0, Focus())))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus())))
     return views
 
 
@@ -292,9 +292,9 @@ class Noted(Poller):
         """The worker's time at the target."""
         return self._attempt
 
-    def _busy(self, attempt: Any, allowed_s: float) -> float:
+    def _mark_busy(self, attempt: Any, allowed_s: float) -> float:
         self.allowed = [*getattr(self, "allowed", []), allowed_s]
-        return super()._busy(attempt, allowed_s)
+        return super()._mark_busy(attempt, allowed_s)
 
 
 def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_too() -> None:
@@ -304,7 +304,7 @@ def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_t
     def resolve(_: Connection, __: Resolved) -> Resolved:
         timeouts.append(driver.timeout)
         if len(lost) == 2:
-            return NOTHING
+            return NO_QUEUES
         poller.turn.late = True  # as the watchdog has it
         raise StatementCancelled("catalog/columns: cancelled")
 

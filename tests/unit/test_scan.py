@@ -9,15 +9,15 @@ import pytest
 
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model.budget import AT_ONCE, Budget
+from qmon.model.budget import UNLIMITED, Budget
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
-from qmon.monitor.background.scan import AT_ONCE_PAGES, Scan, Throttle, allowance
-from qmon.monitor.catalog.wanted_indexes import proposals
-from qmon.monitor.probes.names import names_of
+from qmon.monitor.background.scan import AT_ONCE_PAGES, Scan, Throttle, scan_allowance
+from qmon.monitor.catalog.wanted_indexes import propose_indexes
+from qmon.monitor.probes.names import probe_names_for
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
@@ -39,31 +39,31 @@ ROWS = 1000
 
 
 def test_ranges_are_short_and_their_cost_stays_within_half_the_budget() -> None:
-    throttle, allowed = Throttle(), allowance(Budget(share=0.01), None, 10**6)
+    throttle, allowed = Throttle(), scan_allowance(Budget(share=0.01), None, 10**6)
     assert allowed.share == 0.005
     spent = rested = 0.0
     for _ in range(50):
         pages = throttle.pages
         spent += pages * 50e-6
-        rested += throttle.learn(pages, pages * 50e-6, allowed)
+        rested += throttle.record_range(pages, pages * 50e-6, allowed)
         assert pages * 50e-6 < 0.01
     assert spent / (spent + rested) == pytest.approx(0.005, rel=0.01)
 
 
 def test_what_others_make_a_range_wait_is_none_of_its_cost() -> None:
-    throttle, allowed = Throttle(), allowance(Budget(), None, 10**6)
-    throttle.learn(100, 0.005, allowed)
-    assert throttle.learn(100, 2.0, allowed) == 0.0
+    throttle, allowed = Throttle(), scan_allowance(Budget(), None, 10**6)
+    throttle.record_range(100, 0.005, allowed)
+    assert throttle.record_range(100, 2.0, allowed) == 0.0
     assert throttle.pages == 100
 
 
 def test_cheap_pages_are_read_no_faster_than_the_disk_may_be_used() -> None:
-    throttle, allowed = Throttle(), allowance(AT_ONCE, None, 10**6)
-    assert throttle.learn(1000, 0.0001, allowed) == pytest.approx(0.5, rel=0.01)
+    throttle, allowed = Throttle(), scan_allowance(UNLIMITED, None, 10**6)
+    assert throttle.record_range(1000, 0.0001, allowed) == pytest.approx(0.5, rel=0.01)
 
 
 def test_a_look_takes_more_for_a_small_table_than_for_a_large_one() -> None:
-    small, large = (allowance(AT_ONCE, 8.0, pages) for pages in (AT_ONCE_PAGES, AT_ONCE_PAGES + 1))
+    small, large = (scan_allowance(UNLIMITED, 8.0, pages) for pages in (AT_ONCE_PAGES, AT_ONCE_PAGES + 1))
     assert small.seconds(AT_ONCE_PAGES) < 1.0
     assert large.seconds(AT_ONCE_PAGES + 1) > 4.0
     assert large.share < small.share
@@ -74,8 +74,8 @@ class _Table(Driver):
 
     def __init__(self) -> None:
         super().__init__(self.range)
-        query = queries.load("sqlserver", "probe/scan_state", (16, 0))
-        names = names_of(JOBS, FACTS) | {"part": ("dbo", "Jobs"), "place": Column("Id", "int")}
+        query = queries.load_query("sqlserver", "probe/scan_state", (16, 0))
+        names = probe_names_for(JOBS, FACTS) | {"part": ("dbo", "Jobs"), "place": Column("Id", "int")}
         self.names = queries.render(query, {name: names.get(name) for name in query.names}, SqlServer()).parameters
         self.limits: list[int] = []
 
@@ -107,12 +107,12 @@ class _Table(Driver):
 def test_sql_server_is_read_along_the_clustered_key_each_row_once() -> None:
     table = _Table()
     part = PartSample(11, "dbo", "Jobs", 100, ROWS, "Id")
-    scan = Scan(StatementCache(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part])
+    scan = Scan(StatementCache(SqlServer(), (16, 0)), QueueSpec(JOBS, FACTS), [part])
     at, shares = connection(table, (16, 0)), []
-    while not scan.done:
-        scan.step(at, OwnUses(), 16)
-        shares.append(scan.share)
-    count = scan.count(5.0)
+    while not scan.is_done:
+        scan.read_next_range(at, OwnUses(), 16)
+        shares.append(scan.share_done)
+    count = scan.to_count(5.0)
     assert (count.ready, count.counted_at, count.took_s, count.every_s) == (ROWS, 1481.0, 960.0, 965.0)
     assert set(table.limits) == {160}
     assert shares == sorted(shares)
@@ -121,12 +121,12 @@ def test_sql_server_is_read_along_the_clustered_key_each_row_once() -> None:
 
 def test_a_heap_is_one_statement() -> None:
     part = PartSample(11, "dbo", "Jobs", 100, ROWS, None)
-    assert not Scan(StatementCache(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part]).by_range
+    assert not Scan(StatementCache(SqlServer(), (16, 0)), QueueSpec(JOBS, FACTS), [part]).by_range
 
 
 def test_the_indexes_for_sql_server_compare_the_state_without_converting_it() -> None:
-    told = [each.statement for each in proposals(JOBS, FACTS, SqlServer())]
+    told = [each.statement for each in propose_indexes(JOBS, FACTS, SqlServer())]
     assert told[1] == "CREATE INDEX [IX_Jobs_in_progress] ON [dbo].[Jobs] ([At]) WHERE [Status] = 'working'"
     numbers = replace(JOBS, state=StateColumn("Status", 1, 2))
     facts = replace(FACTS, columns=(Column("Id", "bigint", True), Column("Status", "tinyint", True)))
-    assert proposals(numbers, facts, SqlServer())[1].statement.endswith("WHERE [Status] = 2")
+    assert propose_indexes(numbers, facts, SqlServer())[1].statement.endswith("WHERE [Status] = 2")

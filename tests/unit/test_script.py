@@ -14,18 +14,18 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.io import layout_to_json
 from qmon.operate.install import roles
-from qmon.operate.install.install import REGISTER, available, prepare
-from qmon.operate.install.script import HEADERS, newest, script
+from qmon.operate.install.install import REGISTER_FILE, available_designs, prepare_install
+from qmon.operate.install.script import SCRIPT_HEADERS, install_script, newest_version
 
 ENGINE: Final = SqlServer()
-DESIGNS: Final = available(ENGINE)
-VERSIONS: Final = (11, 12, 13, newest("sqlserver"), 17)
+DESIGNS: Final = available_designs(ENGINE)
+VERSIONS: Final = (11, 12, 13, newest_version("sqlserver"), 17)
 HOSTILE: Final = ("[a]]b].[c d]", '"; drop table x; --', "🐘 it's $(x) {odd} ? :name", "-- /* x", "GO")
 
 
 def shown(design: str, major: int, queue: str = "orders") -> str:
-    ready = prepare(ENGINE, (major, 0), design, schema="a].b", queue=queue, ring_size=64)
-    return script(ENGINE, (major, 0), ready)
+    ready = prepare_install(ENGINE, (major, 0), design, schema="a].b", queue=queue, ring_size=64)
+    return install_script(ENGINE, (major, 0), ready)
 
 
 def batches(text: str) -> list[str]:
@@ -52,17 +52,17 @@ def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, maj
 
 @pytest.mark.parametrize("major", VERSIONS)
 def test_a_quote_in_the_registered_layout_stays_in_its_literal(major: int) -> None:
-    ready = prepare(ENGINE, (major, 0), "ring", schema="dbo", queue="it's", ring_size=64)
-    record = batches(script(ENGINE, (major, 0), ready))[-5]
+    ready = prepare_install(ENGINE, (major, 0), "ring", schema="dbo", queue="it's", ring_size=64)
+    record = batches(install_script(ENGINE, (major, 0), ready))[-5]
     assert f"N'{layout_to_json(ready.layout)}'".replace("it's", "it''s") in record
     assert "?" not in record and ":layout" not in record
 
 
 def test_what_tells_tables_apart_in_the_registry_is_in_every_layout() -> None:
-    assert '"table": ' in queries.load("sqlserver", REGISTER, (11, 0)).text
+    assert '"table": ' in queries.load_query("sqlserver", REGISTER_FILE, (11, 0)).text
     for design in DESIGNS:
         for queue in (*HOSTILE, 'x", "design": "y', 'x", '):
-            layout = prepare(ENGINE, (11, 0), design, schema="dbo", queue=queue).layout
+            layout = prepare_install(ENGINE, (11, 0), design, schema="dbo", queue=queue).layout
             text = layout_to_json(layout)
             begin, end = text.index('"table": '), text.index(', "design": ')
             assert text[begin:end].startswith('"table": "') and text[begin:end].endswith('"')
@@ -75,8 +75,8 @@ def test_servers_before_2016_get_nothing_that_they_do_not_know() -> None:
     seen = 0
     for major in (11, 12, 13, 14, 16):
         for name in sorted(name for name in names if name.startswith(("control/", "catalog/", "action/", "design/"))):
-            if queries.exists("sqlserver", name, (major, 0)):
-                text = re.sub(r"--[^\n]*", "", queries.load("sqlserver", name, (major, 0)).text)
+            if queries.has_query("sqlserver", name, (major, 0)):
+                text = re.sub(r"--[^\n]*", "", queries.load_query("sqlserver", name, (major, 0)).text)
                 for word, since in later.items():
                     found = re.search(rf"\b{word}\s*\(", text)
                     seen += found is not None
@@ -113,14 +113,16 @@ class Bare:
 
 def set_up(major: int, table: str = "orders") -> str:
     """What ``qmon setup --role operator --print`` prints for a queue."""
-    layout = prepare(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
-    return roles.script(ENGINE, roles.plan(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout]))
+    layout = prepare_install(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
+    return roles.setup_script(
+        ENGINE, roles.plan_setup(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout])
+    )
 
 
 @pytest.mark.parametrize("major", [*VERSIONS, 100])
 def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
     header, *steps, end = batches(set_up(major))
-    assert header == HEADERS["sqlserver"].removesuffix("\nGO\n")
+    assert header == SCRIPT_HEADERS["sqlserver"].removesuffix("\nGO\n")
     assert end == ""
     assert len(steps) > 20
     for step in steps:
@@ -138,10 +140,10 @@ def test_every_printed_script_begins_with_the_same_header() -> None:
     printed = [*printed_designs(), *printed_setups()]
     assert len(printed) > 2 * len(DESIGNS)
     for text in printed:
-        assert without_comments(text).startswith(HEADERS["sqlserver"])
+        assert without_comments(text).startswith(SCRIPT_HEADERS["sqlserver"])
         assert "\nSET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\n" in f"\n{without_comments(text)}"
     step = roles.SetupStep("Why.", "SELECT 1")
-    assert without_comments(roles.script(Postgres(), [step])) == f"{HEADERS['postgres']}SELECT 1;"
+    assert without_comments(roles.setup_script(Postgres(), [step])) == f"{SCRIPT_HEADERS['postgres']}SELECT 1;"
 
 
 def printed_setups() -> list[str]:

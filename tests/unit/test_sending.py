@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 import pytest
 
 from qmon.config.notify import Receiver
-from qmon.config.secrets import endpoint
+from qmon.config.secrets import endpoint_for
 from qmon.engines.secret import Secret
 from qmon.log import Formatter
 from qmon.model.alerts.alerts import AlertEvent
@@ -26,7 +26,7 @@ from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
 from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.notify.sender import BackOff, Delivery, Sender
-from qmon.monitor.notify.web import WebDelivery, post, retry_after
+from qmon.monitor.notify.web import WebDelivery, parse_retry_after, post_request
 from tests.facts import wait_until
 from tests.listener import Answer, Listener, listening
 
@@ -50,7 +50,7 @@ def notice(number: int = 0, event: AlertEvent = AlertEvent.RAISED, **more: Any) 
 def way(listener: Listener, shape: str = "json", timeout_s: float = END_S) -> WebDelivery:
     """How notices get to the listener, at a path that is a secret."""
     receiver = Receiver("hook", shape, timeout_s=timeout_s)
-    found = endpoint(receiver, {"QMON_NOTIFY_HOOK": listener.url(f"/services/{SECRET}?sig={SECRET}")})
+    found = endpoint_for(receiver, {"QMON_NOTIFY_HOOK": listener.url(f"/services/{SECRET}?sig={SECRET}")})
     assert found is not None
     return WebDelivery(receiver, found)
 
@@ -189,10 +189,10 @@ def test_pauses_double_up_to_a_limit_differ_by_chance_and_are_as_long_as_asked()
 
 
 def test_retry_after_is_a_number_or_a_date() -> None:
-    assert retry_after("120", 0.0) == 120.0
-    assert retry_after(formatdate(1_000_090, usegmt=True), 1_000_000.0) == 90.0
-    assert retry_after(formatdate(5, usegmt=True), 1_000_000.0) == 0.0
-    assert [retry_after(text, 0.0) for text in (None, "", "soon", "-5", "1e5")] == [None] * 5
+    assert parse_retry_after("120", 0.0) == 120.0
+    assert parse_retry_after(formatdate(1_000_090, usegmt=True), 1_000_000.0) == 90.0
+    assert parse_retry_after(formatdate(5, usegmt=True), 1_000_000.0) == 0.0
+    assert [parse_retry_after(text, 0.0) for text in (None, "", "soon", "-5", "1e5")] == [None] * 5
 
 
 def test_what_the_answer_asks_for_reaches_the_pause(listener: Listener) -> None:
@@ -282,7 +282,7 @@ def test_no_word_of_a_failure_holds_the_url(
 def test_a_traceback_with_the_url_in_its_words_is_logged_without(listener: Listener) -> None:
     url = way(listener).endpoint.url.reveal()
     problem = ValueError(f"{url!r} or /services/{SECRET} or sig={SECRET} alone")
-    text = "\n".join(Formatter().traceback(problem))
+    text = "\n".join(Formatter().traceback_lines(problem))
     assert SECRET not in text
     assert "***" in text
 
@@ -323,7 +323,7 @@ def test_urls_and_keys_come_from_file_and_environment(
     listener: Listener, receiver: Receiver, given: dict[str, str], path: str, authorization: str | None
 ) -> None:
     receiver = replace(receiver, url=receiver.url.replace("{}", listener.url("")))
-    found = endpoint(receiver, {name: text.replace("{port}", str(listener.port)) for name, text in given.items()})
+    found = endpoint_for(receiver, {name: text.replace("{port}", str(listener.port)) for name, text in given.items()})
     assert found is not None
     assert WebDelivery(receiver, found)([notice()]) == Delivery()
     ((asked, headers, body),) = listener.seen
@@ -384,9 +384,9 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path, monkey
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     url = f"https://localhost:{server.server_port}/"
     try:
-        refused = post(url, b"{}", {}, END_S)
+        refused = post_request(url, b"{}", {}, END_S)
         monkeypatch.setenv("SSL_CERT_FILE", str(cert))
-        trusted = post(url, b"{}", {}, END_S)
+        trusted = post_request(url, b"{}", {}, END_S)
     finally:
         server.shutdown()
         server.server_close()

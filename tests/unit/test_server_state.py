@@ -20,11 +20,11 @@ from qmon.model.samples.server_state import (
 )
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import server_state as rules
-from qmon.model.verdicts.judge import judge, undecided
+from qmon.model.verdicts.judge import judge_queue, undecided_codes
 from qmon.model.verdicts.rule import Rule
-from qmon.monitor.probes.server_state import ServerStateProbes
+from qmon.monitor.probes.server_state import ServerHealthProbes
 from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.server_state import SAID_S, ServerStateTrack
+from qmon.monitor.state.server_state import REPORTED_S, FailoverTrack
 from tests.unit.test_history import poll
 from tests.unit.test_verdicts import FINE
 
@@ -94,7 +94,7 @@ def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None
     assert of_log(rules.LOG_FULL, filling) is None
     assert (of_log(rules.LOG_FILLING, filling) or "").startswith("88 % of the log is used")
     given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=ServerState(log=replace(LOG, used=4 * GB))))
-    verdicts, _ = judge(given, 1000.0, {})
+    verdicts, _ = judge_queue(given, 1000.0, {})
     assert [(each.code, each.cause, each.key) for each in verdicts] == [("log full", "the log", "3")]
 
 
@@ -131,11 +131,11 @@ def test_a_copy_that_is_late_is_said_with_what_it_lacks() -> None:
 
 def followed(*locals_: ReplicationSample | None) -> list[str | None]:
     """What is said of a failover in each poll, ten seconds apart, in which this server answers."""
-    track, out = ServerStateTrack(), list[str | None]()
+    track, out = FailoverTrack(), list[str | None]()
     for number, local in enumerate(locals_):
         state = None if local is None else ServerState(replication=(local, COPY))
         snapshot = replace(poll(number + 1, 1000.0 + 10 * number), server_state=state)
-        seen = track.add(snapshot)
+        seen = track.record_poll(snapshot)
         out.append(rules.FAILED_OVER.proof(replace(FINE, snapshot=snapshot, target=TargetEvidence(failed_over=seen))))
     return out
 
@@ -148,7 +148,7 @@ def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> No
         "SQL2 answers for 0.0 s, SQL1 before: counters began anew",
         "SQL2 answers for 10 s, SQL1 before: counters began anew",
     ]
-    assert followed(HERE, second, *[second] * int(SAID_S / 10))[-1] is None, "for some minutes"
+    assert followed(HERE, second, *[second] * int(REPORTED_S / 10))[-1] is None, "for some minutes"
     assert (
         followed(HERE, replace(HERE, host="HOST9"))[-1] == "HOST9 answers for 0.0 s, HOST1 before: counters began anew"
     )
@@ -216,9 +216,9 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
     words = "nobody but qmon is connected to GP_S_Gen5_2: its polls keep it from pausing, and are billed"
     given = replace(FINE, snapshot=alone)
     assert rules.KEPT_AWAKE.proof(given) == words
-    verdicts, since = judge(given, 1000.0, {})
+    verdicts, since = judge_queue(given, 1000.0, {})
     assert "kept awake" not in [each.code for each in verdicts], "it would not pause so soon"
-    verdicts, _ = judge(given, 1000.0 + rules.ALONE_S, since)
+    verdicts, _ = judge_queue(given, 1000.0 + rules.ALONE_S, since)
     assert [(each.code, each.key) for each in verdicts] == [("kept awake", "q")]
     for seen in (
         replace(alone, server=replace(alone.server, sessions=1)),
@@ -230,44 +230,44 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
 
 
 def test_a_pool_is_asked_about_where_the_database_is_in_one() -> None:
-    probes = ServerStateProbes(StatementCache(SqlServer(), (AZURE, 0)))
-    assert "pool_limits" not in {each.probe for each in probes.wanted(0.0)}
-    found, _ = probes.learn({("", "service"): (POOLED,), ("", "limits"): (LIMITS,)}, (), 1000.0)
+    probes = ServerHealthProbes(StatementCache(SqlServer(), (AZURE, 0)))
+    assert "pool_limits" not in {each.probe for each in probes.statements_for_poll(0.0)}
+    found, _ = probes.record_results({("", "service"): (POOLED,), ("", "limits"): (LIMITS,)}, (), 1000.0)
     assert found is not None
     assert (found.service, found.limits, found.pool_limits) == (POOLED, LIMITS, None)
-    assert {each.probe for each in probes.wanted(1.0)} == {"pool_limits"}
+    assert {each.probe for each in probes.statements_for_poll(1.0)} == {"pool_limits"}
 
 
 def test_each_is_read_at_its_own_pace_and_stands_until_it_is_old() -> None:
-    probes = ServerStateProbes(StatementCache(SqlServer(), (16, 0)))
-    assert {each.probe for each in probes.wanted(0.0)} >= {"log", "replication"}
-    assert probes.wanted(1.0) == []
-    found, failed = probes.learn({("", "log"): (LOG,), ("", "replication"): (HERE, COPY)}, (), 1000.0)
+    probes = ServerHealthProbes(StatementCache(SqlServer(), (16, 0)))
+    assert {each.probe for each in probes.statements_for_poll(0.0)} >= {"log", "replication"}
+    assert probes.statements_for_poll(1.0) == []
+    found, failed = probes.record_results({("", "log"): (LOG,), ("", "replication"): (HERE, COPY)}, (), 1000.0)
     assert failed == ()
     assert found is not None
-    assert (found.log, found.local, found.copies) == (LOG, HERE, (COPY,))
-    assert [each.probe for each in probes.wanted(15.0)] == ["replication"]
+    assert (found.log, found.local_server, found.replicas) == (LOG, HERE, (COPY,))
+    assert [each.probe for each in probes.statements_for_poll(15.0)] == ["replication"]
     refused = ProbeFailure("replication", "not permitted", grant="GRANT VIEW SERVER STATE TO me")
-    found, failed = probes.learn({}, (refused,), 1015.0)
+    found, failed = probes.record_results({}, (refused,), 1015.0)
     assert failed == (), "it is among those of the poll"
-    found, failed = probes.learn({}, (), 1050.0)
+    found, failed = probes.record_results({}, (), 1050.0)
     assert failed == (refused,)
     assert found is not None
     assert (found.log, found.replication) == (LOG, ()), "old is not fresh"
-    assert probes.learn({}, (), 1100.0)[0] is None
-    assert probes.learn({("", "replication"): (HERE,)}, (), 1101.0)[1] == ()
+    assert probes.record_results({}, (), 1100.0)[0] is None
+    assert probes.record_results({("", "replication"): (HERE,)}, (), 1101.0)[1] == ()
 
 
 def test_without_readings_nothing_is_known_to_be_over() -> None:
     given = replace(FINE, snapshot=poll(1, 1000.0))
-    verdicts, since = judge(given, 1000.0, {})
-    assert {"log full", "replica behind"} <= undecided(given, verdicts, since)
+    verdicts, since = judge_queue(given, 1000.0, {})
+    assert {"log full", "replica behind"} <= undecided_codes(given, verdicts, since)
     read = ServerState(log=LOG, replication=(HERE,), read_at={"log": 990.0, "replication": 990.0})
     given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=read))
-    assert not {"log full", "replica behind"} & undecided(given, verdicts, since)
+    assert not {"log full", "replica behind"} & undecided_codes(given, verdicts, since)
 
 
 def test_an_older_server_is_asked_for_what_it_has() -> None:
-    asked = {each.probe for each in ServerStateProbes(StatementCache(SqlServer(), (11, 0))).wanted(0.0)}
+    asked = {each.probe for each in ServerHealthProbes(StatementCache(SqlServer(), (11, 0))).statements_for_poll(0.0)}
     assert "log" in asked
     assert "replication" not in asked

@@ -86,7 +86,7 @@ def test_of_postgres_names_stay_and_values_go(words: str, left: str | None) -> N
     assert "hush" not in text
     assert text.split()[0] in words
     assert left is None or text == left
-    assert "hush" not in str(postgres.running(of_postgres(words), "requeue/move", "me", "SELECT 1"))
+    assert "hush" not in str(postgres.statement_error(of_postgres(words), "requeue/move", "me", "SELECT 1"))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_of_sql_server_names_stay_and_values_go(words: str, number: int, left: s
     assert left in fault.text
     assert fault.numbers == (number, 3621)
     for value in ("hush", "4711"):
-        assert value not in str(sqlserver.running(fault, "requeue/move", "me"))
+        assert value not in str(sqlserver.statement_error(fault, "requeue/move", "me"))
 
 
 @pytest.mark.parametrize("state", ["P0001", "23514", "42501", "22023"])

@@ -7,14 +7,14 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.samples.server_state import SettingSample
-from qmon.model.settings import card
-from qmon.monitor.probes.server_state import READ_EVERY, ServerStateProbes
+from qmon.model.settings import database_card
+from qmon.monitor.probes.server_state import READ_EVERY_S, ServerHealthProbes
 from qmon.monitor.probes.statements import StatementCache
 
 
 def harm(engine: str, name: str, value: str | None) -> str:
     """Why this value hurts a queue."""
-    (found,) = card(engine, [SettingSample(name, "", value)])
+    (found,) = database_card(engine, [SettingSample(name, "", value)])
     return found.harm
 
 
@@ -51,7 +51,7 @@ def test_a_harmful_value_has_its_reason(engine: str, name: str, bad: str, fine: 
 
 def test_user_options_are_shown_by_name_and_a_value_that_is_no_number_by_none() -> None:
     shown = [
-        card("sqlserver", [SettingSample("user options", "", value)])[0].value
+        database_card("sqlserver", [SettingSample("user options", "", value)])[0].value
         for value in ("0", "514", "32768", "odd", None)
     ]
     assert shown == ["none", "IMPLICIT_TRANSACTIONS, NOCOUNT", "none", "none", None]
@@ -61,17 +61,17 @@ def test_user_options_are_shown_by_name_and_a_value_that_is_no_number_by_none() 
 
 
 def test_a_setting_of_tables_names_them() -> None:
-    (found,) = card("sqlserver", [SettingSample("lock escalation", "dbo.a and 2 more", "table")])
-    assert found.called == "lock escalation of dbo.a and 2 more"
+    (found,) = database_card("sqlserver", [SettingSample("lock escalation", "dbo.a and 2 more", "table")])
+    assert found.display_name == "lock escalation of dbo.a and 2 more"
 
 
 def test_all_tables_of_the_target_are_asked_about_once_a_minute() -> None:
-    probes = ServerStateProbes(StatementCache(SqlServer(), (16, 0)))
-    asked = {each.probe: each for each in probes.wanted(0.0, [12, 11])}
+    probes = ServerHealthProbes(StatementCache(SqlServer(), (16, 0)))
+    asked = {each.probe: each for each in probes.statements_for_poll(0.0, [12, 11])}
     assert asked["settings"].bound.values["tables"] == "12,11"
-    assert "settings" not in {each.probe for each in probes.wanted(READ_EVERY["settings"] - 1, [12, 11])}
-    probes = ServerStateProbes(StatementCache(SqlServer(), (16, 0)))
-    (alone,) = (each for each in probes.wanted(0.0) if each.probe == "settings")
+    assert "settings" not in {each.probe for each in probes.statements_for_poll(READ_EVERY_S["settings"] - 1, [12, 11])}
+    probes = ServerHealthProbes(StatementCache(SqlServer(), (16, 0)))
+    (alone,) = (each for each in probes.statements_for_poll(0.0) if each.probe == "settings")
     assert alone.bound.values["tables"] == "0"
 
 
@@ -86,7 +86,7 @@ def test_all_tables_of_the_target_are_asked_about_once_a_minute() -> None:
     ],
 )
 def test_what_a_version_lacks_is_null_and_not_off(version: int, columns: set[str]) -> None:
-    query = queries.load("sqlserver", "probe/settings", (version, 0))
+    query = queries.load_query("sqlserver", "probe/settings", (version, 0))
     text = query.text
     assert {"delayed_durability", "is_accelerated_database_recovery_on"} & {
         name for name in ("delayed_durability", "is_accelerated_database_recovery_on") if f"d.{name}" in text

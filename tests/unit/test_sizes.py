@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.engines.registry import engine
+from qmon.engines.registry import engine_named
 from qmon.model.samples.polled import ServerSample
 from qmon.model.samples.usage import SizeSample, UseSample
 from qmon.monitor.poll.server import ServerProbes
@@ -13,17 +13,17 @@ TABLE = 7
 
 
 def test_a_size_stays_with_the_time_of_its_reading_and_is_read_at_once_for_a_new_table() -> None:
-    probes = ServerProbes(StatementCache(engine("postgres"), (18, 0)), None, OwnUses())
+    probes = ServerProbes(StatementCache(engine_named("postgres"), (18, 0)), None, OwnUses())
     use = UseSample(TABLE, 0, "orders", "table", 1, 1, 1, 0, 0, None)
 
     def size(at: float, *read: SizeSample) -> int | None:
         server = ServerSample(at, 500.0, 400.0, False, 5, 100, 0, 0)
-        found = probes.found({("", "uses"): (use,), ("", "sizes"): read}, server, one_trip=True)
+        found = probes.record_results({("", "uses"): (use,), ("", "sizes"): read}, server, one_trip=True)
         assert found.uses is not None
         return found.uses[0].bytes
 
     def asked(now: float, *tables: int) -> list[str]:
-        return [each.part for each in probes.wanted(now, tables) if each.probe == "sizes"]
+        return [each.part for each in probes.statements_for_poll(now, tables) if each.probe == "sizes"]
 
     assert asked(0.0, TABLE) == ["7"]
     assert size(1_000.0) is None

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import EngineName, Query
-from qmon.engines.sql.file import parse
-from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, scan
+from qmon.engines.sql.file import parse_query
+from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, scan_text
 
 
 def parsed(text: str, name: str = "action/x", engine: EngineName = "postgres") -> Query:
-    return parse(text, engine, name, f"sql/{engine}/x.sql")
+    return parse_query(text, engine, name, f"sql/{engine}/x.sql")
 
 
 def meanings(text: str, engine: EngineName = "postgres") -> list[str]:
-    return [piece.name for piece in scan(text, engine, "x.sql") if isinstance(piece, Parameter | Placeholder)]
+    return [piece.name for piece in scan_text(text, engine, "x.sql") if isinstance(piece, Parameter | Placeholder)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def meanings(text: str, engine: EngineName = "postgres") -> list[str]:
 def test_strings_identifiers_comments_and_casts_stay_as_they_are(engine: EngineName, text: str) -> None:
     assert meanings(text, engine) == []
     if ";" not in text:
-        assert scan(text, engine, "x.sql") == (text,)
+        assert scan_text(text, engine, "x.sql") == (text,)
 
 
 def test_values_and_names_are_found_in_order() -> None:
@@ -49,7 +49,7 @@ def test_in_a_body_only_names_have_a_meaning() -> None:
 
 def test_the_same_text_comes_back() -> None:
     text = "SELECT {id}, 'é\U0001f600', :a FROM {t}"
-    pieces = scan(text, "postgres", "x.sql")
+    pieces = scan_text(text, "postgres", "x.sql")
     assert "".join(p if isinstance(p, str) else f"<{p.__class__.__name__}>" for p in pieces) == (
         "SELECT <Placeholder>, 'é\U0001f600', <Parameter> FROM <Placeholder>"
     )

@@ -9,30 +9,30 @@ import pyodbc
 import pytest
 
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.engines import odbc
 from qmon.engines.base import Session, Target
 from qmon.engines.keywords import format_connection_string, format_for_manager
-from qmon.engines.registry import engine_by_words, engine_for
+from qmon.engines.registry import engine_for, engine_from_words
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver import engine
 from qmon.engines.sqlserver import wheel as wheels
-from qmon.engines.sqlserver.engine import OWN, SqlServer
+from qmon.engines.sqlserver.engine import DRIVER_SETTINGS, SqlServer
 from qmon.errors import (
     BadInput,
     MissingDriver,
 )
-from qmon.system import here
+from qmon.system import choose_for_system
 
 ENGINE = SqlServer()
 
 
 def target(text: str) -> Target:
-    return choose(text, Config(Path("qmon.toml")), {}).target
+    return find_target(text, Config(Path("qmon.toml")), {}).target
 
 
 def keywords(text: str, purpose: str = "poll") -> dict[str, str]:
-    return ENGINE.keywords(target(text), Session(purpose))
+    return ENGINE.odbc_keywords(target(text), Session(purpose))
 
 
 # --------------------------------------------------------------------------------------------------------- quoting
@@ -64,7 +64,7 @@ def test_literals_are_unicode() -> None:
 
 def test_a_session_is_set_up_without_values_since_settings_made_with_some_do_not_last() -> None:
     for name, level in (("watch", "READ UNCOMMITTED"), ("act", "READ COMMITTED")):
-        query = queries.load("sqlserver", f"catalog/session_{name}", (16, 0))
+        query = queries.load_query("sqlserver", f"catalog/session_{name}", (16, 0))
         text = queries.render(query, {"lock_timeout": 250}, ENGINE).text
         assert f"SET TRANSACTION ISOLATION LEVEL {level};" in text
         assert "SET LOCK_TIMEOUT 250;" in text
@@ -84,7 +84,7 @@ def test_a_url_is_encrypted_and_checked_unless_the_user_says_otherwise(monkeypat
         "Server": "db1,1444",
         "Database": "shop",
         "UID": "me",
-        **OWN,
+        **DRIVER_SETTINGS,
     }
     trusting = keywords(f"{url}&trust=yes&encrypt=strict&ApplicationIntent=ReadOnly&multisubnetfailover=yes")
     assert trusting.items() >= {
@@ -110,7 +110,7 @@ def test_what_a_connection_string_says_stays_as_it_is() -> None:
         "app": "mine",
         "UID": "a;b",
         "X_Y": "z",
-        **OWN,
+        **DRIVER_SETTINGS,
     }
     password = target(text).password
     assert password is not None
@@ -119,19 +119,23 @@ def test_what_a_connection_string_says_stays_as_it_is() -> None:
 
 
 def test_a_dsn_decides_about_encryption_itself() -> None:
-    assert ENGINE.keywords(Target("x", "sqlserver", {"DSN": "x"}), Session()) == {"APP": "qmon", "DSN": "x", **OWN}
+    assert ENGINE.odbc_keywords(Target("x", "sqlserver", {"DSN": "x"}), Session()) == {
+        "APP": "qmon",
+        "DSN": "x",
+        **DRIVER_SETTINGS,
+    }
 
 
 def test_settings_that_change_what_qmon_reads_are_its_own() -> None:
     text = "DSN=x;quotedid=no;ANSINPW=no;AutoTranslate=no;regional=yes;UseFMTONLY=yes;ConnectRetryCount=3"
     more = "Language=Deutsch;RetryExec={1205:3,5};MARS_Connection=yes;ConcatNullYieldsNull=no;LongAsMax=no"
     found = keywords(f"{text};{more}")
-    assert found == {"APP": "qmon poll", "DSN": "x", "LongAsMax": "no", **OWN}
+    assert found == {"APP": "qmon poll", "DSN": "x", "LongAsMax": "no", **DRIVER_SETTINGS}
 
 
 @pytest.mark.parametrize("name", ["watch", "act"])
 def test_a_session_sets_what_a_login_or_the_server_may_have_set_otherwise(name: str) -> None:
-    query = queries.load("sqlserver", f"catalog/session_{name}", (16, 0))
+    query = queries.load_query("sqlserver", f"catalog/session_{name}", (16, 0))
     session = queries.render(query, {"lock_timeout": 250}, ENGINE).text
     on = "QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, CONCAT_NULL_YIELDS_NULL, ARITHABORT"
     assert f"SET {on} ON;" in session
@@ -139,15 +143,15 @@ def test_a_session_sets_what_a_login_or_the_server_may_have_set_otherwise(name: 
 
 
 @pytest.mark.server
-@pytest.mark.skipif(wheels.wheel_driver() is None, reason="Microsoft's driver is not installed")
+@pytest.mark.skipif(wheels.find_wheel_driver() is None, reason="Microsoft's driver is not installed")
 def test_microsofts_driver_takes_our_settings_and_refuses_other_values() -> None:
     def says(settings: dict[str, str]) -> str:
-        words = {"DRIVER": str(wheels.wheel_driver()), "Server": "127.0.0.1,1", "UID": "a", "PWD": "b", **settings}
+        words = {"DRIVER": str(wheels.find_wheel_driver()), "Server": "127.0.0.1,1", "UID": "a", "PWD": "b", **settings}
         with pytest.raises(pyodbc.Error) as failed:
             pyodbc.connect(format_for_manager(words), timeout=1)
         return str(failed.value)
 
-    assert "Invalid" not in says(dict(OWN))
+    assert "Invalid" not in says(dict(DRIVER_SETTINGS))
     assert "Invalid value specified" in says({"ConnectRetryCount": "never"})
 
 
@@ -230,7 +234,7 @@ def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode",))
     monkeypatch.setattr(wheels, "wheel_driver", lambda: None)
     wheel = 'pip install "mssql-python-odbc"'
-    hint = here(linux=wheel, macos=wheel, windows=r"installer of Microsoft's ODBC Driver 18 .*\(64 bit\)")
+    hint = choose_for_system(linux=wheel, macos=wheel, windows=r"installer of Microsoft's ODBC Driver 18 .*\(64 bit\)")
     with pytest.raises(MissingDriver, match=hint):
         keywords("mssql://me@db1/shop")
 
@@ -238,7 +242,7 @@ def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyP
 def test_the_library_in_the_wheel_is_found_without_importing_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    package = tmp_path / wheels.WHEEL
+    package = tmp_path / wheels.WHEEL_PACKAGE
     for family in ("alpine", "debian_ubuntu", "rhel"):
         for machine in ("x86_64", "arm64"):
             folder = package / "libs" / "linux" / family / machine / "lib"
@@ -255,10 +259,10 @@ def test_the_library_in_the_wheel_is_found_without_importing_it(
         monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
         monkeypatch.setattr("platform.system", lambda: "Linux")
         monkeypatch.setattr("platform.freedesktop_os_release", lambda kind=kind: kind)
-        assert wheels.wheel_driver() == str(package / "libs" / expected / "lib" / "libmsodbcsql-18.6.so.2.1")
+        assert wheels.find_wheel_driver() == str(package / "libs" / expected / "lib" / "libmsodbcsql-18.6.so.2.1")
     monkeypatch.setattr(sys, "path", [])
     sys.path_importer_cache.clear()
-    assert wheels.wheel_driver() is None
+    assert wheels.find_wheel_driver() is None
 
 
 @pytest.mark.parametrize(
@@ -275,6 +279,6 @@ def test_the_library_in_the_wheel_is_found_without_importing_it(
     ],
 )
 def test_the_driver_tells_the_engine(words: str, name: str | None) -> None:
-    assert engine_by_words(words) == name
+    assert engine_from_words(words) == name
     if name is not None and words:
         assert engine_for(Target("x", None, {"driver": words})).name == name

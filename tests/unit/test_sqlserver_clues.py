@@ -13,7 +13,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.monitor.catalog.catalog import Catalog, TableRow
-from qmon.monitor.catalog.resolve import SPARE, Resolved, _Resolver
+from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
@@ -57,11 +57,11 @@ def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: 
     """So many polls, a second apart on the server's clock."""
     driver = Driver(answering(rows))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
-    collector.use(Resolved((layout,), {layout.queue: facts}))
+    collector.watch_queues(Resolved((layout,), {layout.queue: facts}))
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
-        views.append(history.add(collector.collect(poll, 1.0, Focus(blocking=True))))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus(blocking=True))))
         assert [f for f in views[-1].failures] == []
     return views
 
@@ -170,13 +170,15 @@ def test_what_a_ring_has_lost_is_said() -> None:
 def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
     driver = Driver(answering(sweeps(BIG + 1, None)))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
-    collector.use(Resolved((RING,), {"ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS)}))
+    collector.watch_queues(
+        Resolved((RING,), {"ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS)})
+    )
     assert collector.collect(1, 1.0, Focus()).queues[0].diagnostics.sweep is None
     assert "probe/slot_sweep" not in driver.asked
 
 
 def test_the_spare_numbers_are_where_installing_puts_them() -> None:
-    assert object_names.object_name("orders", "spare") == "orders" + SPARE
+    assert object_names.object_name("orders", "spare") == "orders" + SPARE_SUFFIX
     assert SLOTS.object_ids == (14, 22, 23, 15)
 
 
@@ -195,7 +197,7 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
 
     def facts(layout: Layout, *tables: TableRow) -> tuple[TableFacts, list[ProbeFailure]]:
         work = _Resolver(at, [ring, *tables], (), ())
-        return work._with_spare(layout, ring, plain), work.problems
+        return work._with_spare_table(layout, ring, plain), work.problems
 
     assert facts(RING, spare) == (SLOTS, [])
     assert facts(RING, replace(spare, table_schema="other")) == (plain, [])

@@ -16,7 +16,7 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.polled import DepthSample, HeadSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.queue import QueueProbes, QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting
@@ -74,7 +74,7 @@ def pushes(totals: list[int | None]) -> list[Any]:
 def test_a_table_is_asked_about_once_a_poll() -> None:
     driver = Counting()
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
-    collector.use(Resolved((FIFO,), {FIFO.queue: FACTS}))
+    collector.watch_queues(Resolved((FIFO,), {FIFO.queue: FACTS}))
     collector.collect(1, 1.0, Focus())
     assert sum(each.text.count("dm_db_index_operational_stats(") for each in driver.sent) == 1
 
@@ -156,22 +156,22 @@ def test_counters_that_grow_by_much_at_once_are_believed_where_nothing_speaks_ag
 
 def asked(facts: TableFacts) -> QueueProbes:
     layout = Layout("q", "fifo", TableName("dbo", "Orders"), id="Id")
-    return QueueProbes(StatementCache(SqlServer(), (16, 0)), Spec(layout, facts))
+    return QueueProbes(StatementCache(SqlServer(), (16, 0)), QueueSpec(layout, facts))
 
 
 def test_no_rows_where_some_are_seen_is_not_believed() -> None:
     probes = asked(FACTS)
-    assert probes.believed(DepthSample(1.0, 0), HeadSample("7", 1.0, 18)) is None
-    assert probes.believed(DepthSample(2.0, 0), HeadSample(None, None, 0)) == DepthSample(2.0, 0)
+    assert probes.trusted_depth(DepthSample(1.0, 0), HeadSample("7", 1.0, 18)) is None
+    assert probes.trusted_depth(DepthSample(2.0, 0), HeadSample(None, None, 0)) == DepthSample(2.0, 0)
 
 
 def test_no_rows_after_an_exact_count_of_some_is_doubted_until_they_are_counted_again() -> None:
     probes = asked(TableFacts(12))
-    assert probes.believed(DepthSample(1.0, 18), None, TableCount(0.5, 0.0, 10.0, 1, 18)) == DepthSample(1.0, 18)
+    assert probes.trusted_depth(DepthSample(1.0, 18), None, TableCount(0.5, 0.0, 10.0, 1, 18)) == DepthSample(1.0, 18)
     for at in range(2, 9):
-        assert probes.believed(DepthSample(at, 0), None, TableCount(0.5, 0.0, 10.0, 1, 18)) is None
-    assert probes.wanted(0.0, 1, None), "the server is asked again"
-    assert probes.believed(DepthSample(9.0, 0), None, TableCount(8.5, 0.0, 10.0, 1, 0)) == DepthSample(9.0, 0)
+        assert probes.trusted_depth(DepthSample(at, 0), None, TableCount(0.5, 0.0, 10.0, 1, 18)) is None
+    assert probes.statements_for_poll(0.0, 1, None), "the server is asked again"
+    assert probes.trusted_depth(DepthSample(9.0, 0), None, TableCount(8.5, 0.0, 10.0, 1, 0)) == DepthSample(9.0, 0)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_no_rows_after_an_exact_count_of_some_is_doubted_until_they_are_counted_
     [(11, "= DB_NAME()"), (16, "IN (d.name, d.physical_database_name)"), (AZURE, "= d.physical_database_name")],
 )
 def test_the_counters_of_a_database_are_found_by_the_name_that_the_server_gives_them(version: int, names: str) -> None:
-    text = queries.load("sqlserver", "probe/server_counters", (version, 0)).text.replace(BINARY, "")
+    text = queries.load_query("sqlserver", "probe/server_counters", (version, 0)).text.replace(BINARY, "")
     assert text.count(f"p.instance_name {names}") == 1
     assert text.count(f"RTRIM(p.instance_name) {names}") == 1
     assert "SQLServer:" not in text

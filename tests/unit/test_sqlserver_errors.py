@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.config.file import Config
-from qmon.config.targets import choose
+from qmon.config.targets import find_target
 from qmon.engines import odbc
 from qmon.engines.base import Session, Target
 from qmon.engines.faults import read_fault
@@ -30,23 +30,23 @@ from qmon.errors import (
     QueryFailed,
     Unreachable,
 )
-from qmon.system import here
+from qmon.system import choose_for_system
 
 ENGINE = SqlServer()
 DRIVER = "[Microsoft][ODBC Driver 18 for SQL Server]"
 SERVER = DRIVER + "[SQL Server]"
-LOADS = here(linux="libltdl7", macos="openssl", windows="ODBC Driver 18")
+LOADS = choose_for_system(linux="libltdl7", macos="openssl", windows="ODBC Driver 18")
 
 
 def target(text: str) -> Target:
-    return choose(text, Config(Path("qmon.toml")), {}).target
+    return find_target(text, Config(Path("qmon.toml")), {}).target
 
 
 def connecting(sqlstate: str, *records: str, password: str | None = None, server: str = "db1") -> QmonError:
     text = "; ".join(f"[{sqlstate}] {record} (SQLDriverConnect)" for record in records)
     secret = None if password is None else Secret(password, "keyring")
     found = Target("shop", "sqlserver", {"Server": server, "Database": "d", "UID": "me"}, password=secret)
-    return errors.connecting(read_fault((sqlstate, text), secret), found)
+    return errors.connecting_error(read_fault((sqlstate, text), secret), found)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_mistyped_driver_gets_the_list_of_those_installed(
 )
 def test_numbers_of_socket_errors_become_words(number: int, words: str) -> None:
     records = f"[08S01] {DRIVER}TCP Provider: Error code 0x{number:X} ({number}) (SQLExecDirectW)"
-    problem = errors.running(read_fault(("08S01", records)), "probe/server", "me")
+    problem = errors.statement_error(read_fault(("08S01", records)), "probe/server", "me")
     assert isinstance(problem, ConnectionLost)
     assert str(problem) == f"the connection was lost: {words}"
 
@@ -259,7 +259,7 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
 )
 def test_statements_fail_in_known_ways(sqlstate: str, record: str, kind: type[QmonError], part: str) -> None:
     fault = read_fault((sqlstate, f"[{sqlstate}] {record} (SQLExecDirectW)"))
-    problem = errors.running(fault, "probe/x", "me")
+    problem = errors.statement_error(fault, "probe/x", "me")
     assert type(problem) is kind
     assert part.replace("297", "does not have permission") in str(problem)
 
@@ -282,13 +282,13 @@ def test_statements_fail_in_known_ways(sqlstate: str, record: str, kind: type[Qm
 )
 def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number: int, grant: str) -> None:
     fault = read_fault(("42000", f"[42000] {SERVER}{words} ({number}) (SQLExecDirectW)"))
-    problem = errors.running(fault, "probe/x", "shop\\me")
+    problem = errors.statement_error(fault, "probe/x", "shop\\me")
     assert isinstance(problem, PermissionMissing)
     assert problem.grant == grant
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -301,7 +301,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
     with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
@@ -310,7 +310,7 @@ def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) ->
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -322,7 +322,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_GRACE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -351,6 +351,6 @@ def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pyt
 )
 def test_the_hint_names_the_right_that_is_missing(words: str, grant: str) -> None:
     fault = read_fault(("42000", f"[42000] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]{words} (262)"))
-    problem = errors.running(fault, "action/x", "me")
+    problem = errors.statement_error(fault, "action/x", "me")
     assert isinstance(problem, PermissionMissing)
     assert problem.grant == grant

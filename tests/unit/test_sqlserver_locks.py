@@ -14,11 +14,11 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.reasons import Reason
 from qmon.model.text import count
 from qmon.model.view import View
-from qmon.model.waits.known import meaning
+from qmon.model.waits.known import wait_meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.locks import EVERY_S
-from qmon.monitor.probes.memo import FULL
+from qmon.monitor.probes.memo import COUNT_ROWS
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from tests.polled import Counting
@@ -42,13 +42,13 @@ class Shop:
         self.driver, self.now = driver, 0.0
         self.collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), lambda: self.now)
         facts = {layout.queue: replace(TABLE, table_id=100 + n) for n, layout in enumerate(queues)}
-        self.collector.use(Resolved(tuple(queues), facts))
+        self.collector.watch_queues(Resolved(tuple(queues), facts))
         self.history = TargetHistory()
 
     def poll(self, focus: Focus | None = None) -> View:
         self.now += 2.0
         self.driver.poll += 1
-        return self.history.add(self.collector.collect(self.driver.poll, 2.0, focus or Focus()))
+        return self.history.record_snapshot(self.collector.collect(self.driver.poll, 2.0, focus or Focus()))
 
 
 def served(
@@ -172,7 +172,7 @@ def test_of_those_that_wait_for_locks_statements_are_read_while_a_screen_shows_t
     for shown in (False, True, False):
         shop.poll(Focus(blocking=shown))
     assert driver.noted == [0, 1, 0]
-    text = queries.load("sqlserver", "probe/blocking", (16, 0)).text
+    text = queries.load_query("sqlserver", "probe/blocking", (16, 0)).text
     assert "WHEN f.blocker IS NULL OR CAST(:waiters AS bit) = 1 THEN" in text, "the heads of chains have theirs"
 
 
@@ -240,22 +240,25 @@ def test_the_pops_of_an_installed_design_keep_their_locks() -> None:
 
 def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -> None:
     for version in ((16, 0), (AZURE, 0), (RESTRICTED, 0)):
-        text = queries.load("sqlserver", "probe/blocking", version).text
+        text = queries.load_query("sqlserver", "probe/blocking", version).text
         assert "CHARINDEX(N'hobtid=', t.resource_description)" in text
         assert "IN (N'KEY', N'RID', N'PAGE', N'HOBT', N'XACT')" in text
     for name in ("deadlock_graphs", "deadlock_reports"):
         for version in ((16, 0), (AZURE, 0)):
-            assert "(UnderlyingResource/*/@objectname)[1]" in queries.load("sqlserver", f"probe/{name}", version).text
-    reports = queries.load("sqlserver", "probe/blocked_reports", (16, 0)).text
+            assert (
+                "(UnderlyingResource/*/@objectname)[1]"
+                in queries.load_query("sqlserver", f"probe/{name}", version).text
+            )
+    reports = queries.load_query("sqlserver", "probe/blocked_reports", (16, 0)).text
     assert "CHARINDEX(N' KEY: ', v.resource)" in reports
     assert "COALESCE(NULLIF(r.object_id, 0), p.object_id)" in reports
     for event in ("LCK_M_S_XACT", "LCK_M_S_XACT_READ", "LCK_M_S_XACT_MODIFY"):
-        found = meaning("Lock", event)
+        found = wait_meaning("Lock", event)
         assert found is not None
         assert "READPAST" not in f"{found.why} {found.do}"
 
 
-@pytest.mark.parametrize(("deep", "limits"), [(True, {1}), (False, {FULL})])
+@pytest.mark.parametrize(("deep", "limits"), [(True, {1}), (False, {COUNT_ROWS})])
 def test_a_deep_queue_is_counted_up_to_the_limit_where_nothing_else_counts_it(deep: bool, limits: set[int]) -> None:
     there, asked = 2_400, list[int]()
 
@@ -274,5 +277,5 @@ def test_a_deep_queue_is_counted_up_to_the_limit_where_nothing_else_counts_it(de
         queue = shop.poll().queue("q0")
         assert queue is not None
         shown.append(queue.ready.text(count))
-    assert set(asked[2:]) - {FULL} == limits - {FULL}
+    assert set(asked[2:]) - {COUNT_ROWS} == limits - {COUNT_ROWS}
     assert set(shown) == ({"~2,400"} if deep else {"≥1,001"})

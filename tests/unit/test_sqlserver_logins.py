@@ -18,8 +18,8 @@ from qmon.engines.keywords import format_connection_string
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.engines.sqlserver import errors
-from qmon.engines.sqlserver.engine import OWN, SqlServer
-from qmon.engines.sqlserver.wheel import wheel_driver
+from qmon.engines.sqlserver.engine import DRIVER_SETTINGS, SqlServer
+from qmon.engines.sqlserver.wheel import find_wheel_driver
 from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
 from tests.unit.test_sqlserver import target
 
@@ -43,7 +43,7 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
     with pytest.raises(Unreachable):
         engine_for(found).connect(replace(found, password=Secret("hush", "the environment")), Session("poll"))
     common = ("APP=qmon poll;", f"DRIVER={DRIVER};", "Encrypt=yes;", "Server=sql1;", "Database=Shop;")
-    for same in (*common, format_connection_string(OWN)):
+    for same in (*common, format_connection_string(DRIVER_SETTINGS)):
         seen[0] = seen[0].replace(same, "")
     return seen[0]
 
@@ -123,7 +123,9 @@ def test_what_the_driver_cannot_is_one_line_and_no_login_is_tried(
 
 def test_an_account_that_is_logged_in_already_takes_no_other_user() -> None:
     with pytest.raises(BadInput, match="it is the account that runs qmon; leave 'me' out"):
-        SqlServer().keywords(target(f"mssql://me@sql1/Shop?{URL}&authentication=ActiveDirectoryIntegrated"), Session())
+        SqlServer().odbc_keywords(
+            target(f"mssql://me@sql1/Shop?{URL}&authentication=ActiveDirectoryIntegrated"), Session()
+        )
 
 
 def said(sqlstate: str, text: str, **parameters: str) -> QmonError:
@@ -131,7 +133,7 @@ def said(sqlstate: str, text: str, **parameters: str) -> QmonError:
     fault = read_fault(
         (sqlstate, f"[{sqlstate}] [Microsoft][ODBC Driver 18 for SQL Server]{text} (SQLDriverConnect)"), None
     )
-    return errors.connecting(fault, found)
+    return errors.connecting_error(fault, found)
 
 
 def test_who_needs_a_password_and_has_none_is_asked_for_it() -> None:
@@ -170,7 +172,7 @@ class Before:
 
 
 @pytest.mark.server
-@pytest.mark.skipif(wheel_driver() is None, reason="Microsoft's driver is not installed")
+@pytest.mark.skipif(find_wheel_driver() is None, reason="Microsoft's driver is not installed")
 def test_without_a_kerberos_ticket_it_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path / 'none'}")
     before = Before()

@@ -14,13 +14,13 @@ from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
 from qmon.model.samples.listing import Listing, Place
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
-from qmon.monitor.catalog.predicate import condition
-from qmon.monitor.probes.listing import page_statement
-from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.catalog.predicate import parse_condition
+from qmon.monitor.probes.listing import statements_for_page
+from qmon.monitor.probes.queue import QueueProbes, QueueSpec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from tests.replayed import Driver, connection
 
@@ -43,7 +43,7 @@ def details(kind: str, indexes: tuple[Index, ...]) -> TableDetails:
 
 def facts(kind: str, *, filtered: bool) -> TableFacts:
     indexes = tuple(
-        Index(name, False, False, keys, condition(f"([Status]=N'{state}')", brackets=True))
+        Index(name, False, False, keys, parse_condition(f"([Status]=N'{state}')", brackets=True))
         if filtered
         else Index(name, False, False, ("Status", *keys))
         for name, (state, keys) in ROWS.items()
@@ -52,8 +52,10 @@ def facts(kind: str, *, filtered: bool) -> TableFacts:
 
 
 def jobs(kind: str, *, filtered: bool) -> list[ProbeStatement]:
-    probes = QueueProbes(StatementCache(ENGINE, VERSION), Spec(JOBS, facts(kind, filtered=filtered)))
-    return [job for job in probes.wanted(100.0, 0, 20) if job.probe != "depth"]  # reads the catalogue alone
+    probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(JOBS, facts(kind, filtered=filtered)))
+    return [
+        job for job in probes.statements_for_poll(100.0, 0, 20) if job.probe != "depth"
+    ]  # reads the catalogue alone
 
 
 @pytest.mark.parametrize(
@@ -88,10 +90,12 @@ def test_what_a_filtered_index_serves_is_planned_anew_and_nothing_else(filtered:
 @pytest.mark.parametrize("state", ["ready", "in_progress", "stuck", "dead"])
 def test_a_page_is_read_along_the_index_of_its_state_and_planned_as_that_asks(state: str, filtered: bool) -> None:
     statements = StatementCache(ENGINE, VERSION)
-    probes = QueueProbes(statements, Spec(JOBS, facts("varchar", filtered=filtered)))
+    probes = QueueProbes(statements, QueueSpec(JOBS, facts("varchar", filtered=filtered)))
     index = {"ready": "head", "dead": "dead" if filtered else "head"}.get(state, "work")
-    (first,) = page_statement(statements, probes, Listing(state))
-    (later,) = page_statement(statements, probes, Listing(state, Place("2026-01-01T00:00:00", "7"), descending=True))
+    (first,) = statements_for_page(statements, probes, Listing(state))
+    (later,) = statements_for_page(
+        statements, probes, Listing(state, Place("2026-01-01T00:00:00", "7"), descending=True)
+    )
     for text in (first.bound.statement.text, later.bound.statement.text):
         assert text.count(f"WITH (INDEX ([{index}]))") == 2
         assert text.count("[Status] = CAST(? AS varchar(450))") == 2
@@ -103,7 +107,7 @@ def test_a_page_is_read_along_the_index_of_its_state_and_planned_as_that_asks(st
 
 
 def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> None:
-    query = queries.load("sqlserver", "probe/head", VERSION)
+    query = queries.load_query("sqlserver", "probe/head", VERSION)
     names: dict[str, Name] = {name: "x" for name in query.names} | {"id": Column("Id", "int")}
     for index in ("IX", IndexName("IX")):
         assert "RECOMPILE" not in queries.render(query, names | {"head_index": index}, ENGINE).text
@@ -112,7 +116,7 @@ def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> 
 
 
 def test_who_gives_no_type_and_no_index_is_told() -> None:
-    query = queries.load("sqlserver", "probe/in_state", VERSION)
+    query = queries.load_query("sqlserver", "probe/in_state", VERSION)
     names: dict[str, Name] = {"table": "t", "state": Column("s", "int"), "dead_index": IndexName("IX")}
     with pytest.raises(BadInput, match="probe/in_state takes a column with its type for state, not 's'"):
         queries.render(query, names | {"state": "s"}, ENGINE)
@@ -122,8 +126,8 @@ def test_who_gives_no_type_and_no_index_is_told() -> None:
 
 def test_a_range_of_a_scan_is_compared_as_its_key_is() -> None:
     part = PartSample(11, "dbo", "Jobs", pages=100, rows_there=1000, place="Id")
-    scan = Scan(StatementCache(ENGINE, VERSION), Spec(JOBS, facts("varchar", filtered=True)), [part])
-    text = scan._rendered(part).text
+    scan = Scan(StatementCache(ENGINE, VERSION), QueueSpec(JOBS, facts("varchar", filtered=True)), [part])
+    text = scan._render_statement(part).text
     assert re.findall(r"COALESCE\(\s+CAST\(\? AS (\w+)\(450\)\)", text) == ["nvarchar"]
     assert set(re.findall(r"qmon_state = CAST\(\? AS (\w+)\(100\)\)", text)) == {"varchar"}
 
@@ -133,13 +137,13 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
     assert "walk" in known.indexes
     driver = Driver()
     at = connection(driver, VERSION)
-    slow = ExactCounts(ENGINE, lambda session: at, lambda: 0.0)
-    probes = QueueProbes(StatementCache(ENGINE, VERSION), Spec(DATED, known))
-    slow.use([probes.spec])
-    slow._do(at, slow._tasks["dated", "head"])
+    slow = SlowReads(ENGINE, lambda session: at, lambda: 0.0)
+    probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(DATED, known))
+    slow.watch_queues([probes.spec])
+    slow._run_task(at, slow._tasks["dated", "head"])
     assert "probe/head_state" in driver.asked
     assert slow.failures() == ()
-    slow.apply({"dated": probes}, lambda _: 0.0)
+    slow.apply_heads({"dated": probes}, lambda _: 0.0)
     assert probes.memo.bounded
 
 
@@ -149,8 +153,8 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
     sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
     for indexes, asked in (((), set()), ((Index("PK", True, True, ("Slot",)),), {"ring", "messages_ring"})):
         known = table_facts(layout, details("int", indexes), None, sequences)
-        probes = QueueProbes(StatementCache(ENGINE, VERSION), Spec(layout, known))
-        assert {job.probe for job in probes.wanted(100.0, 0, 20)} == asked
+        probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(layout, known))
+        assert {job.probe for job in probes.statements_for_poll(100.0, 0, 20)} == asked
         reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})
 
@@ -164,9 +168,9 @@ def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tupl
     sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
     known = table_facts(layout, details("int", (Index("PK", True, True, ("Slot",)),)), None, sequences)
     statements = StatementCache(ENGINE, version)
-    probes = QueueProbes(statements, Spec(layout, known))
+    probes = QueueProbes(statements, QueueSpec(layout, known))
     for descending, bounds in ((False, (40, 2**63 - 1)), (True, (-1, 40))):
-        (asked,) = page_statement(statements, probes, Listing("ready", Place("40"), descending))
+        (asked,) = statements_for_page(statements, probes, Listing("ready", Place("40"), descending))
         text, values = asked.bound.statement.text, asked.bound.values
         assert "FROM [dbo].[Jobs] AS q WITH (FORCESEEK)" in text
         assert ("ORDER BY q.[Slot] DESC\n" if descending else "ORDER BY q.[Slot]\n") in text
@@ -175,4 +179,4 @@ def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tupl
         assert (values["above"], values["below"], values["down"]) == (*bounds, int(descending))
         assert (values["walk"], values["limit"], values["pop_sequences"]) == (64, 101, "2")
     for state in ("scheduled", "stuck", "dead", "done"):
-        assert page_statement(statements, probes, Listing(state)) == []
+        assert statements_for_page(statements, probes, Listing(state)) == []

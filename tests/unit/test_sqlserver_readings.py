@@ -11,7 +11,7 @@ import pytest
 from qmon.engines.faults import DriverFault
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
-from qmon.engines.sqlserver.errors import running
+from qmon.engines.sqlserver.errors import statement_error
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
@@ -20,10 +20,10 @@ from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import Standby
 from qmon.model.view import View
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
@@ -87,11 +87,11 @@ class Watch:
     def __init__(self, row: Any, version: tuple[int, int], refused: frozenset[str] = frozenset()) -> None:
         self.driver, self.now = Driver(row, refused), 0.0
         self.at = connection(self.driver, version)
-        self.slow = ExactCounts(SqlServer(), lambda session: self.at, self.clock)
-        self.specs = [Spec(layout, FACTS[layout.queue]) for layout in (MAILS, INSTALLED)]
-        self.slow.use(self.specs)
+        self.slow = SlowReads(SqlServer(), lambda session: self.at, self.clock)
+        self.specs = [QueueSpec(layout, FACTS[layout.queue]) for layout in (MAILS, INSTALLED)]
+        self.slow.watch_queues(self.specs)
         self.collector = Collector("shop", SqlServer(), self.at, self.slow, self.clock)
-        self.collector.use(Resolved((MAILS, INSTALLED), FACTS))
+        self.collector.watch_queues(Resolved((MAILS, INSTALLED), FACTS))
         self.history = TargetHistory()
         self.snapshots: list[Snapshot] = []
 
@@ -104,11 +104,11 @@ class Watch:
             self.now += 11.0
             self.driver.poll += 1
             self.snapshots.append(self.collector.collect(self.driver.poll, 1.0, Focus(closely=True)))
-            views.append(self.history.add(self.snapshots[-1]))
+            views.append(self.history.record_snapshot(self.snapshots[-1]))
         return views[-1]
 
     def fragments(self) -> None:
-        self.slow._fragments.read(self.at, StatementCache(SqlServer(), self.at.version), self.specs[0])
+        self.slow._fragmentation_reader.read(self.at, StatementCache(SqlServer(), self.at.version), self.specs[0])
 
 
 def words(lines: Sequence[Line]) -> str:
@@ -124,18 +124,18 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
     assert {"probe/version_store", "probe/procedures", "probe/routines", "probe/fragmentation"} <= set(
         watch.driver.asked
     )
-    told = words(panel.counter_line(view, 160))
+    told = words(panel.counter_lines(view, 160))
     assert "batches 1.0   transactions 1.0   page splits 1.0   lock timeouts 1.0" in told
     assert "commits waiting for the log 1.0" in told
     kept = "in the database itself" if version[0] >= 15 else "in tempdb of all" if version[0] < 14 else "in tempdb"
-    told = words(horizon.lines(view, 160, 7))
+    told = words(horizon.horizon_lines(view, 160, 7))
     assert kept in told
     assert "row versions 8,192 TB" in told
     mails = view.queue("mails")
     assert mails is not None
     assert mails.use is not None
-    assert mails.use.touched.value == 1.0
-    assert "1.0 logical reads per pop" in usage.summary(mails)
+    assert mails.use.touched_per_pop.value == 1.0
+    assert "1.0 logical reads per pop" in usage.usage_summary(mails)
     assert view.server.cpu_ms == 1
     assert view.server.buffers == 1
     said = status_object(view)
@@ -159,8 +159,8 @@ def test_nothing_where_the_documentation_allows_it(version: tuple[int, int]) -> 
     watch.fragments()
     view = watch.polls(4)
     assert [f for s in watch.snapshots for f in s.failures] == []
-    assert "batches –" in words(panel.counter_line(view, 160))
-    assert "row versions none" in words(horizon.lines(view, 160, 7))
+    assert "batches –" in words(panel.counter_lines(view, 160))
+    assert "row versions none" in words(horizon.horizon_lines(view, 160, 7))
     assert status_object(view)["engine"] == "sqlserver"
 
 
@@ -170,8 +170,8 @@ def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown()
     said = [f.probe for f in watch.snapshots[-1].failures]
     assert sorted(said) == sorted({"horizon", "version_store", "server_counters", "routines_of_tables", "procedures"})
     assert all("permission was denied" in f.reason for f in watch.snapshots[-1].failures)
-    assert "VIEW SERVER STATE permission was denied" in words(horizon.lines(view, 160, 7))
-    assert panel.counter_line(view, 160) == []
+    assert "VIEW SERVER STATE permission was denied" in words(horizon.horizon_lines(view, 160, 7))
+    assert panel.counter_lines(view, 160) == []
     mails = view.queue("mails")
     assert mails is not None
     assert mails.use is not None
@@ -228,7 +228,7 @@ def test_a_readable_secondary_says_how_old_its_rows_are(
 ) -> None:
     view = Watch(secondary(*replicas), version).polls(3)
     assert view.server.standby == Standby(behind_s, paused)
-    assert view.server.standby.words == words
+    assert view.server.standby.delay_text == words
     mails = view.queue("mails")
     assert mails is not None
     assert mails.ready.value is not None
@@ -273,7 +273,7 @@ def test_all_of_it_is_in_a_recording() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: str(version[0]))
 def test_the_map_of_rights_says_what_each_gives(version: tuple[int, int]) -> None:
-    text = queries.load("sqlserver", "catalog/rights", version).text
+    text = queries.load_query("sqlserver", "catalog/rights", version).text
     for word in ("reads per pop", "fragmentation", "SELECT ON sys.sql_expression_dependencies", "VIEW DEFINITION"):
         assert word in text
     assert "version store" in text or "row versions" in text
@@ -302,6 +302,6 @@ def test_the_map_of_rights_says_what_each_gives(version: tuple[int, int]) -> Non
     ids=["dependencies", "server", "database"],
 )
 def test_a_refusal_names_the_grant_that_helps(text: str, number: int, grant: str) -> None:
-    problem = running(DriverFault("42000", (number,), text), "probe/x", "mon]itor")
+    problem = statement_error(DriverFault("42000", (number,), text), "probe/x", "mon]itor")
     assert isinstance(problem, PermissionMissing)
     assert problem.grant == grant

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from qmon.engines.base import Bound
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
@@ -57,7 +57,7 @@ from qmon.model.samples.usage import (
 )
 from qmon.model.samples.waits import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.view import View
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
@@ -226,10 +226,10 @@ def test_each_probe_has_its_record_here() -> None:
 @pytest.mark.parametrize("file", TYPED, ids=lambda file: file.path)
 @pytest.mark.parametrize("row", [full, emptied])
 def test_the_documented_types_fit_the_record(file: SqlFile, row: Any) -> None:
-    query = queries.read(file)
+    query = queries.read_query(file)
     at = connection(Driver(row), (max(file.since, 11), 0))
     statement = queries.render(query, names_for(query, size=1000), SqlServer())
-    (found,) = records(
+    (found,) = to_records(
         RECORDS[query.name.removeprefix("probe/")], at.fetch(Bound(statement, dict.fromkeys(query.parameters)))
     )
     assert tuple(field.name for field in fields(found)) == query.columns or set(query.columns) == {
@@ -246,12 +246,12 @@ def test_a_type_that_does_not_fit_is_found() -> None:
     columns = columns_of(text)
     assert columns == (("buffers", Type("nvarchar", digits=True)), ("cpu_ms", Type("bigint")))
     with pytest.raises(QueryFailed, match="buffers is str '9007199254740993', not int"):
-        records(polled.CostSample, rows_of(columns))
+        to_records(polled.CostSample, rows_of(columns))
     unknown = columns_of(
         rendered(file).replace("s.logical_reads", "s.program_name").replace("AS bigint", "AS nvarchar")
     )
     with pytest.raises(QueryFailed, match="buffers is str"):
-        records(polled.CostSample, rows_of(unknown))
+        to_records(polled.CostSample, rows_of(unknown))
     missing = columns_of(text.replace("CONVERT(nvarchar(20), s.logical_reads)", "s.client_version"))
     assert missing[0][1].name == "int"
 
@@ -262,7 +262,7 @@ def rows_of(columns: tuple[tuple[str, Type], ...]) -> Any:
     return Rows(tuple(name for name, _ in columns), (tuple(value(kind, 0) for _, kind in columns),))
 
 
-class Idle(ExactCounts):
+class Idle(SlowReads):
     """Slow readings that nobody starts."""
 
     def __init__(self) -> None:
@@ -272,12 +272,12 @@ class Idle(ExactCounts):
 def watched(driver: Driver, version: tuple[int, int], polls: int = 6) -> list[View]:
     """So many polls of every layout, folded as the dashboard folds them."""
     collector = Collector("shop", SqlServer(), connection(driver, version), Idle())
-    collector.use(Resolved(LAYOUTS, FACTS))
+    collector.watch_queues(Resolved(LAYOUTS, FACTS))
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
         focus = Focus(rows_of=LAYOUTS[poll % len(LAYOUTS)].queue, blocking=True)
-        views.append(history.add(collector.collect(poll, 1.0, focus)))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, focus)))
     return views
 
 

@@ -18,7 +18,7 @@ from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import TableName
 from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
-from qmon.operate.table import Structure, TableColumn
+from qmon.operate.table import TableColumn, TableStructure
 from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
 
 # What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database.
@@ -31,7 +31,7 @@ ASKED = {
 
 
 def text(name: str, version: int) -> str:
-    return queries.load("sqlserver", name, (version, 0)).text
+    return queries.load_query("sqlserver", name, (version, 0)).text
 
 
 def rights(name: str, version: int) -> set[str]:
@@ -63,7 +63,7 @@ def test_azure_has_no_roles_of_the_server() -> None:
 
 def test_where_the_right_is_not_enough_only_the_list_of_clients_needs_the_view_of_connections() -> None:
     names = {file.name for file in queries.all_files() if file.engine == "sqlserver"}
-    there = [name for name in names if queries.exists("sqlserver", name, (RESTRICTED, 0))]
+    there = [name for name in names if queries.has_query("sqlserver", name, (RESTRICTED, 0))]
     reading = {name for name in there if "sys.dm_exec_connections" in text(name, RESTRICTED)}
     # the session tries to read it; the list of clients stays unknown, because idle consumers need last statements
     assert reading == {"catalog/session_watch", "catalog/session_act", "probe/clients"}
@@ -104,7 +104,7 @@ def test_an_operator_alters_no_schema_and_makes_no_table() -> None:
     ]
     for version in (11, 16, 100):
         for name in made:
-            if not queries.exists("sqlserver", name, (version, 0)):
+            if not queries.has_query("sqlserver", name, (version, 0)):
                 continue
             for given, schema in re.findall(r"GRANT ([A-Z, ]+) ON SCHEMA::(\w+)", text(name, version)):
                 rows = "SELECT, INSERT, UPDATE, DELETE" if schema == "qmon_store" else "SELECT"
@@ -174,7 +174,7 @@ def test_operators_write_operations_and_pauses_through_procedures_alone() -> Non
         granted = text(f"control/{name}", 11)
         for table in tables:
             assert not re.search(rf"GRANT [^;]*(INSERT|UPDATE|DELETE)[^;]*qmon\.{table}\b", granted)
-    assert not queries.exists("sqlserver", "control/operator_registry", (11, 0))
+    assert not queries.has_query("sqlserver", "control/operator_registry", (11, 0))
     bodies = text("control/03_operations", 11)
     own = re.findall(r"CREATE PROCEDURE qmon\.(operation_\w+)(.*?)\nEND'\)", bodies, re.S)
     assert {name for name, _ in own} == {f"operation_{each}" for each in ("begin", "count", "end", "undone", "emptied")}
@@ -209,9 +209,9 @@ def test_an_operators_store_is_made_by_the_procedure_and_once() -> None:
     connection = Making()
     sql = Sql(cast(Connection, connection), SqlServer())
     columns = (TableColumn("<id>", "int", False, False, True), TableColumn("body", "nvarchar", False, False, False))
-    structure = Structure(TableName("dbo", "a.b"), columns, ())
+    structure = TableStructure(TableName("dbo", "a.b"), columns, ())
     for _ in range(2):
-        found = undo_tables.ensure(sql, "trash", structure, structure.kept)
+        found = undo_tables.ensure_store(sql, "trash", structure, structure.kept_columns)
         assert found.parts == ("qmon_store", "trash_7")
     (made,) = connection.made
     assert made.values["columns"] == '<r k="&lt;id&gt;" /><r k="body" />'

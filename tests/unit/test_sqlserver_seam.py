@@ -17,9 +17,9 @@ from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.operations import Progress
-from qmon.operate.row_set import Mark, frozen
+from qmon.operate.row_set import Mark, pack_rows
 from qmon.operate.run.batches import Batches
-from qmon.operate.run.operation import Running, Tally
+from qmon.operate.run.operation import RunningOperation, Tally
 
 T = TypeVar("T")
 # Columns (`None`: a count alone), the count, and the rows.
@@ -75,13 +75,15 @@ class Raw:
 
 def opened(raw: Raw) -> odbc.OdbcConnection:
     return odbc.OdbcConnection(
-        cast(pyodbc.Connection, raw), lambda fault, name: errors.running(fault, name, "me"), nul_allowed=True
+        cast(pyodbc.Connection, raw), lambda fault, name: errors.statement_error(fault, name, "me"), nul_allowed=True
     )
 
 
 def failure(sqlstate: str, words: str, number: int) -> QueryFailed:
     driver = "[Microsoft][ODBC Driver 18 for SQL Server][SQL Server]"
-    problem = errors.running(read_fault((sqlstate, f"[{sqlstate}] {driver}{words} ({number})")), "action/x", "me")
+    problem = errors.statement_error(
+        read_fault((sqlstate, f"[{sqlstate}] {driver}{words} ({number})")), "action/x", "me"
+    )
     assert isinstance(problem, QueryFailed)
     return problem
 
@@ -102,16 +104,16 @@ class Waited(BoundedCalls):
         super().__init__()
         self.seconds: list[float] = []
 
-    def within(
+    def run_within(
         self,
         seconds: float,
         call: Callable[[], T],
         discard: Callable[[T], None],
-        of: str = "",
-        hopeless: Callable[[], bool] = bool,
+        subject: str = "",
+        is_hopeless: Callable[[], bool] = bool,
     ) -> T:
         self.seconds.append(seconds)
-        return super().within(seconds, call, discard, of)
+        return super().run_within(seconds, call, discard, subject)
 
 
 def test_a_login_whose_token_comes_from_elsewhere_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,8 +180,8 @@ def test_a_batch_that_met_a_lock_or_a_deadlock_is_tried_again(sqlstate: str, wor
         return []
 
     connection = cast(Connection, opened(Raw()))
-    Batches(cast(Running, operation), connection, 2, said.append, lambda: False).work(
-        frozen([("1", "a"), ("2", "b")]), move
+    Batches(cast(RunningOperation, operation), connection, 2, said.append, lambda: False).move_all(
+        pack_rows([("1", "a"), ("2", "b")]), move
     )
     assert (tries, operation.total.done, said[-1].done) == ([3], 2, 2)
 
@@ -188,6 +190,8 @@ def test_a_batch_whose_time_is_up_is_not_tried_again() -> None:
     def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
         raise failure("HYT00", "Query timeout expired", 0)
 
-    batches = Batches(cast(Running, Operation()), cast(Connection, opened(Raw())), 1, lambda _: None, lambda: False)
+    batches = Batches(
+        cast(RunningOperation, Operation()), cast(Connection, opened(Raw())), 1, lambda _: None, lambda: False
+    )
     with pytest.raises(QueryFailed, match="no result within its deadline"):
-        batches.work(frozen([("1", "a")]), move)
+        batches.move_all(pack_rows([("1", "a")]), move)

@@ -7,7 +7,7 @@ import pytest
 
 from qmon.engines.base import Bound, Statement
 from qmon.engines.sql import queries
-from qmon.engines.sql.lasting import text_of
+from qmon.engines.sql.lasting import list_text
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
@@ -25,7 +25,7 @@ TEXT = (pyodbc.SQL_WVARCHAR, 4000, 0)
 
 
 def job(name: str, record: type) -> ProbeStatement:
-    return StatementCache(SqlServer(), VERSION).of(name, record)
+    return StatementCache(SqlServer(), VERSION).statement_for(name, record)
 
 
 JOBS = [job("server", ServerSample), job("cost", CostSample), job("pauses_known", PausesKnown)]
@@ -142,7 +142,7 @@ def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_th
     driver = Counting()
     runner = Runner(connection(driver, VERSION), by_text=True)
     for _ in range(3):
-        runner.run([*JOBS, CLOCK])
+        runner.run_statements([*JOBS, CLOCK])
     changed = "Invalid column name 'Gone'. (207)"
     without = [each for each in JOBS if each.probe != "cost"]
 
@@ -154,7 +154,7 @@ def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_th
     driver.planned = planned
     for poll in range(3):
         driver.sent.clear()
-        results, failures = runner.run([*without, CLOCK])
+        results, failures = runner.run_statements([*without, CLOCK])
         assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
         assert failures == []
         assert len(driver.sent) == (4 if poll == 0 else 1)
@@ -162,5 +162,5 @@ def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_th
 
 def listed_probes() -> list[str]:
     """A list of every probe, as it is sent."""
-    found = [queries.read(file) for file in PROBES]
-    return [text_of([queries.render(each, names_for(each, filtered=True), SqlServer()) for each in found])]
+    found = [queries.read_query(file) for file in PROBES]
+    return [list_text([queries.render(each, names_for(each, filtered=True), SqlServer()) for each in found])]

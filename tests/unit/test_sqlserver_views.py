@@ -175,7 +175,7 @@ def test_both_engines_are_asked_the_same() -> None:
         out: dict[str, set[tuple[str, ...]]] = {}
         for file in queries.all_files():
             if file.engine == engine and file.kind == "probe":
-                out.setdefault(file.name, set()).add(queries.read(file).columns)
+                out.setdefault(file.name, set()).add(queries.read_query(file).columns)
         return out
 
     ours, theirs = columns("sqlserver"), columns("postgres")

@@ -44,8 +44,8 @@ def details(type_name: str) -> TableDetails:
 
 def resolved(driver: Driver, type_name: str, state: StateColumn) -> _Resolver:
     work = _Resolver(Catalog(connection(driver, (16, 0)), SqlServer()), [ROW], (), ())
-    with work._problems("layout", layout(state)):
-        work._add(layout(state), details(type_name), ())
+    with work._record_problems("layout", layout(state)):
+        work._add_layout(layout(state), details(type_name), ())
     return work
 
 

@@ -64,7 +64,7 @@ def test_updates_of_the_last_seconds_are_counted_over_polls() -> None:
     found = []
     for n in range(20):
         counters = replace(moved(COUNTERS, n, n), analyzes=min(n, 10))
-        view = history.add(replace(poll(n, 1000.0 + 2 * n, fifo(counters)), uses=(TABLE,)))
+        view = history.record_snapshot(replace(poll(n, 1000.0 + 2 * n, fifo(counters)), uses=(TABLE,)))
         use = view.queues[0].use
         assert use is not None
         found.append(use.analyzed)

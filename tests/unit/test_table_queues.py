@@ -8,26 +8,26 @@ from typing import Any, Final
 import pytest
 
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.libraries.catalogue import libraries
-from qmon.libraries.recognise import Columns, table_queues
+from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.recognise import Columns, find_table_queues
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.zones import UTC_ZONE, Zone
-from qmon.model.operations import Kind, Side
+from qmon.model.operations import OperationKind, Side
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, TableDetails, TableRow
-from qmon.monitor.catalog.predicate import condition
+from qmon.monitor.catalog.predicate import parse_condition
 from qmon.monitor.catalog.resolve import Resolved
-from qmon.monitor.catalog.zones import check_due, with_zones
+from qmon.monitor.catalog.zones import require_due_zone, with_zones
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.plan.allowed import why_not
+from qmon.operate.plan.allowed import why_not_allowed
 from tests.replayed import Driver, connection, emptied, full
 from tests.unit.test_sqlserver_replay import Idle
 
-KNOWN: Final = libraries(Path("/nowhere"))
+KNOWN: Final = all_libraries(Path("/nowhere"))
 NSERVICEBUS: Final[dict[str, str]] = {
     "Id": "uniqueidentifier",
     "CorrelationId": "varchar",
@@ -52,7 +52,7 @@ TABLES: Final[dict[str, Columns]] = {"Sales": NSERVICEBUS, "Sales.Delayed": DELA
 INDEXES: Final = {
     "Sales": (
         Index("Index_RowVersion", False, False, ("RowVersion",)),
-        Index("Index_Expires", False, False, ("Expires",), condition("([Expires] IS NOT NULL)", brackets=True)),
+        Index("Index_Expires", False, False, ("Expires",), parse_condition("([Expires] IS NOT NULL)", brackets=True)),
     ),
     "Sales.Delayed": (Index("Index_Due", False, False, ("Due",)),),
     "orders": (
@@ -64,7 +64,7 @@ NULLABLE: Final = ("CorrelationId", "ReplyToAddress", "Expires", "Body")
 
 
 def found(**tables: Columns) -> list[Layout | Group]:
-    return list(table_queues(KNOWN, "sqlserver", {"dbo": tables}))
+    return list(find_table_queues(KNOWN, "sqlserver", {"dbo": tables}))
 
 
 def layouts() -> dict[str, Layout]:
@@ -94,7 +94,7 @@ def test_due_times_without_a_zone_are_utc() -> None:
     known = layouts()
     assert known["Sales.Delayed"].zones == (("Due", UTC_ZONE),)
     for layout in known.values():
-        check_due(layout)
+        require_due_zone(layout)
 
 
 def test_each_is_known_by_its_columns_and_their_types() -> None:
@@ -125,7 +125,7 @@ def test_a_table_that_lacks_a_column_or_has_another_type_is_none(other: Columns)
 
 
 def test_tables_of_one_name_are_called_after_their_schema_too() -> None:
-    both = table_queues(
+    both = find_table_queues(
         KNOWN, "sqlserver", {"a": {"error": NSERVICEBUS}, "b": {"error": NSERVICEBUS, "audit": NSERVICEBUS}}
     )
     assert [each.queue for each in both if isinstance(each, Layout)] == [
@@ -145,9 +145,9 @@ def test_the_lease_transport_of_rebus_keeps_what_is_worked_on() -> None:
     assert isinstance(queue, Group)
     assert (queue.name, queue.library) == ("rebus/orders", "rebus")
     assert [state.name for state in queue.states] == ["ready", "scheduled", "in_progress"]
-    layout = queue.layout(None)
-    assert "use its own tools" in str(why_not(layout, Kind.REQUEUE))
-    assert "use its own tools" in str(why_not(layout, Kind.INSTALL_GATE))
+    layout = queue.queue_layout(None)
+    assert "use its own tools" in str(why_not_allowed(layout, OperationKind.REQUEUE))
+    assert "use its own tools" in str(why_not_allowed(layout, OperationKind.INSTALL_GATE))
 
 
 def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_said() -> None:
@@ -164,11 +164,11 @@ def test_typed_rows_reach_the_figures(row: Any) -> None:
     queues = tuple(layouts().values())
     driver = Driver(row)
     collector = Collector("shop", SqlServer(), connection(driver, (15, 0)), Idle())
-    collector.use(Resolved(queues, {each.queue: facts(each, n) for n, each in enumerate(queues, 1)}))
+    collector.watch_queues(Resolved(queues, {each.queue: facts(each, n) for n, each in enumerate(queues, 1)}))
     history, views = TargetHistory(), []
     for poll in range(1, 7):
         driver.poll = poll
-        views.append(history.add(collector.collect(poll, 1.0, Focus(rows_of=queues[poll % 3].queue))))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus(rows_of=queues[poll % 3].queue))))
     assert [f for view in views for f in view.failures] == []
     assert [f for view in views for queue in view.queues for f in queue.failures] == []
     assert {"probe/head", "probe/head_due", "probe/depth", "probe/locks"} <= set(driver.asked)
@@ -185,8 +185,8 @@ def test_typed_rows_reach_the_figures(row: Any) -> None:
 def test_they_are_acted_on_as_tables_of_their_design_but_for_what_would_break_them() -> None:
     known = layouts()
     for layout in known.values():
-        assert why_not(layout, Kind.REQUEUE) is None
-        assert why_not(layout, Kind.PURGE) is None
-    assert why_not(known["orders"], Kind.INSTALL_GATE) is None
-    for kind in (Kind.INSTALL_GATE, Kind.PAUSE):
-        assert "OUTPUT … INTO" in str(why_not(known["Sales"], kind, Side.PUSHERS))
+        assert why_not_allowed(layout, OperationKind.REQUEUE) is None
+        assert why_not_allowed(layout, OperationKind.PURGE) is None
+    assert why_not_allowed(known["orders"], OperationKind.INSTALL_GATE) is None
+    for kind in (OperationKind.INSTALL_GATE, OperationKind.PAUSE):
+        assert "OUTPUT … INTO" in str(why_not_allowed(known["Sales"], kind, Side.PUSHERS))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qmon.model import text
 from qmon.model.figure import Figure
-from qmon.model.text import readable
+from qmon.model.text import decode_hex
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,11 @@ def test_numbers(value: float, shown: str) -> None:
 
 
 def test_things_are_counted_in_full() -> None:
-    assert [text.counted(n, "session") for n in (0, 1, 1_204_000)] == ["0 sessions", "1 session", "1,204,000 sessions"]
+    assert [text.count_text(n, "session") for n in (0, 1, 1_204_000)] == [
+        "0 sessions",
+        "1 session",
+        "1,204,000 sessions",
+    ]
 
 
 def test_a_figure_says_how_it_is_known() -> None:
@@ -118,19 +122,19 @@ def test_a_figure_says_how_it_is_known() -> None:
     ],
 )
 def test_bytes_are_text_where_they_are_text(written: str | None, shown: str | None) -> None:
-    assert readable(written) == shown
+    assert decode_hex(written) == shown
 
 
 @given(st.text(st.characters(categories=("L", "N", "P", "S"))), st.integers(0, 200))
 def test_any_printable_text_is_read_as_far_as_it_was_sent(text: str, cut: int) -> None:
-    shown = readable(("\\x" + text.encode().hex())[: 2 + cut])
+    shown = decode_hex(("\\x" + text.encode().hex())[: 2 + cut])
     assert shown is not None
     assert text.startswith(shown)
     assert len(shown.encode()) > min(cut // 2, len(text.encode())) - 4
 
 
 def test_moments_are_in_utc() -> None:
-    assert text.moment(1_795_245_300.9) == "2026-11-21 07:15:00 UTC"
+    assert text.date_and_time(1_795_245_300.9) == "2026-11-21 07:15:00 UTC"
     assert text.time_of_day(1_795_245_300.9) == "07:15:00 UTC"
 
 

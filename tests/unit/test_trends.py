@@ -11,7 +11,7 @@ import pytest
 from qmon.model.figure import Figure
 from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.rates.trend import Rise, Silence, Slower
-from qmon.model.verdicts import judge
+from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from tests.unit.test_verdicts import FINE
 
@@ -31,7 +31,7 @@ def hours(
     """What is found in each poll, one in ten seconds, of a queue that pops 20 messages a second by default."""
     track = TrendTrack()
     for second in range(0, 60 * minutes, 10):
-        yield track.add(
+        yield track.record_poll(
             1000.0 + second,
             depth(second),
             age(second),
@@ -90,7 +90,7 @@ def test_a_gap_makes_it_begin_anew() -> None:
     track, found = TrendTrack(), list[tuple[float, Rise | None]]()
     for second in range(0, 4800, 20):
         at = second + (600.0 if second >= 2400 else 0.0)
-        rise, _ = track.add(at, leak(at), 8 + at / 8, working=None, finished_per_s=None, popped_per_s=20.0)
+        rise, _ = track.record_poll(at, leak(at), 8 + at / 8, working=None, finished_per_s=None, popped_per_s=20.0)
         found.append((second, rise))
     assert [second for second, rise in found if rise is None and second > 2380][-1] >= 2400 + 1200
     assert found[118][1] is not None
@@ -104,7 +104,7 @@ def test_messages_that_take_longer_are_named_with_the_minute_it_began() -> None:
     assert last is not None
     assert (last.before_s, last.now_s) == pytest.approx((0.05, 2.5))
     assert abs(last.since_at - 2200.0) <= 60
-    assert last.words.startswith("each message takes ~2.5 s, before ~50 ms, since ")
+    assert last.text.startswith("each message takes ~2.5 s, before ~50 ms, since ")
 
 
 def test_messages_that_always_took_long_are_not_slower() -> None:
@@ -114,20 +114,20 @@ def test_messages_that_always_took_long_are_not_slower() -> None:
 def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
     rise, slower = Rise(600, 5876, 8.0, 960.0, 3600.0), Slower(0.05, 2.5, 0.0)
     given = replace(FINE, ready=Figure(5876.0), net_rate=0.1, queue=replace(FINE.queue, rise=rise, slower=slower))
-    _, spans = judge(given, 0.0, {})
-    (verdict,), _ = judge(given, 60.0, spans)
+    _, spans = judge_queue(given, 0.0, {})
+    (verdict,), _ = judge_queue(given, 60.0, spans)
     assert verdict.code == "pushers outrun poppers"
     assert verdict.proof.startswith(
         "ready rose from 600 to 5,876, the oldest from 8.0 s to 16 m 00 s in 1 h 00 m; each message"
     )
-    forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").of_hour(rise)
+    forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").with_hourly_rise(rise)
     assert (forecast.trend, forecast.text) == (Trend.GROWING, "growing 1.5/s")
 
 
 def silences(pushes: Callable[[int], float | None], minutes: int) -> list[tuple[int, Silence | None]]:
     """What is found in each poll, one in two seconds."""
     track = SilenceTrack()
-    return [(second, track.add(1000.0 + second, pushes(second))) for second in range(0, 60 * minutes, 2)]
+    return [(second, track.record_poll(1000.0 + second, pushes(second))) for second in range(0, 60 * minutes, 2)]
 
 
 def test_a_busy_queue_that_gets_nothing_is_silent_within_half_a_minute_until_it_gets_something() -> None:
@@ -173,7 +173,7 @@ def test_fewer_pushes_towards_the_night_are_no_silence() -> None:
 def test_the_verdict_names_the_rollbacks() -> None:
     target = replace(FINE.target, rollbacks=7.2)
     given = replace(FINE, target=target, queue=replace(FINE.queue, silence=Silence(131.0, 9.5)))
-    (verdict,), _ = judge(given, 0.0, {})
+    (verdict,), _ = judge_queue(given, 0.0, {})
     assert (verdict.code, verdict.proof) == (
         "no pushes",
         "no push for 2 m 11 s, 9.5/s before; 7.2 rollbacks/s in this database",

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qmon.model.baselines import Baseline, Baselines, recent, unusual
+from qmon.model.baselines import Baseline, Baselines, find_anomalies, recent_mean
 from qmon.model.rates.series import Point
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -31,31 +31,31 @@ def history(ready: float, *, seconds: int = 600, last: float | None = None) -> l
 
 
 def test_the_hour_is_that_of_the_targets_clock() -> None:
-    band = known(100.0, 10.0).band("shop", "mails", "ready", TUESDAY)
+    band = known(100.0, 10.0).band_at("shop", "mails", "ready", TUESDAY)
     assert band is not None
     assert (band.hour, band.median, band.weeks) == ("Tue 14:00", 100.0, 9)
     assert band.high - 100.0 == pytest.approx(3 * 1.4826 * 10.0) == 100.0 - band.low
     for at in (TUESDAY + 3600, TUESDAY - 86_400):
-        assert known(100.0).band("shop", "mails", "ready", at) is None
+        assert known(100.0).band_at("shop", "mails", "ready", at) is None
 
 
 def test_the_hour_follows_summer_time() -> None:
     """14:30 on the wall is 12:30 UTC in summer and 13:30 UTC in winter: the same hour of the week."""
     summer = datetime(2026, 7, 14, 14, 30, tzinfo=BERLIN).timestamp()
     assert (summer - TUESDAY) % 86_400 != 0
-    assert known(100.0).band("shop", "mails", "ready", summer) is not None
+    assert known(100.0).band_at("shop", "mails", "ready", summer) is not None
 
 
 def test_few_weeks_say_nothing() -> None:
-    assert known(100.0, weeks=3).band("shop", "mails", "ready", TUESDAY) is None
-    assert known(100.0, weeks=4).band("shop", "mails", "ready", TUESDAY) is not None
-    assert unusual(known(100.0, weeks=3), "shop", "mails", history(9_000.0)) == ()
+    assert known(100.0, weeks=3).band_at("shop", "mails", "ready", TUESDAY) is None
+    assert known(100.0, weeks=4).band_at("shop", "mails", "ready", TUESDAY) is not None
+    assert find_anomalies(known(100.0, weeks=3), "shop", "mails", history(9_000.0)) == ()
 
 
 def test_a_band_is_never_a_hair_nor_below_zero() -> None:
-    empty = known(0.0, 0.0).band("shop", "mails", "ready", TUESDAY)
+    empty = known(0.0, 0.0).band_at("shop", "mails", "ready", TUESDAY)
     assert empty is not None and (empty.low, empty.high) == (0.0, 10.0)
-    steady = known(1_000.0, 0.0).band("shop", "mails", "ready", TUESDAY)
+    steady = known(1_000.0, 0.0).band_at("shop", "mails", "ready", TUESDAY)
     assert steady is not None and (steady.low, steady.high) == (750.0, 1_250.0)
 
 
@@ -64,7 +64,7 @@ def test_a_band_is_never_a_hair_nor_below_zero() -> None:
     [("in_progress", 10.0), ("oldest_s", 5.0), ("push_rate", 1.0), ("pop_rate", 1.0), ("complete_rate", 1.0)],
 )
 def test_of_a_figure_that_is_mostly_nothing_a_little_is_usual(figure: str, least: float) -> None:
-    band = known(0.0, 0.0, figure=figure).band("shop", "mails", figure, TUESDAY)
+    band = known(0.0, 0.0, figure=figure).band_at("shop", "mails", figure, TUESDAY)
     assert band is not None and (band.low, band.high) == (0.0, least)
 
 
@@ -79,36 +79,36 @@ def test_of_a_figure_that_is_mostly_nothing_a_little_is_usual(figure: str, least
     ],
 )
 def test_the_words(median: float, now: float, words: str, brief: str) -> None:
-    (found,) = unusual(known(median), "shop", "mails", history(now))
-    assert (found.words, found.brief) == (words, brief)
-    assert found.above is (now > median)
+    (found,) = find_anomalies(known(median), "shop", "mails", history(now))
+    assert (found.text, found.short_text) == (words, brief)
+    assert found.is_above is (now > median)
 
 
 def test_what_is_usual_is_not_marked() -> None:
     for ready in (100.0, 76.0, 124.0):
-        assert unusual(known(100.0), "shop", "mails", history(ready)) == ()
-    assert unusual(known(100.0), "shop", "other", history(900.0)) == ()
-    assert unusual(known(100.0), "elsewhere", "mails", history(900.0)) == ()
-    assert unusual(known(100.0), "shop", "mails", []) == ()
+        assert find_anomalies(known(100.0), "shop", "mails", history(ready)) == ()
+    assert find_anomalies(known(100.0), "shop", "other", history(900.0)) == ()
+    assert find_anomalies(known(100.0), "elsewhere", "mails", history(900.0)) == ()
+    assert find_anomalies(known(100.0), "shop", "mails", []) == ()
 
 
 def test_one_burst_is_not_marked_and_neither_is_one_quiet_poll() -> None:
-    assert unusual(known(100.0), "shop", "mails", history(100.0, last=2_000.0)) == ()
-    assert unusual(known(100.0), "shop", "mails", history(400.0, last=100.0)) == ()
-    assert unusual(known(100.0), "shop", "mails", history(400.0, last=2.0)) == ()
+    assert find_anomalies(known(100.0), "shop", "mails", history(100.0, last=2_000.0)) == ()
+    assert find_anomalies(known(100.0), "shop", "mails", history(400.0, last=100.0)) == ()
+    assert find_anomalies(known(100.0), "shop", "mails", history(400.0, last=2.0)) == ()
 
 
 def test_nothing_is_said_before_a_minute_was_watched() -> None:
-    assert unusual(known(100.0), "shop", "mails", history(400.0, seconds=58)) == ()
-    assert len(unusual(known(100.0), "shop", "mails", history(400.0, seconds=60))) == 1
+    assert find_anomalies(known(100.0), "shop", "mails", history(400.0, seconds=58)) == ()
+    assert len(find_anomalies(known(100.0), "shop", "mails", history(400.0, seconds=60))) == 1
 
 
 def test_means_are_weighted_by_time_and_reach_back_five_minutes() -> None:
     points = [
         Point(at, value, None, None, None, None, None) for at, value in ((0, 7.0), (100, 7.0), (390, 20.0), (400, 40.0))
     ]
-    assert recent(points, "ready") == pytest.approx((290 * 20.0 + 10 * 40.0) / 300)
-    assert recent(points, "push_rate") is None
+    assert recent_mean(points, "ready") == pytest.approx((290 * 20.0 + 10 * 40.0) / 300)
+    assert recent_mean(points, "push_rate") is None
 
 
 def test_the_farthest_out_comes_first() -> None:
@@ -123,4 +123,4 @@ def test_the_farthest_out_comes_first() -> None:
         },
         "Europe/Berlin",
     )
-    assert [each.figure for each in unusual(both, "shop", "mails", history(9_000.0))] == ["ready", "push_rate"]
+    assert [each.figure for each in find_anomalies(both, "shop", "mails", history(9_000.0))] == ["ready", "push_rate"]

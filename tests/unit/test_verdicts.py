@@ -10,7 +10,7 @@ from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import GroupPart, Layout, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 
 FINE = RuleInput(
     ready=Figure(10),
@@ -27,8 +27,8 @@ FINE = RuleInput(
 
 def after(signs: RuleInput, seconds: float) -> tuple[str, str]:
     """The verdict once the sign has lasted for so long."""
-    _, since = judge(signs, 1000.0, {})
-    verdict = judge(signs, 1000.0 + seconds, since)[0][0]
+    _, since = judge_queue(signs, 1000.0, {})
+    verdict = judge_queue(signs, 1000.0 + seconds, since)[0][0]
     return verdict.code, verdict.proof
 
 
@@ -76,9 +76,9 @@ def test_no_pops_is_worse_than_outrun_and_needs_ten_seconds() -> None:
 
 def test_a_sign_that_goes_away_starts_its_hold_time_anew() -> None:
     signs = replace(FINE, pop_rate=Figure(0.0))
-    _, since = judge(signs, 0.0, {})
-    _, since = judge(FINE, 6.0, since)
-    (verdict,), since = judge(signs, 8.0, since)
+    _, since = judge_queue(signs, 0.0, {})
+    _, since = judge_queue(FINE, 6.0, since)
+    (verdict,), since = judge_queue(signs, 8.0, since)
     assert verdict.code == "healthy"
     assert (since["no pops"].first_at, since["healthy"].first_at) == (8.0, 6.0)
 
@@ -86,18 +86,18 @@ def test_a_sign_that_goes_away_starts_its_hold_time_anew() -> None:
 def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical_sign_has_yet_to_last() -> None:
     still = replace(FINE, pop_rate=Figure(0.0))
     unknown = Figure.unknown("rates follow")
-    (verdict,), since = judge(replace(FINE, push_rate=unknown, pop_rate=unknown), 0.0, {})
+    (verdict,), since = judge_queue(replace(FINE, push_rate=unknown, pop_rate=unknown), 0.0, {})
     assert verdict.code == "cannot tell"
     for at in (2.0, 6.0):
-        (verdict,), since = judge(still, at, since)
+        (verdict,), since = judge_queue(still, at, since)
         assert (verdict.code, verdict.severity) == ("cannot tell", Severity.NOTICE)
-    (verdict,), since = judge(FINE, 8.0, since)
+    (verdict,), since = judge_queue(FINE, 8.0, since)
     assert verdict.code == "healthy"
-    (verdict,), since = judge(still, 10.0, since)
+    (verdict,), since = judge_queue(still, 10.0, since)
     assert verdict.code == "healthy"
-    (verdict,), _ = judge(replace(still, net_rate=50.0), 10.0, {})
+    (verdict,), _ = judge_queue(replace(still, net_rate=50.0), 10.0, {})
     assert verdict.code == "cannot tell"
-    (verdict,), _ = judge(replace(FINE, ready=Figure(9_000.0), net_rate=50.0), 10.0, {})
+    (verdict,), _ = judge_queue(replace(FINE, ready=Figure(9_000.0), net_rate=50.0), 10.0, {})
     assert verdict.code == "healthy", "that it grows is a warning, with the rates in the line"
 
 
@@ -108,14 +108,14 @@ def test_full_ring() -> None:
 
 def test_cannot_see_names_the_grant() -> None:
     failure = ProbeFailure("head", "permission denied for table q", "q", "GRANT SELECT ON q TO monitor")
-    (verdict,), _ = judge(replace(FINE, ready=Figure.unknown("not read"), failures=(failure,)), 0.0, {})
+    (verdict,), _ = judge_queue(replace(FINE, ready=Figure.unknown("not read"), failures=(failure,)), 0.0, {})
     assert verdict.code == "cannot see"
     assert verdict.proof == "permission denied for table q; GRANT SELECT ON q TO monitor"
     assert verdict.severity is Severity.CRITICAL
 
 
 def test_unknown_depth_is_not_called_healthy() -> None:
-    (verdict,), _ = judge(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
+    (verdict,), _ = judge_queue(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
     assert (verdict.code, verdict.proof) == ("cannot tell", "ready is not known: a count is under way")
 
 

@@ -10,7 +10,7 @@ import pytest
 from qmon.model.evidence import Archiving, QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import CounterSample
-from qmon.model.verdicts import judge
+from qmon.model.verdicts import judge_queue
 from qmon.model.verdicts.flow import BEHIND
 from qmon.monitor.state.diagnosis import ArchiveTrack
 from tests.unit.test_verdicts import FINE
@@ -22,8 +22,8 @@ STOPPED = Archiving(2_000, 1_900, 40.0, 13.0, 900.0, untouched=False)
 
 def said(archiving: Archiving | None, seconds: float = 10.0) -> dict[str, str]:
     signs = replace(FINE, queue=QueueEvidence(archiving=archiving))
-    _, since = judge(signs, 100.0, {})
-    return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
+    _, since = judge_queue(signs, 100.0, {})
+    return {v.code: v.proof for v in judge_queue(signs, 100.0 + seconds, since)[0]}
 
 
 def test_done_messages_that_grow_while_nothing_is_archived() -> None:
@@ -58,7 +58,7 @@ def watched(polls: Iterable[tuple[float, float, int]], track: ArchiveTrack | Non
     behind: set[float] = set()
     for at, done, archived in polls:
         counters = replace(COUNTERS, inserted=round(done), live=round(done) - archived, deleted=archived)
-        evidence = QueueEvidence(archiving=track.add(counters, Figure(done - archived), at))
+        evidence = QueueEvidence(archiving=track.record_poll(counters, Figure(done - archived), at))
         if BEHIND.proof(replace(FINE, queue=evidence)) is not None:
             behind.add(at)
     return behind
@@ -125,7 +125,7 @@ def test_a_table_that_nothing_was_ever_deleted_from_is_behind_once() -> None:
 
 def test_the_counters_of_a_table_that_was_filled_before_them_say_nothing_of_its_archiver() -> None:
     track = ArchiveTrack()
-    found = track.add(replace(COUNTERS, inserted=20_000, live=600_000), Figure(600_000.0), 0.0)
+    found = track.record_poll(replace(COUNTERS, inserted=20_000, live=600_000), Figure(600_000.0), 0.0)
     assert found is not None
     assert not found.untouched
 
@@ -133,6 +133,8 @@ def test_the_counters_of_a_table_that_was_filled_before_them_say_nothing_of_its_
 def test_a_reset_of_the_counters_begins_anew() -> None:
     track = ArchiveTrack()
     watched(polls(100, steady, HEALTHY["at odd times"]), track)
-    assert track.add(COUNTERS, Figure(1_100.0), 172.0) == Archiving(1_100.0, 0.0, 0.0, None, None, untouched=True)
-    assert track.add(None, Figure(5.0), 174.0) is None
-    assert track.add(COUNTERS, Figure.unknown("a flag"), 176.0) is None
+    assert track.record_poll(COUNTERS, Figure(1_100.0), 172.0) == Archiving(
+        1_100.0, 0.0, 0.0, None, None, untouched=True
+    )
+    assert track.record_poll(None, Figure(5.0), 174.0) is None
+    assert track.record_poll(COUNTERS, Figure.unknown("a flag"), 176.0) is None

@@ -13,16 +13,16 @@ from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.polled import ServerSample
 from qmon.model.sessions.clients import (
     ClientsSeen,
-    Sessions,
+    SessionIndex,
+    count_clients,
+    identification_for,
     is_client,
-    names_in,
-    quiet_for,
-    seen_of,
-    waits,
-    way_to_know,
+    is_waiting,
+    quiet_seconds,
+    statement_names,
 )
 from qmon.model.snapshot import Snapshot
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.monitor.state.diagnosis import ClientsTrack
 from tests.unit.test_verdicts import FINE
 
@@ -42,8 +42,8 @@ def signs(poppers: ClientsSeen | None, **more: object) -> RuleInput:
 
 
 def said(signs: RuleInput, seconds: float = 10.0) -> tuple[str, str]:
-    _, since = judge(signs, 100.0, {})
-    worst = judge(signs, 100.0 + seconds, since)[0][0]
+    _, since = judge_queue(signs, 100.0, {})
+    worst = judge_queue(signs, 100.0 + seconds, since)[0][0]
     return worst.code, worst.proof
 
 
@@ -86,10 +86,10 @@ def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() ->
 def test_all_must_be_idle_and_the_one_that_worked_last_says_for_how_long() -> None:
     busy = replace(IDLE, session=72, state="active", quiet_s=0.1)
     short = replace(IDLE, session=73, quiet_s=2.0)
-    assert quiet_for([IDLE, short], {IDLE.key, short.key}) == 2.0
-    assert quiet_for([IDLE, short, busy], {IDLE.key}) == 45.0
-    assert quiet_for([IDLE, busy], {IDLE.key, busy.key}) is None
-    assert quiet_for([IDLE], set()) is None
+    assert quiet_seconds([IDLE, short], {IDLE.key, short.key}) == 2.0
+    assert quiet_seconds([IDLE, short, busy], {IDLE.key}) == 45.0
+    assert quiet_seconds([IDLE, busy], {IDLE.key, busy.key}) is None
+    assert quiet_seconds([IDLE], set()) is None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,10 @@ def test_what_cannot_be_seen_is_no_pops_and_no_more() -> None:
 
 def test_stuck_messages_are_not_work() -> None:
     stuck = signs(ClientsSeen(0, 0, "routine"), in_progress=Figure(4), stuck=Figure(4))
-    assert [v.code for v in judge(stuck, 110.0, judge(stuck, 100.0, {})[1])[0]] == ["no poppers", "stuck in progress"]
+    assert [v.code for v in judge_queue(stuck, 110.0, judge_queue(stuck, 100.0, {})[1])[0]] == [
+        "no poppers",
+        "stuck in progress",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -131,11 +134,11 @@ def test_stuck_messages_are_not_work() -> None:
 )
 def test_by_the_routines_they_call(statement: str, popper: bool, pusher: bool) -> None:
     client = replace(IDLE, statement=statement)
-    assert way_to_know(LAYOUT, Side.POPPERS) == "routine"
+    assert identification_for(LAYOUT, Side.POPPERS) == "routine"
     assert is_client(client, LAYOUT, Side.POPPERS) is popper
     assert is_client(client, LAYOUT, Side.PUSHERS) is pusher
-    assert Sessions([client]).of(LAYOUT, Side.POPPERS) == [client] * popper
-    assert Sessions([client]).of(LAYOUT, Side.PUSHERS) == [client] * pusher
+    assert SessionIndex([client]).find_clients(LAYOUT, Side.POPPERS) == [client] * popper
+    assert SessionIndex([client]).find_clients(LAYOUT, Side.PUSHERS) == [client] * pusher
 
 
 @pytest.mark.parametrize(
@@ -150,9 +153,9 @@ def test_by_the_routines_they_call(statement: str, popper: bool, pusher: bool) -
 )
 def test_by_what_they_do_with_the_table(statement: str, popper: bool, pusher: bool) -> None:
     client = replace(IDLE, statement=statement)
-    assert way_to_know(PLAIN, Side.POPPERS) == "table"
+    assert identification_for(PLAIN, Side.POPPERS) == "table"
     assert (is_client(client, PLAIN, Side.POPPERS), is_client(client, PLAIN, Side.PUSHERS)) == (popper, pusher)
-    assert Sessions([client]).of(PLAIN, Side.POPPERS) == [client] * popper
+    assert SessionIndex([client]).find_clients(PLAIN, Side.POPPERS) == [client] * popper
 
 
 def test_patterns_decide_where_there_are_some() -> None:
@@ -162,30 +165,32 @@ def test_patterns_decide_where_there_are_some() -> None:
     assert is_client(replace(IDLE, statement=""), layout, Side.POPPERS)
     assert not is_client(replace(IDLE, login="root"), layout, Side.POPPERS)
     assert is_client(replace(IDLE, statement="exec dbo.mails_push"), layout, Side.PUSHERS)
-    assert Sessions([IDLE]).of(layout, Side.POPPERS) == [IDLE]
+    assert SessionIndex([IDLE]).find_clients(layout, Side.POPPERS) == [IDLE]
     assert not is_client(IDLE, layout, Side.PUSHERS)
 
 
 def test_odd_names_are_read_as_they_are_quoted() -> None:
-    assert "[a]b].c d".lower() in names_in('x FROM "[a]b]"."c d"') or names_in('x FROM "[a]b]"."c d"') >= {"c d"}
-    assert names_in("EXEC [a]]b].[c d]") >= {"a]b.c d", "c d"}
+    assert "[a]b].c d".lower() in statement_names('x FROM "[a]b]"."c d"') or statement_names(
+        'x FROM "[a]b]"."c d"'
+    ) >= {"c d"}
+    assert statement_names("EXEC [a]]b].[c d]") >= {"a]b.c d", "c d"}
 
 
 def test_who_waits() -> None:
     busy = replace(IDLE, session=72, state="active", wait_kind="", quiet_s=1.0)
     locked = replace(busy, session=73, wait_kind="Lock", quiet_s=9.0)
-    assert [waits(each) for each in (IDLE, busy, locked)] == [True, False, True]
+    assert [is_waiting(each) for each in (IDLE, busy, locked)] == [True, False, True]
     members = {IDLE.key, busy.key, locked.key}
-    assert seen_of([IDLE, busy, locked], members) == (3, 2, IDLE)
-    assert seen_of([busy], members) == (1, 0, busy)
+    assert count_clients([IDLE, busy, locked], members) == (3, 2, IDLE)
+    assert count_clients([busy], members) == (1, 0, busy)
 
 
 @pytest.mark.parametrize(("sees", "connected"), [(True, 1), (False, None)])
 def test_where_sessions_cannot_be_seen_nobody_knows_who_is_connected(sees: bool, connected: int | None) -> None:
     server = ServerSample(100.0, 1.0, None, False, 5, 10, 0, 0, sees)
     snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 100.0, 3.0, 1.5, 10, 2.0, server, (), clients=(IDLE,))
-    track, sessions = ClientsTrack(Side.POPPERS), Sessions((IDLE,))
-    found = track.add(snapshot, LAYOUT, sessions)
+    track, sessions = ClientsTrack(Side.POPPERS), SessionIndex((IDLE,))
+    found = track.record_poll(snapshot, LAYOUT, sessions)
     assert (None if found is None else found.connected) == connected
-    by_name = track.add(snapshot, replace(LAYOUT, poppers=Clients(application="mailer-*")), sessions)
+    by_name = track.record_poll(snapshot, replace(LAYOUT, poppers=Clients(application="mailer-*")), sessions)
     assert by_name is not None and by_name.connected == 1, "names of applications are seen by everybody"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qmon.model.alerts.rules import AlertRule, find
+from qmon.model.alerts.rules import AlertRule, evaluate_rule
 from qmon.model.counts import TableCount
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
@@ -15,7 +15,7 @@ from qmon.model.operations import Pause, Side
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.view import QueueView
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_verdicts import FINE
@@ -30,7 +30,7 @@ NO_INDEX = "no index leads to the rows in progress"
 
 def said(signs: RuleInput) -> tuple[str, str]:
     """The worst verdict of the first poll and its proof."""
-    verdict = judge(signs, 0.0, {})[0][0]
+    verdict = judge_queue(signs, 0.0, {})[0][0]
     return verdict.code, verdict.proof
 
 
@@ -39,9 +39,12 @@ def said(signs: RuleInput) -> tuple[str, str]:
     ("bad", "why"),
     [
         (Figure.unknown("never counted"), "not known: never counted"),
-        (Figure(0.0).of_a_part("row level security hides rows"), "only partly seen: row level security hides rows"),
+        (
+            Figure(0.0).as_lower_bound("row level security hides rows"),
+            "only partly seen: row level security hides rows",
+        ),
         (Figure(0.0, at_least=True, reason="watched"), "only partly seen: watched"),
-        (Figure(0.0, age_s=7.0).aged(6.0).evidence, "not known: last read 7.0 s ago"),
+        (Figure(0.0, age_s=7.0).mark_old(6.0).evidence, "not known: last read 7.0 s ago"),
     ],
 )
 def test_one_figure_without_evidence_is_enough_to_tell_nothing(figure: str, bad: Figure, why: str) -> None:
@@ -63,30 +66,30 @@ def test_figures_that_lack_for_one_reason_are_named_together() -> None:
 def test_what_a_layout_has_not_need_not_be_known() -> None:
     ring = replace(FINE, layout=RING, stuck=Figure.unknown("nothing stays in progress"))
     assert said(ring)[0] == "healthy"
-    assert not RING.has("stuck")
-    assert STATUS.has("stuck")
-    assert UNTIMED.has("stuck")
-    assert FIFO.has("stuck")
+    assert not RING.has_figure("stuck")
+    assert STATUS.has_figure("stuck")
+    assert UNTIMED.has_figure("stuck")
+    assert FIFO.has_figure("stuck")
 
 
 def test_a_bounded_count_is_evidence_that_messages_are_there_and_none_that_they_are_not() -> None:
     deep = Figure(1000.0, at_least=True, reason=Reason.MORE_THAN_COUNTED)
     assert said(replace(FINE, ready=deep, in_progress=deep))[0] == "healthy"
-    assert said(replace(FINE, ready=deep.of_a_part("a policy")))[0] == "cannot tell"
+    assert said(replace(FINE, ready=deep.as_lower_bound("a policy")))[0] == "cannot tell"
 
 
 def test_a_count_of_a_while_ago_does_not_prove_that_a_queue_is_empty() -> None:
-    counted = Figure(0.0, estimated=True, age_s=40.0, every_s=60.0).aged(6.0)
+    counted = Figure(0.0, estimated=True, age_s=40.0, every_s=60.0).mark_old(6.0)
     assert not counted.old
     assert said(replace(FINE, ready=counted, in_progress=Figure(0.0)))[0] == "healthy"
-    assert Figure(0.0, age_s=97.0, every_s=60.0).aged(6.0).old
+    assert Figure(0.0, age_s=97.0, every_s=60.0).mark_old(6.0).old
 
 
 def test_a_pause_does_not_hide_what_is_not_known() -> None:
     pause = Pause("q", Side.PUSHERS, 2e9, "ada", "", 1.0, "switch")
-    verdicts, _ = judge(replace(FINE, pauses=(pause,), stuck=Figure.unknown(NO_INDEX)), 0.0, {})
+    verdicts, _ = judge_queue(replace(FINE, pauses=(pause,), stuck=Figure.unknown(NO_INDEX)), 0.0, {})
     assert [v.code for v in verdicts] == ["paused", "cannot tell"]
-    stuck, _ = judge(replace(FINE, stuck=Figure(2.0), in_progress=Figure.unknown(NO_INDEX)), 0.0, {})
+    stuck, _ = judge_queue(replace(FINE, stuck=Figure(2.0), in_progress=Figure.unknown(NO_INDEX)), 0.0, {})
     assert [v.code for v in stuck] == ["stuck in progress"]
 
 
@@ -101,7 +104,7 @@ def polled(
     """What one poll shows of a queue; ``more``: fields of the snapshot."""
     server = ServerSample(at, 1.0, None, False, 5, 10, 0, 0, sees_sessions)
     snapshot = Snapshot("t", "postgres", "18.6", 1, at, at, 3.0, 1.5, 10, 2.0, server, (sample,), **more)  # type: ignore[arg-type]
-    (queue,) = (history or TargetHistory()).add(snapshot).queues
+    (queue,) = (history or TargetHistory()).record_snapshot(snapshot).queues
     return queue
 
 
@@ -175,9 +178,9 @@ def test_a_role_that_sees_a_part_of_the_rows_marks_every_count_of_them() -> None
 def test_a_limit_on_a_figure_that_is_old_or_not_known_cannot_be_told() -> None:
     rule = AlertRule("stuck", figure="stuck", crit=10.0)
     queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, None)))
-    assert find(rule, queue, Severity.CRITICAL).met is False
-    for figure in (replace(queue.stuck, old=True), Figure.unknown("?"), queue.stuck.of_a_part("a policy")):
-        assert find(rule, replace(queue, stuck=figure), Severity.CRITICAL).met is None
+    assert evaluate_rule(rule, queue, Severity.CRITICAL).met is False
+    for figure in (replace(queue.stuck, old=True), Figure.unknown("?"), queue.stuck.as_lower_bound("a policy")):
+        assert evaluate_rule(rule, replace(queue, stuck=figure), Severity.CRITICAL).met is None
 
 
 def test_a_scan_that_found_nothing_stuck_says_so_only_as_long_as_nothing_can_have_become_stuck_since() -> None:

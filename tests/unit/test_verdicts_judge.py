@@ -14,10 +14,10 @@ from qmon.model.reasons import Reason
 from qmon.model.samples.server_state import ServerState
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.verdicts import RULES, RuleInput, judge
-from qmon.model.verdicts.judge import LULL_S, EvidenceSpan, Spans, undecided
-from qmon.model.waits.locked import Locked
-from qmon.monitor.probes.server_state import READ_EVERY
+from qmon.model.verdicts import RULES, RuleInput, judge_queue
+from qmon.model.verdicts.judge import LULL_S, EvidenceSpan, Spans, undecided_codes
+from qmon.model.waits.locked import QueueLock
+from qmon.monitor.probes.server_state import READ_EVERY_S
 from qmon.monitor.state.verdict_log import VerdictLog
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.waited import waiting
@@ -30,22 +30,22 @@ TWICE = replace(
 
 
 def test_all_that_hold_are_given_the_worst_first() -> None:
-    _, since = judge(TWICE, 0.0, {})
-    verdicts, _ = judge(TWICE, 40.0, since)
+    _, since = judge_queue(TWICE, 0.0, {})
+    verdicts, _ = judge_queue(TWICE, 40.0, since)
     assert [v.code for v in verdicts] == ["stuck in progress", "pushers outrun poppers"]
     assert [v.since_at for v in verdicts] == [0.0, 0.0]
 
 
 def test_what_merely_follows_is_left_out_and_holds_anew_when_its_cause_has_gone() -> None:
-    still = replace(FINE, pop_rate=Figure(0.0), locked=Locked("session 61", "session 61 holds all"))
-    _, since = judge(still, 0.0, {})
-    (verdict,), since = judge(still, 60.0, since)
+    still = replace(FINE, pop_rate=Figure(0.0), locked=QueueLock("session 61", "session 61 holds all"))
+    _, since = judge_queue(still, 0.0, {})
+    (verdict,), since = judge_queue(still, 60.0, since)
     assert verdict.code == "everything locked"
     freed = replace(still, locked=None)
-    (verdict,), since = judge(freed, 62.0, since)
+    (verdict,), since = judge_queue(freed, 62.0, since)
     assert verdict.code == "cannot tell"
-    assert judge(freed, 71.9, since)[0][0].code == "cannot tell"
-    assert judge(freed, 72.0, since)[0][0].code == "no pops"
+    assert judge_queue(freed, 71.9, since)[0][0].code == "cannot tell"
+    assert judge_queue(freed, 72.0, since)[0][0].code == "no pops"
 
 
 POPPED = {
@@ -59,25 +59,25 @@ POPPED = {
 @pytest.mark.parametrize("popped", POPPED.values(), ids=POPPED)
 def test_a_pop_or_a_break_ends_a_verdict_that_nothing_is_popped_and_it_must_hold_anew(popped: RuleInput) -> None:
     still = replace(FINE, pop_rate=Figure(0.0))
-    _, spans = judge(still, 0.0, {})
-    verdicts, spans = judge(still, 10.0, spans)
+    _, spans = judge_queue(still, 0.0, {})
+    verdicts, spans = judge_queue(still, 10.0, spans)
     assert verdicts[0].code == "no pops"
-    verdicts, spans = judge(popped, 11.0, spans)
+    verdicts, spans = judge_queue(popped, 11.0, spans)
     assert verdicts[0].code != "no pops"
     for at in (12.0, 21.9):
-        verdicts, spans = judge(still, at, spans)
+        verdicts, spans = judge_queue(still, at, spans)
         assert verdicts[0].code != "no pops"
-    assert judge(still, 22.0, spans)[0][0] == Verdict("no pops", ANY, Severity.CRITICAL, 12.0, ANY)
+    assert judge_queue(still, 22.0, spans)[0][0] == Verdict("no pops", ANY, Severity.CRITICAL, 12.0, ANY)
 
 
 def undecided_of(given: RuleInput, at: float, since: Spans, *, follow: bool = False) -> frozenset[str]:
     given = replace(given, rates_follow=follow)
-    verdicts, since = judge(given, at, since)
-    return undecided(given, verdicts, since)
+    verdicts, since = judge_queue(given, at, since)
+    return undecided_codes(given, verdicts, since)
 
 
 # A poll of which nothing slow is missing.
-READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ_EVERY, 0.0)))
+READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ_EVERY_S, 0.0)))
 
 
 def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -> None:
@@ -114,11 +114,11 @@ def test_a_raised_verdict_that_returns_within_a_lull_keeps_its_start_and_is_one_
     happened, past = list[TimelineEvent](), tuple[PastVerdict, ...]()
     for at in (0.0, 10.0, 12.0, 14.0, 20.0, 24.0, 26.0 + LULL_S):
         given = FINE if at in (12.0, 20.0) or at > 24.0 else late
-        verdicts, spans = judge(given, at, spans)
-        over = undecided(given, verdicts, spans)
+        verdicts, spans = judge_queue(given, at, spans)
+        over = undecided_codes(given, verdicts, spans)
         starts += [verdict.since_at for verdict in verdicts if verdict.code == "stuck in progress"]
-        happened += events.add(at, "orders", verdicts, over)
-        past = log.add(verdicts, at, over)
+        happened += events.record_verdicts(at, "orders", verdicts, over)
+        past = log.record_verdicts(verdicts, at, over)
     assert starts == [0.0, 0.0, 0.0, 0.0]
     assert [(event.at, event.what) for event in happened] == [(0.0, "began"), (26.0 + LULL_S, "ended")]
     assert happened[1].words.startswith("after 36 s")
@@ -127,12 +127,12 @@ def test_a_raised_verdict_that_returns_within_a_lull_keeps_its_start_and_is_one_
 
 def test_a_raised_verdict_keeps_its_start_while_its_evidence_is_not_read() -> None:
     late = replace(FINE, stuck=Figure(3.0), snapshot=replace(READ, horizon=(), blocking=()))
-    _, spans = judge(late, 0.0, {})
+    _, spans = judge_queue(late, 0.0, {})
     failed = replace(late, stuck=Figure.unknown("no answer"), failures=(ProbeFailure("owners", "no answer"),))
     for at in (30.0, 60.0):
-        (verdict,), spans = judge(failed, at, spans)
+        (verdict,), spans = judge_queue(failed, at, spans)
         assert verdict.code == "cannot tell"
-    (verdict,), _ = judge(late, 62.0, spans)
+    (verdict,), _ = judge_queue(late, 62.0, spans)
     assert (verdict.code, verdict.since_at) == ("stuck in progress", 0.0)
 
 
@@ -142,10 +142,10 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
     spans: Spans = {}
     happened = list[TimelineEvent]()
     for at, given in ((0.0, FINE), (2.0, blind), (4.0, FINE), (40.0, blind), (48.0, blind), (50.0, blind)):
-        verdicts, spans = judge(given, at, spans)
+        verdicts, spans = judge_queue(given, at, spans)
         assert (verdicts[0].code == "cannot tell") == (given is blind)
-        happened += events.add(at, "orders", verdicts)
-        assert log.add(verdicts, at) == ()
+        happened += events.record_verdicts(at, "orders", verdicts)
+        assert log.record_verdicts(verdicts, at) == ()
     assert [(event.at, event.about) for event in happened] == [(50.0, "cannot tell")]
 
 
@@ -208,14 +208,14 @@ def test_codes_are_unique_and_explain_only_verdicts_there_are_and_never_each_oth
 def test_the_chronicle_keeps_what_is_over_the_newest_first_and_only_so_much() -> None:
     verdict_log = VerdictLog(most=2)
     stuck, outrun = Verdict("stuck", "7", Severity.CRITICAL), Verdict("outrun", "9/s", Severity.WARNING)
-    assert verdict_log.add([stuck, outrun], 1.0) == ()
-    assert verdict_log.add([replace(stuck, proof="8")], 3.0) == (
+    assert verdict_log.record_verdicts([stuck, outrun], 1.0) == ()
+    assert verdict_log.record_verdicts([replace(stuck, proof="8")], 3.0) == (
         PastVerdict("outrun", "9/s", Severity.WARNING, 1.0, 3.0),
     )
-    past = verdict_log.add([Verdict("healthy", "fine")], 5.0)
+    past = verdict_log.record_verdicts([Verdict("healthy", "fine")], 5.0)
     assert [(p.code, p.proof, p.since_at, p.until_at) for p in past] == [
         ("stuck", "7", 1.0, 5.0),
         ("outrun", "9/s", 1.0, 3.0),
     ]
-    verdict_log.add([outrun], 6.0)
-    assert [p.code for p in verdict_log.add([], 7.0)] == ["outrun", "stuck"]
+    verdict_log.record_verdicts([outrun], 6.0)
+    assert [p.code for p in verdict_log.record_verdicts([], 7.0)] == ["outrun", "stuck"]

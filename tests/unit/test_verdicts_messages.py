@@ -12,9 +12,9 @@ from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
 from qmon.model.samples.polled import HeadSample, HeldSample, ServerSample, WriterSample
-from qmon.model.sessions.owners import owners_of
+from qmon.model.sessions.owners import count_owners
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.monitor.state.messages import DoubleDeliveryTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 from tests.unit.test_verdicts import FINE
@@ -33,8 +33,8 @@ POLL = Snapshot(
 
 
 def said(signs: RuleInput, seconds: float = 0.0) -> dict[str, str]:
-    _, since = judge(signs, 100.0, {})
-    return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
+    _, since = judge_queue(signs, 100.0, {})
+    return {v.code: v.proof for v in judge_queue(signs, 100.0 + seconds, since)[0]}
 
 
 def signs(**readings: object) -> RuleInput:
@@ -59,7 +59,7 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
         owners_limit=100,
         proof="a connection pool hands sessions on",
     )
-    found = owners_of(diagnostics, 300.0)
+    found = count_owners(diagnostics, 300.0)
     assert found is not None
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
     proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
@@ -68,16 +68,16 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
         " 1 with a live owner (812/5 has had message 9 for 6 m 40 s);"
         " 1 with an unknown owner (message 11 for 6 m 40 s): a connection pool hands sessions on"
     )
-    early = owners_of(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
+    early = count_owners(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
     assert said(signs(owners=early)) == {"stuck in progress": "1 with a dead owner (812/5 has had message 8 for 5.0 s)"}
     assert "stuck in progress" not in said(
-        signs(owners=owners_of(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
+        signs(owners=count_owners(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
     )
-    assert owners_of(MessageDiagnostics(), 300.0) is None
+    assert count_owners(MessageDiagnostics(), 300.0) is None
 
 
 def test_a_cut_list_of_owners_is_a_lower_bound() -> None:
-    found = owners_of(MessageDiagnostics(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
+    found = count_owners(MessageDiagnostics(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
     assert said(signs(owners=found))["stuck in progress"].startswith("at least 2 with a dead owner")
 
 
@@ -106,16 +106,22 @@ def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_i
 
 def test_attempts_that_rise_are_failures_ready_or_in_progress_and_a_new_head_is_another_message() -> None:
     tries = TriesTrack()
-    assert tries.add(MessageDiagnostics(tried=TriedSample("88", 1, "")), 10.0) is None
-    assert tries.add(MessageDiagnostics(owners=(owner("88", "alive", attempts=2),)), 12.0) == Repeated("88", 1, 2.0, 2)
-    assert tries.add(MessageDiagnostics(tried=TriedSample("88", 3, ""), owners=()), 14.0) == Repeated("88", 2, 4.0, 3)
-    assert tries.add(MessageDiagnostics(tried=TriedSample("90", 3, "")), 16.0) == Repeated("88", 2, 6.0, 3)
-    assert tries.add(MessageDiagnostics(tried=TriedSample("90", 3, "")), 18.0) is None
+    assert tries.record_poll(MessageDiagnostics(tried=TriedSample("88", 1, "")), 10.0) is None
+    assert tries.record_poll(MessageDiagnostics(owners=(owner("88", "alive", attempts=2),)), 12.0) == Repeated(
+        "88", 1, 2.0, 2
+    )
+    assert tries.record_poll(MessageDiagnostics(tried=TriedSample("88", 3, ""), owners=()), 14.0) == Repeated(
+        "88", 2, 4.0, 3
+    )
+    assert tries.record_poll(MessageDiagnostics(tried=TriedSample("90", 3, "")), 16.0) == Repeated("88", 2, 6.0, 3)
+    assert tries.record_poll(MessageDiagnostics(tried=TriedSample("90", 3, "")), 18.0) is None
 
 
 def test_a_message_is_followed_from_its_second_attempt_on() -> None:
     tries = TriesTrack()
-    found = [tries.add(MessageDiagnostics(owners=(owner("88", "alive", attempts=n),)), float(n)) for n in (1, 2, 3)]
+    found = [
+        tries.record_poll(MessageDiagnostics(owners=(owner("88", "alive", attempts=n),)), float(n)) for n in (1, 2, 3)
+    ]
     assert found == [None, None, Repeated("88", 1, 1.0, 3)]
 
 
@@ -124,28 +130,29 @@ def test_a_message_that_is_away_while_it_is_popped_may_come_back(back_at: float,
     """Where a server shows no row that is being popped, and a transaction may hold it."""
     tries, there = TriesTrack(), MessageDiagnostics(tried=TriedSample("5", None, "0"))
     for at in (0.0, 6.0):
-        assert tries.add(there, at) is None
+        assert tries.record_poll(there, at) is None
     for at in (8.0, 10.0, back_at - 0.01 if found else back_at):
-        assert tries.add(MessageDiagnostics(), at, head=HeadSample("6", 1.0, 9), none_held=False) is None
-    assert tries.add(there, back_at) == found
+        assert tries.record_poll(MessageDiagnostics(), at, head=HeadSample("6", 1.0, 9), none_held=False) is None
+    assert tries.record_poll(there, back_at) == found
 
 
 def test_marks_that_change_while_the_head_stays_are_failures() -> None:
     tries = TriesTrack()
     marks = ["0", "700", "700", "701", "702"]
     *_, found = [
-        tries.add(MessageDiagnostics(tried=TriedSample("5", None, mark)), float(at)) for at, mark in enumerate(marks)
+        tries.record_poll(MessageDiagnostics(tried=TriedSample("5", None, mark)), float(at))
+        for at, mark in enumerate(marks)
     ]
     assert found == Repeated("5", 2, 4.0, None)
-    assert tries.add(MessageDiagnostics(tried=TriedSample("6", None, "0")), 5.0) == replace(found, seconds=5.0)
-    assert tries.add(MessageDiagnostics(tried=TriedSample("6", None, "0")), 6.0) is None
+    assert tries.record_poll(MessageDiagnostics(tried=TriedSample("6", None, "0")), 5.0) == replace(found, seconds=5.0)
+    assert tries.record_poll(MessageDiagnostics(tried=TriedSample("6", None, "0")), 6.0) is None
 
 
 def hands(
     track: DoubleDeliveryTrack, at: float, whose: str, age_s: float, *clients: ClientSample
 ) -> tuple[DoubleDelivery, ...]:
     diagnostics = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
-    return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)
+    return track.record_poll(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)
 
 
 def client(session: int, begun_s: float) -> ClientSample:
@@ -181,37 +188,37 @@ def sweep(hole: int | None = None, orphan: int | None = None, pop_last: int = 90
 def test_a_hole_is_one_that_poppers_have_drawn_and_its_drawer_is_named_while_there_is_one() -> None:
     ring = RingTrack()
     pusher = DrawerSample(9, 61, "shop", "idle in transaction", 30.0)
-    assert ring.add(MessageDiagnostics(sweep=sweep(hole=91)), 1000, 10.0) == RingLoss(swept=1.0)
-    ring.add(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 12.0)
-    loss = ring.add(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
+    assert ring.record_poll(MessageDiagnostics(sweep=sweep(hole=91)), 1000, 10.0) == RingLoss(swept=1.0)
+    ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 12.0)
+    loss = ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, pusher, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
         "number 80 has no message; a popper drew it at least 6.0 s ago: session 61 (idle in transaction, shop)"
         " has drawn a number and may yet push it"
     )
-    proven = ring.add(
+    proven = ring.record_poll(
         MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(pusher, transaction_s=1.0),)), 1000, 20.0
     )
     assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago: no open transaction has it")
     assert said(signs(ring_loss=proven), 4.9).keys() == {"cannot tell"}
-    assert ring.add(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
-    assert ring.add(MessageDiagnostics(), 1000, 24.0) is None
+    assert ring.record_poll(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
+    assert ring.record_poll(MessageDiagnostics(), 1000, 24.0) is None
 
 
 def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     ring = RingTrack()
-    first = ring.add(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 10.0)
+    first = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 10.0)
     assert first == RingLoss(swept=0.5)
-    ring.add(MessageDiagnostics(sweep=sweep(start=1000)), 2000, 12.0)
-    loss = ring.add(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
+    ring.record_poll(MessageDiagnostics(sweep=sweep(start=1000)), 2000, 12.0)
+    loss = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
     assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0) == {
         "ring orphans": "1 message was drawn by poppers and not popped: number 70, pushed 40 s ago"
     }
     popper = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
-    held = ring.add(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(popper,)), 2000, 15.0)
+    held = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(popper,)), 2000, 15.0)
     assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
         "pushed 40 s ago; poppers take them when session 77 (idle in transaction, mailer) has ended, which may yet pop "
         "them"
     )
-    assert ring.add(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)
+    assert ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from qmon.model.evidence import QueueEvidence, Starved
 from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics, PrioritySample
-from qmon.model.verdicts import judge
+from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.messages import PriorityTrack
 from tests.unit.test_verdicts import FINE
 
@@ -16,8 +16,8 @@ LOW = Starved(9, "812", 20.0, 840.0, 5)
 
 def said(starved: Starved | None, seconds: float = 10.0, pops: float = 40.0) -> dict[str, str]:
     signs = replace(FINE, queue=QueueEvidence(starved=starved), recent_pop_rate=Figure(pops))
-    _, since = judge(signs, 100.0, {})
-    return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
+    _, since = judge_queue(signs, 100.0, {})
+    return {v.code: v.proof for v in judge_queue(signs, 100.0 + seconds, since)[0]}
 
 
 def test_a_head_that_stays_while_others_are_popped() -> None:
@@ -37,10 +37,10 @@ def heads(*pairs: tuple[int, str]) -> MessageDiagnostics:
 
 def test_moves_of_other_heads_are_counted_while_one_stays() -> None:
     track = PriorityTrack()
-    assert track.add(heads((1, "a"), (9, "z")), 0.0) is None
-    assert track.add(heads((1, "b"), (9, "z")), 2.0) == Starved(9, "z", 2.0, 5.0, 1)
-    assert track.add(heads((9, "z")), 4.0) == Starved(9, "z", 4.0, 5.0, 2)
-    assert track.add(heads((1, "c"), (9, "z")), 6.0) == Starved(9, "z", 6.0, 5.0, 2)
-    assert track.add(heads((1, "c"), (9, "y")), 8.0) == Starved(1, "c", 2.0, 5.0, 1)
-    assert track.add(heads((1, "d"), (9, "x")), 10.0) is None
-    assert track.add(MessageDiagnostics(), 12.0) is None
+    assert track.record_poll(heads((1, "a"), (9, "z")), 0.0) is None
+    assert track.record_poll(heads((1, "b"), (9, "z")), 2.0) == Starved(9, "z", 2.0, 5.0, 1)
+    assert track.record_poll(heads((9, "z")), 4.0) == Starved(9, "z", 4.0, 5.0, 2)
+    assert track.record_poll(heads((1, "c"), (9, "z")), 6.0) == Starved(9, "z", 6.0, 5.0, 2)
+    assert track.record_poll(heads((1, "c"), (9, "y")), 8.0) == Starved(1, "c", 2.0, 5.0, 1)
+    assert track.record_poll(heads((1, "d"), (9, "x")), 10.0) is None
+    assert track.record_poll(MessageDiagnostics(), 12.0) is None

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.model.waits.known import MEANT_POSTGRES, benign, meaning
-from qmon.model.waits.known_sqlserver import MEANT
+from qmon.model.waits.known import MEANT_POSTGRES, is_benign, wait_meaning
+from qmon.model.waits.known_sqlserver import MEANINGS
 from qmon.model.waits.waiting import waiting_between
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import poll
@@ -76,17 +76,22 @@ def test_no_rate_across_a_reset_or_a_restart(later: WaitTotals) -> None:
 
 def test_history_gives_no_rate_across_a_gap_of_the_polls() -> None:
     history = TargetHistory()
-    history.add(replace(poll(1, 1000.0), waits_total=SAMPLED))
-    assert history.add(replace(poll(2, 1002.0), waits_total=LATER)).server.waiting is not None
-    assert history.add(replace(poll(3, 1300.0), waits_total=replace(LATER, watched_s=90.0))).server.waiting is None
+    history.record_snapshot(replace(poll(1, 1000.0), waits_total=SAMPLED))
+    assert history.record_snapshot(replace(poll(2, 1002.0), waits_total=LATER)).server.waiting is not None
+    assert (
+        history.record_snapshot(replace(poll(3, 1300.0), waits_total=replace(LATER, watched_s=90.0))).server.waiting
+        is None
+    )
 
 
 def test_history_begins_anew_where_totals_began_anew() -> None:
     history = TargetHistory()
-    history.add(replace(poll(1, 1000.0), waits_total=LATER))
+    history.record_snapshot(replace(poll(1, 1000.0), waits_total=LATER))
     fresh = replace(SAMPLED, since_at=1001.0, watched_s=0.5)
-    assert history.add(replace(poll(2, 1002.0), waits_total=fresh)).server.waiting is None
-    found = history.add(replace(poll(3, 1004.0), waits_total=replace(fresh, watched_s=2.5, samples=48))).server.waiting
+    assert history.record_snapshot(replace(poll(2, 1002.0), waits_total=fresh)).server.waiting is None
+    found = history.record_snapshot(
+        replace(poll(3, 1004.0), waits_total=replace(fresh, watched_s=2.5, samples=48))
+    ).server.waiting
     assert found is not None
     assert (found.samples, found.seconds) == (8, 2.0)
 
@@ -104,27 +109,27 @@ def test_history_begins_anew_where_totals_began_anew() -> None:
     ],
 )
 def test_the_waits_that_matter_are_known_in_every_spelling(kind_event: tuple[str, str]) -> None:
-    found = meaning(*kind_event)
+    found = wait_meaning(*kind_event)
     assert found is not None
     assert found.what
     assert found.why
     assert found.do
-    assert not benign(*kind_event)
+    assert not is_benign(*kind_event)
 
 
 def test_what_is_known_is_said_whole_and_in_one_line() -> None:
-    told = [(m.what, m.why) for m in MEANT_POSTGRES.values()] + [(what, why) for what, why, _ in MEANT.values()]
+    told = [(m.what, m.why) for m in MEANT_POSTGRES.values()] + [(what, why) for what, why, _ in MEANINGS.values()]
     assert all(part and "\n" not in part and len(part) <= 120 for words in told for part in words)
 
 
 def test_background_work_is_benign() -> None:
-    assert benign("Activity", "CheckpointerMain")
-    assert benign("Client", "ClientRead")
-    assert benign("wait", "LAZYWRITER_SLEEP")
-    assert benign("wait", "XE_TIMER_EVENT")
-    assert benign("latch", "BUFFER"), "the sum of the page waits"
-    assert not benign("", ""), "running is work"
-    assert meaning("LWLock", "Unheard") is None
+    assert is_benign("Activity", "CheckpointerMain")
+    assert is_benign("Client", "ClientRead")
+    assert is_benign("wait", "LAZYWRITER_SLEEP")
+    assert is_benign("wait", "XE_TIMER_EVENT")
+    assert is_benign("latch", "BUFFER"), "the sum of the page waits"
+    assert not is_benign("", ""), "running is work"
+    assert wait_meaning("LWLock", "Unheard") is None
 
 
 @pytest.mark.parametrize("moved", [-3600.0, 3600.0, 1800.0])

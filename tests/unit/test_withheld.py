@@ -134,14 +134,14 @@ def test_rows_that_move_without_their_counters_contradict_the_rate(case: str) ->
     polls, wanted = MOVES[case]
     track = StandingCounters()
     for number, queue in enumerate(polls):
-        track.add(queue, 1000.0 + number)
+        track.record_poll(queue, 1000.0 + number)
     assert (track.pushes, track.pops) == wanted
 
 
 def test_rows_that_moved_long_ago_contradict_nothing() -> None:
     track = StandingCounters()
     for at, head in ((1000.0, "7"), (1001.0, "8"), (1030.0, "8")):
-        track.add(seen(head, 5, 20), at)
+        track.record_poll(seen(head, 5, 20), at)
     assert not track.pops
 
 
@@ -149,6 +149,6 @@ def test_rows_that_moved_before_the_last_seconds_contradict_only_the_longer_rate
     track = StandingCounters()
     found = []
     for at, head in ((1000.0, "7"), (1001.0, "8"), (1005.0, "8"), (1008.0, "8")):
-        track.add(seen(head, 5, 20), at)
+        track.record_poll(seen(head, 5, 20), at)
         found.append((track.pops, track.pops_lately))
     assert found == [(False, False), (True, True), (True, True), (True, False)]

@@ -16,23 +16,23 @@ from qmon.errors import BadInput
 from qmon.model.layout import table_facts as facts
 from qmon.model.layout.io import layout_from_dict, layout_to_dict
 from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
-from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, TimeColumn, Zone, named_zone
+from qmon.model.layout.zones import LOCAL_ZONE, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
 from qmon.model.operations import Choice, OwnerState
-from qmon.model.sessions.owners import OwnerFacts, proof
+from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.model.snapshot import QueueSamples as Samples
 from qmon.monitor.catalog.catalog import ColumnRow, TableDetails, TableRow, ValuesRow
-from qmon.monitor.catalog.zones import check_due, of_default, with_zones
+from qmon.monitor.catalog.zones import require_due_zone, with_zones, zone_in_default
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.actions.purge import _wanted as purge_wanted
-from qmon.operate.actions.requeue import _impossible
-from qmon.operate.actions.requeue import _wanted as requeue_wanted
-from qmon.operate.plan.transitions import Transition, _other_clock
-from qmon.operate.table import Structure, TableColumn
+from qmon.operate.actions.purge import _criteria_for as purge_wanted
+from qmon.operate.actions.requeue import _criteria_for as requeue_wanted
+from qmon.operate.actions.requeue import _why_impossible
+from qmon.operate.plan.transitions import Transition, _why_wrong_clock
+from qmon.operate.table import TableColumn, TableStructure
 from tests.unit.test_history import FIFO, poll
 
 SQLSERVER = SqlServer()
 NOV = datetime(2026, 11, 22, tzinfo=UTC).timestamp()
-BERLIN = named_zone("Europe/Berlin", NOV)
+BERLIN = load_zone("Europe/Berlin", NOV)
 TABLE = TableRow(1, "dbo", "Jobs", True, True, None, 0)
 
 
@@ -73,32 +73,32 @@ def layout(**changes: object) -> Layout:
     ],
 )
 def test_the_default_of_a_column_says_by_which_clock_it_is_written(default: str | None, said: str) -> None:
-    assert of_default(default) == said
+    assert zone_in_default(default) == said
 
 
 def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> None:
     there = details(At=("datetime", None), Made=("datetime2", "(getdate())"), Due=("datetimeoffset", None))
-    found, why = with_zones(layout(due_at="Due"), there, lambda: LOCAL)
-    assert dict(found.zones) == {"At": UNKNOWN, "Made": LOCAL}
+    found, why = with_zones(layout(due_at="Due"), there, lambda: LOCAL_ZONE)
+    assert dict(found.zones) == {"At": UNKNOWN_ZONE, "Made": LOCAL_ZONE}
     assert next(line for line in why if "`At`" in line).startswith("`At` has no time zone, and ages are unknown until")
     assert "`Made` has no time zone: the server's local time, by its default" in why
-    assert not found.tells("At")
-    assert found.tells("Made")
-    assert found.tells("Due")
-    assert not found.tells(None)
-    said, why = with_zones(layout(times="utc"), there, lambda: LOCAL)
+    assert not found.has_known_time("At")
+    assert found.has_known_time("Made")
+    assert found.has_known_time("Due")
+    assert not found.has_known_time(None)
+    said, why = with_zones(layout(times="utc"), there, lambda: LOCAL_ZONE)
     assert (dict(said.zones), why) == ({"At": UTC_ZONE, "Made": UTC_ZONE}, ())
-    placed, _ = with_zones(layout(times="Europe/Berlin"), there, lambda: LOCAL)
+    placed, _ = with_zones(layout(times="Europe/Berlin"), there, lambda: LOCAL_ZONE)
     assert dict(placed.zones)["At"].name == "Europe/Berlin"
-    ours, _ = with_zones(layout(source=LayoutSource.REGISTRY), there, lambda: LOCAL)
+    ours, _ = with_zones(layout(source=LayoutSource.REGISTRY), there, lambda: LOCAL_ZONE)
     assert dict(ours.zones)["At"] == UTC_ZONE
 
 
 def test_a_queue_whose_due_times_could_be_anybodys_is_not_counted() -> None:
-    due, _ = with_zones(layout(due_at="Due"), details(Due=("datetime", None)), lambda: LOCAL)
+    due, _ = with_zones(layout(due_at="Due"), details(Due=("datetime", None)), lambda: LOCAL_ZONE)
     with pytest.raises(BadInput, match=r'`Due` has no time zone, and nothing can be counted until .* times = "utc"'):
-        check_due(due)
-    check_due(replace(due, zones=(("Due", LOCAL),)))
+        require_due_zone(due)
+    require_due_zone(replace(due, zones=(("Due", LOCAL_ZONE),)))
 
 
 def test_a_zone_is_configured_by_its_name() -> None:
@@ -114,13 +114,13 @@ def test_a_zone_is_configured_by_its_name() -> None:
 
 
 def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
-    unknown = layout(zones=(("At", UNKNOWN), ("Made", UNKNOWN)))
-    assert 'At has no time zone: say in the configuration times = "utc"' in str(_impossible(unknown, Choice()))
-    assert "so that no age is known" in str(_impossible(unknown, Choice(older_than_s=60.0)))
-    assert _impossible(unknown, Choice(ids=("1",))) is None
-    assert _impossible(layout(zones=(("At", LOCAL),)), Choice()) is None
+    unknown = layout(zones=(("At", UNKNOWN_ZONE), ("Made", UNKNOWN_ZONE)))
+    assert 'At has no time zone: say in the configuration times = "utc"' in str(_why_impossible(unknown, Choice()))
+    assert "so that no age is known" in str(_why_impossible(unknown, Choice(older_than_s=60.0)))
+    assert _why_impossible(unknown, Choice(ids=("1",))) is None
+    assert _why_impossible(layout(zones=(("At", LOCAL_ZONE),)), Choice()) is None
     owned = replace(unknown, owner=OwnerColumn("O", "session", held_while_working=True))
-    assert _impossible(owned, Choice(owner_states=frozenset({OwnerState.DEAD}))) is None
+    assert _why_impossible(owned, Choice(owner_states=frozenset({OwnerState.DEAD}))) is None
     assert requeue_wanted(owned, Choice()).stuck_s is None
     with pytest.raises(BadInput, match="Made has no time zone"):
         requeue_wanted(unknown, Choice(state="done", older_than_s=60.0))
@@ -129,20 +129,20 @@ def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
 
 
 def test_the_time_now_is_not_written_where_it_would_be_wrong() -> None:
-    structure = Structure(TABLE.name, (TableColumn("Done", "datetime2(27,7)", False, False, False),), ())
+    structure = TableStructure(TABLE.name, (TableColumn("Done", "datetime2(27,7)", False, False, False),), ())
     made = Transition("dead", "S", 3, (Write("dead", "Done", "now"),), frozenset({"Done"}), structure)
-    assert "Done does not hold UTC" in str(_other_clock(layout(times="local"), made))
-    assert "Done does not hold UTC" in str(_other_clock(layout(zones=(("Done", UNKNOWN),)), made))
-    assert _other_clock(layout(), made) is None
-    zoned = Structure(TABLE.name, (TableColumn("Done", "datetimeoffset(34,7)", False, False, False),), ())
-    assert _other_clock(layout(times="local"), replace(made, structure=zoned)) is None
+    assert "Done does not hold UTC" in str(_why_wrong_clock(layout(times="local"), made))
+    assert "Done does not hold UTC" in str(_why_wrong_clock(layout(zones=(("Done", UNKNOWN_ZONE),)), made))
+    assert _why_wrong_clock(layout(), made) is None
+    zoned = TableStructure(TABLE.name, (TableColumn("Done", "datetimeoffset(34,7)", False, False, False),), ())
+    assert _why_wrong_clock(layout(times="local"), replace(made, structure=zoned)) is None
 
 
 def test_a_lease_that_nobody_can_place_in_time_proves_nothing() -> None:
-    leased = layout(owner=OwnerColumn("Until", "lease"), zones=(("Until", UNKNOWN),))
+    leased = layout(owner=OwnerColumn("Until", "lease"), zones=(("Until", UNKNOWN_ZONE),))
     facts = OwnerFacts("", NOV, True, 0.0, False)
-    assert proof(leased, facts).kind == "name"
-    assert proof(replace(leased, zones=(("Until", LOCAL),)), facts).kind == "lease"
+    assert owner_proof(leased, facts).kind == "name"
+    assert owner_proof(replace(leased, zones=(("Until", LOCAL_ZONE),)), facts).kind == "lease"
 
 
 # ------------------------------------------------------------------------------------------------------------- SQL
@@ -159,8 +159,8 @@ def test_the_changes_of_a_clock_are_those_of_its_zone() -> None:
         ("2027-10-31 01:00", 60),
         ("2028-03-26 01:00", 120),
     ]
-    assert named_zone("Asia/Kolkata", NOV) == Zone("Asia/Kolkata", ((BERLIN.changes[0][0], 330),))
-    assert named_zone("../etc/passwd", NOV) is None
+    assert load_zone("Asia/Kolkata", NOV) == Zone("Asia/Kolkata", ((BERLIN.changes[0][0], 330),))
+    assert load_zone("../etc/passwd", NOV) is None
 
 
 def reckoned(text: str, written: str) -> datetime:
@@ -194,34 +194,40 @@ def reckoned(text: str, written: str) -> datetime:
 )
 def test_ages_are_right_on_both_sides_of_a_change_of_the_clock(written: str, utc: str) -> None:
     assert BERLIN is not None
-    assert reckoned(SQLSERVER.utc("q.[At]", BERLIN), written) == datetime.fromisoformat(utc)
+    assert reckoned(SQLSERVER.utc_expression("q.[At]", BERLIN), written) == datetime.fromisoformat(utc)
 
 
 def test_each_engine_is_told_which_clock_a_column_was_written_by() -> None:
-    assert SQLSERVER.utc("[At]", UTC_ZONE) == "CAST(SWITCHOFFSET(CAST([At] AS datetimeoffset(3)), 0) AS datetime2(3))"
-    assert "ELSE DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) END, CAST([At] AS datetime2(3)))" in SQLSERVER.utc(
-        "[At]", LOCAL
+    assert (
+        SQLSERVER.utc_expression("[At]", UTC_ZONE)
+        == "CAST(SWITCHOFFSET(CAST([At] AS datetimeoffset(3)), 0) AS datetime2(3))"
     )
-    assert (SQLSERVER.clock(UTC_ZONE), SQLSERVER.clock(LOCAL)) == ("SYSUTCDATETIME()", "SYSDATETIME()")
-    assert SQLSERVER.clock(Zone("x", ((0, 330),))) == "DATEADD(MINUTE, 330, SYSUTCDATETIME())"
-    assert Postgres().utc('"at"', Zone("Europe/Berlin")) == "(\"at\" AT TIME ZONE 'Europe/Berlin')"
-    assert Postgres().clock(Zone("Europe/Berlin")) == "(clock_timestamp() AT TIME ZONE 'Europe/Berlin')"
+    assert "ELSE DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) END, CAST([At] AS datetime2(3)))" in SQLSERVER.utc_expression(
+        "[At]", LOCAL_ZONE
+    )
+    assert (SQLSERVER.clock_expression(UTC_ZONE), SQLSERVER.clock_expression(LOCAL_ZONE)) == (
+        "SYSUTCDATETIME()",
+        "SYSDATETIME()",
+    )
+    assert SQLSERVER.clock_expression(Zone("x", ((0, 330),))) == "DATEADD(MINUTE, 330, SYSUTCDATETIME())"
+    assert Postgres().utc_expression('"at"', Zone("Europe/Berlin")) == "(\"at\" AT TIME ZONE 'Europe/Berlin')"
+    assert Postgres().clock_expression(Zone("Europe/Berlin")) == "(clock_timestamp() AT TIME ZONE 'Europe/Berlin')"
 
 
 @pytest.mark.parametrize("engine", [SqlServer(), Postgres()], ids=lambda engine: engine.name)
 def test_probes_compare_each_column_with_its_own_clock(engine: SqlServer | Postgres) -> None:
     name: EngineName = engine.name
-    due = queries.load(name, "probe/head_due", (16, 0))
+    due = queries.load_query(name, "probe/head_due", (16, 0))
     names: dict[str, queries.Name] = dict.fromkeys(due.names, "x")
     zone = Zone("Asia/Kolkata", ((0, 330),))
     texts = [queries.render(due, names | {"due_at": TimeColumn("Due", each)}, engine).text for each in (UTC_ZONE, zone)]
-    assert engine.clock(UTC_ZONE) in texts[0]
-    assert engine.clock(zone) in texts[1]
-    stuck = queries.load(name, "probe/progress", (16, 0))
+    assert engine.clock_expression(UTC_ZONE) in texts[0]
+    assert engine.clock_expression(zone) in texts[1]
+    stuck = queries.load_query(name, "probe/progress", (16, 0))
     typed: dict[str, queries.Name] = {"state": facts.Column("Status", "int"), "progress_index": facts.IndexName("x")}
     names = {slot: typed.get(slot, "x") for slot in stuck.names}
-    unknown = queries.render(stuck, names | {"started_at": TimeColumn("At", UNKNOWN)}, engine).text
-    assert engine.utc("NULL", UTC_ZONE) in unknown
+    unknown = queries.render(stuck, names | {"started_at": TimeColumn("At", UNKNOWN_ZONE)}, engine).text
+    assert engine.utc_expression("NULL", UTC_ZONE) in unknown
     assert "At" not in re.findall(r'["\[](\w+)["\]]', unknown)
 
 
@@ -231,8 +237,8 @@ def test_probes_compare_each_column_with_its_own_clock(engine: SqlServer | Postg
 @pytest.mark.parametrize("change", [3600.0, -3600.0, 1800.0])
 def test_a_change_of_the_servers_clock_is_no_restart(change: float) -> None:
     history = TargetHistory()
-    history.add(poll(1, 100_000.0, Samples(FIFO), started_at=500.0))
-    after = history.add(poll(2, 100_002.0, Samples(FIFO), started_at=500.0 + change))
+    history.record_snapshot(poll(1, 100_000.0, Samples(FIFO), started_at=500.0))
+    after = history.record_snapshot(poll(2, 100_002.0, Samples(FIFO), started_at=500.0 + change))
     assert after.server.commits.value is not None
-    restarted = history.add(poll(3, 100_004.0, Samples(FIFO), started_at=100_003.0))
+    restarted = history.record_snapshot(poll(3, 100_004.0, Samples(FIFO), started_at=100_003.0))
     assert restarted.server.commits.value is None

@@ -18,7 +18,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import QmonError, QueryFailed
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import prepare
+from qmon.operate.install.install import prepare_install
 
 ENGINE: Final = SqlServer()
 # The first whole number that a float cannot hold.
@@ -30,7 +30,7 @@ _VERBS: Final = {"take": "pop", "take_batch": "pop_batch", "pop_subscriber": "po
 
 def layout_of(design: str, major: int = 16, queue: str = "orders") -> Layout:
     """The layout that an install of this design records."""
-    return prepare(ENGINE, (major, 0), design, schema="dbo", queue=queue, ring_size=64).layout
+    return prepare_install(ENGINE, (major, 0), design, schema="dbo", queue=queue, ring_size=64).layout
 
 
 def procedure(design: str, verb: str, major: int = 16) -> Query:
@@ -74,11 +74,11 @@ class Driver:
         found = _NAME.match(text)
         assert found is not None, text
         name = found[1].removeprefix("action/workload/")
-        query = queries.load("sqlserver", found[1], (self.major, 0))
+        query = queries.load_query("sqlserver", found[1], (self.major, 0))
         assert len(values) == len(queries.render(query, names(query), ENGINE).parameters)
         self.sent.append((name, tuple(values)))
         verb = _VERBS.get(name, name)
-        routine = None if self.layout.routine(verb) is None else procedure(self.layout.design, verb, self.major)
+        routine = None if self.layout.routine_for(verb) is None else procedure(self.layout.design, verb, self.major)
         self._columns = query.columns if routine is None else routine.columns
         assert self._columns[: len(query.columns)] == query.columns
         number = 0 if self.empty and verb in ("pop", "pop_batch") else 3 if verb.endswith("_batch") else 1
@@ -131,5 +131,5 @@ def connection(driver: Driver) -> OdbcConnection:
         return QueryFailed(f"{name}: {fault.text}", query=name)
 
     opened = OdbcConnection(driver, explain, nul_allowed=True)
-    opened.introduce((driver.major, 0), 61)
+    opened.set_identity((driver.major, 0), 61)
     return opened

@@ -16,22 +16,22 @@ from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session, Target, Value
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import available, install_trial
+from qmon.operate.install.install import available_designs, install_trial
 from qmon.workload.bench.cases import BenchPlan, Case, Part
-from qmon.workload.bench.dequeue import dequeue
+from qmon.workload.bench.dequeue import measure_dequeue
 from qmon.workload.bench.loops import POPPED, PUSHED, make_loops
-from qmon.workload.bench.measure import SAMPLE_EVERY_S, measure
-from qmon.workload.bench.results import CaseResult, Dequeue, Report
-from qmon.workload.bench.run import BenchProgress, leftovers, run_bench
+from qmon.workload.bench.measure import SAMPLE_EVERY_S, measure_case
+from qmon.workload.bench.results import BenchReport, CaseResult, Dequeue
+from qmon.workload.bench.run import BenchProgress, find_leftovers, run_bench
 from qmon.workload.bench.sessions import SLICE_S, LoadSessions, Slice
-from qmon.workload.bench.site import Site, new_schema, sweep
-from qmon.workload.statements import Statements
+from qmon.workload.bench.site import BenchSite, new_schema_name, sweep_schema
+from qmon.workload.statements import WorkloadStatements
 from tests.cli.calling import call, program, run, surroundings
 from tests.facts import known, query, wait_until
 from tests.queues import ENGINE, target_of
 from tests.schemas import valid
 
-ALL = available(ENGINE)
+ALL = available_designs(ENGINE)
 SHORT = BenchPlan(ALL, pushers=2, poppers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300)
 
 
@@ -43,11 +43,11 @@ def traces(url: str) -> list[object]:
 
 
 @pytest.fixture
-def site(database: str) -> Iterator[Site]:
+def site(database: str) -> Iterator[BenchSite]:
     """An empty schema of a bench; its database is dropped afterwards."""
     connection = ENGINE.connect(target_of(database), Session("bench"))
-    made = Site(connection, ENGINE, target_of(database), new_schema())
-    made.make()
+    made = BenchSite(connection, ENGINE, target_of(database), new_schema_name())
+    made.create_schema()
     yield made
     connection.close()
 
@@ -64,12 +64,12 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_slices")
 @pytest.mark.parametrize("design", ALL)
 @pytest.mark.parametrize("batch", [1, 7])
-def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: int) -> None:
+def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batch: int) -> None:
     """Before and after are counted one by one: what was pushed less what was popped is what is there."""
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
     case = Case(design, batch, held=False)
-    if not case.possible(layout):
-        assert layout.routine("push_batch") is None
+    if not case.is_possible(layout):
+        assert layout.routine_for("push_batch") is None
         return
     pushed = popped = loads = 0
     pushes, pops = list[Slice](), list[Slice]()
@@ -95,10 +95,12 @@ def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: in
 
 
 @pytest.mark.parametrize(("design", "batch"), [("fifo", 7), ("batch_fast", 7), ("status", 1)])
-def test_what_was_committed_before_a_slice_failed_is_counted(site: Site, design: str, batch: int) -> None:
+def test_what_was_committed_before_a_slice_failed_is_counted(site: BenchSite, design: str, batch: int) -> None:
     """Pushers and poppers are cancelled in the middle of their slices, as a deadlock would end them."""
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q")
-    cancel = f"SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '{site.load}%'"
+    cancel = (
+        f"SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '{site.load_prefix}%'"
+    )
 
     def middle(start_at: float) -> None:
         for moment in (0.4, 0.9):
@@ -116,36 +118,36 @@ def test_what_was_committed_before_a_slice_failed_is_counted(site: Site, design:
 
 
 def loaded(
-    site: Site, layout: Layout, case: Case, meanwhile: Callable[[float], None] = lambda _: None
+    site: BenchSite, layout: Layout, case: Case, meanwhile: Callable[[float], None] = lambda _: None
 ) -> tuple[list[Slice], list[Slice]]:
     """What two pushers and two poppers did in three slices."""
     loops = make_loops(site, layout, case)
     settings: dict[str, Value] = {"batch": case.batch, "unit": 16, "ahead": 10, "bytes": 50}
-    with LoadSessions(site.connect, site.statement("salvage")) as sessions:
-        sessions.add("pusher", 2, loops.push, settings)
-        sessions.add("popper", 2, loops.pop, settings)
+    with LoadSessions(site.connect_load, site.statement("salvage")) as sessions:
+        sessions.connect_sessions("pusher", 2, loops.push, settings)
+        sessions.connect_sessions("popper", 2, loops.pop, settings)
         start_at = now(site)
         sessions.start(start_at, 3)
         meanwhile(start_at)
-        wait_until(lambda: not sessions.working)
+        wait_until(lambda: not sessions.is_working)
     pushes, pops = ([each for one in kind for each in one.slices] for kind in (sessions.pushers, sessions.poppers))
     return pushes, pops
 
 
-def now(site: Site) -> float:
+def now(site: BenchSite) -> float:
     """Seconds since the epoch on the server's clock."""
-    ((at,),) = site.rows("clock")
+    ((at,),) = site.fetch_rows("clock")
     return float(str(at))
 
 
-def ready(site: Site, layout: Layout) -> int:
+def ready(site: BenchSite, layout: Layout) -> int:
     """Messages that are ready, counted one by one."""
     if layout.design == "heap":
         return int(str(query_of(site, "SELECT count(*) FROM {}.q")))
-    return Statements(ENGINE, layout, site.connection.version).depth(site.connection)
+    return WorkloadStatements(ENGINE, layout, site.connection.version).count_ready(site.connection)
 
 
-def working(site: Site, layout: Layout) -> int:
+def working(site: BenchSite, layout: Layout) -> int:
     """Messages in progress, counted one by one."""
     if layout.state is None or layout.state.in_progress is None:
         return 0
@@ -153,7 +155,7 @@ def working(site: Site, layout: Layout) -> int:
     return int(str(query_of(site, f"SELECT count(*) FROM {{}}.q WHERE {column} = {state}")))
 
 
-def query_of(site: Site, sql: str) -> object:
+def query_of(site: BenchSite, sql: str) -> object:
     from qmon.engines.base import Bound, Statement
 
     return site.connection.fetch(Bound(Statement("test", sql.format(site.schema), (), ()))).rows[0][0]
@@ -164,7 +166,7 @@ def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     found: list[CaseResult | Dequeue] = []
     told: list[BenchProgress] = []
     plan = replace(SHORT, pushers=1, poppers=1, seconds=SLICE_S, warm_up_s=SLICE_S / 2)
-    report = run_bench(target_of(database), plan, new_schema(), install_trial, told.append, found.append)
+    report = run_bench(target_of(database), plan, new_schema_name(), install_trial, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)
     assert tuple(found) == report.outcomes
     for each in report.outcomes:
@@ -197,7 +199,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
         ages.extend(float(str(row[0])) for row in query(database, sql))
 
     plan = replace(SHORT, designs=("naive",), pushers=1, poppers=1, parts=(Part.HELD,))
-    (found,) = run_bench(target_of(database), plan, new_schema(), install_trial, look).outcomes
+    (found,) = run_bench(target_of(database), plan, new_schema_name(), install_trial, look).outcomes
     assert found.case.held
     assert found.dead_rows > 0
     assert len(ages) >= 3
@@ -207,17 +209,17 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
 @pytest.mark.usefixtures("short_slices")
 def test_batches_are_left_out_where_a_design_has_none(database: str) -> None:
     plan = replace(SHORT, designs=("ring_classic", "naive"), pushers=1, poppers=1, batches=(10,))
-    report = run_bench(target_of(database), plan, new_schema(), install_trial)
+    report = run_bench(target_of(database), plan, new_schema_name(), install_trial)
     assert [each.case.design for each in report.outcomes] == ["naive"]
     assert report.without_batches == ("ring_classic",)
 
 
 @pytest.mark.parametrize("design", ["batch_single", "batch_split", "batch_fast"])
-def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: Site, design: str) -> None:
+def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: BenchSite, design: str) -> None:
     plan = replace(SHORT, rows=205, payload_bytes=9_000)
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q")
     shares: list[float] = []
-    found = dequeue(site, plan, design, 10, layout, shares.append)
+    found = measure_dequeue(site, plan, design, 10, layout, shares.append)
     assert found.batches == 21
     assert query_of(site, "SELECT count(*) FROM {}.q WHERE status = 1") == 205
     assert min(map(known, (found.whole.table, found.whole.index, found.whole.payload))) > 0
@@ -226,7 +228,7 @@ def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: Site, desig
     assert shares[-1] == 1.0
 
 
-def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: Site) -> None:
+def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: BenchSite) -> None:
     """Somebody drops the table under a running bench."""
     layout = install_trial(site.connection, ENGINE, "naive", schema=site.schema, queue="q")
     gone: list[bool] = []
@@ -236,12 +238,12 @@ def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: Site) -> No
             gone.append(True)
             query_gone(site)
 
-    found = measure(site, replace(SHORT, seconds=1.0), Case("naive", 1, held=False), layout, drop)
+    found = measure_case(site, replace(SHORT, seconds=1.0), Case("naive", 1, held=False), layout, drop)
     assert found.errors > 0
     assert "does not exist" in found.last_error
 
 
-def query_gone(site: Site) -> None:
+def query_gone(site: BenchSite) -> None:
     from qmon.engines.base import Bound, Statement
 
     site.connection.execute(Bound(Statement("test", f"DROP TABLE {site.schema}.q CASCADE", (), ())))
@@ -250,16 +252,16 @@ def query_gone(site: Site) -> None:
 def test_a_server_without_room_is_told_before_anything_is_made(database: str) -> None:
     plan = replace(SHORT, pushers=150, poppers=150)
     with pytest.raises(BadInput, match=r"has room for \d+ more connections, and the bench needs 302"):
-        run_bench(target_of(database), plan, new_schema(), install_trial)
+        run_bench(target_of(database), plan, new_schema_name(), install_trial)
     assert traces(database) == []
 
 
-def test_what_is_left_of_a_bench_is_known_by_its_comment(site: Site, database: str) -> None:
+def test_what_is_left_of_a_bench_is_known_by_its_comment(site: BenchSite, database: str) -> None:
     query(database, "CREATE SCHEMA qmon_bench_of_mine")
-    assert leftovers(site.connection, ENGINE) == (site.schema,)
-    sweep(target_of(database), site.schema)
-    sweep(target_of(database), site.schema)  # twice is no error
-    assert leftovers(site.connection, ENGINE) == ()
+    assert find_leftovers(site.connection, ENGINE) == (site.schema,)
+    sweep_schema(target_of(database), site.schema)
+    sweep_schema(target_of(database), site.schema)  # twice is no error
+    assert find_leftovers(site.connection, ENGINE) == ()
     assert traces(database) == ["qmon_bench_of_mine", "qmon bench"]
 
 
@@ -299,9 +301,9 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Measured once, with a short warm-up, and printed in each kind."""
-    measured: list[Report] = []
+    measured: list[BenchReport] = []
 
-    def brief(target: Target, plan: BenchPlan, *rest: Any) -> Report:
+    def brief(target: Target, plan: BenchPlan, *rest: Any) -> BenchReport:
         if not measured:
             measured.append(run_bench(target, replace(plan, seconds=0.25, warm_up_s=0.125), *rest))
         else:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.cli.commands.design.bench_text import as_object, bar
+from qmon.cli.commands.design.bench_text import bar_text, bench_object
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram
-from qmon.workload.bench.cases import BenchPlan, Case, Part, chosen, gate
-from qmon.workload.bench.results import CaseResult, Conditions, Dequeue, Latency, Reads, Report, Wait
+from qmon.workload.bench.cases import BenchPlan, Case, Part, choose_designs, gate_units
+from qmon.workload.bench.results import BenchReport, CaseResult, Conditions, Dequeue, Latency, Reads, Wait
 from tests.facts import query
 
 PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
@@ -51,8 +51,8 @@ def test_percentiles_of_known_samples() -> None:
 
 
 def test_histograms_come_as_arrays_and_add_up() -> None:
-    one = histogram.read("{" + ",".join(["0", "3"] + ["0"] * 190) + "}")
-    assert histogram.added([one, one, histogram.read(None)])[:3] == (0, 6, 0)
+    one = histogram.from_server("{" + ",".join(["0", "3"] + ["0"] * 190) + "}")
+    assert histogram.sum_histograms([one, one, histogram.from_server(None)])[:3] == (0, 6, 0)
 
 
 def loops() -> list[queries.SqlFile]:
@@ -76,7 +76,7 @@ def test_the_server_counts_into_the_same_buckets(database: str) -> None:
 @pytest.mark.parametrize("batch", [1, 10, 100, 1_000])
 @pytest.mark.parametrize("size", [None, 2, 16, 100, 10_000])
 def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: int, size: int | None) -> None:
-    unit, ahead = gate(PLAN, batch, size)
+    unit, ahead = gate_units(PLAN, batch, size)
     assert unit >= 1
     assert ahead >= 1
     if size is not None:
@@ -96,28 +96,28 @@ def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: in
 )
 def test_a_plan_that_cannot_be_is_refused(changes: dict[str, object], words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        replace(PLAN, **changes).check()  # type: ignore[arg-type]
+        replace(PLAN, **changes).check_possible()  # type: ignore[arg-type]
 
 
 def test_designs_are_chosen_by_name_and_the_reference_comes_first() -> None:
     there = ("fifo", "naive", "ring")
-    assert chosen((), there) == ("naive", "fifo", "ring")
-    assert chosen(("ring", "naive", "ring"), there) == ("naive", "ring")
+    assert choose_designs((), there) == ("naive", "fifo", "ring")
+    assert choose_designs(("ring", "naive", "ring"), there) == ("naive", "ring")
     with pytest.raises(BadInput, match="there is no design 'rings' to measure here; there are: fifo, naive, ring"):
-        chosen(("rings",), there)
+        choose_designs(("rings",), there)
 
 
 def test_each_part_runs_what_it_is_about() -> None:
-    assert [(each.design, each.held) for each in PLAN.loads()] == [
+    assert [(each.design, each.held) for each in PLAN.load_cases()] == [
         ("naive", False),
         ("ring", False),
         ("naive", True),
         ("ring", True),
     ]
-    assert PLAN.dequeues() == ()
+    assert PLAN.dequeue_cases() == ()
     alone = BenchPlan(("batch_fast", "naive"), parts=(Part.DEQUEUE,))
-    assert alone.loads() == ()
-    assert alone.dequeues() == (("batch_fast", 10), ("batch_fast", 100))
+    assert alone.load_cases() == ()
+    assert alone.dequeue_cases() == (("batch_fast", 10), ("batch_fast", 100))
 
 
 def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:
@@ -144,24 +144,24 @@ def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:
     )
 
 
-def report() -> Report:
+def report() -> BenchReport:
     healthy = (outcome("naive", 100.0), outcome("ring", 150.0))
     found = (*healthy, outcome("naive", 10.0, held=True), outcome("ring", 135.0, held=True))
     reads = Reads(60.0, 10.0, 20.0, 30.0)
     dequeues = (Dequeue("batch_fast", 10, 40_000, reads, reads, 4_000, 1.5),)
-    return Report(PLAN, Conditions("<shop> & co", "postgres", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
+    return BenchReport(PLAN, Conditions("<shop> & co", "postgres", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
 
 
 def test_ratios_are_over_the_reference_of_the_same_part() -> None:
     made = report()
     assert [made.ratio(each) for each in made.outcomes] == [1.0, 1.5, 1.0, 13.5]
-    assert [made.kept(each) for each in made.outcomes] == [None, None, 0.1, 0.9]
+    assert [made.held_share(each) for each in made.outcomes] == [None, None, 0.1, 0.9]
     alone = replace(made, outcomes=(made.outcomes[1],))
     assert alone.ratio(alone.outcomes[0]) is None
 
 
 def test_the_json_says_what_is_unknown_as_null() -> None:
-    found = as_object(report())
+    found = bench_object(report())
     assert found["schema"] == 1
     naive, ring = found["loads"][0], found["loads"][3]
     assert naive["hot_share"] is None
@@ -173,10 +173,10 @@ def test_the_json_says_what_is_unknown_as_null() -> None:
 @pytest.mark.parametrize(("design", "told"), [("batch_single", (10, 1695, 675)), ("batch_split", (10, 1546, 380))])
 def test_beside_a_dequeue_is_what_the_article_measured(design: str, told: tuple[int, ...]) -> None:
     (dequeue,) = report().dequeues
-    (found,) = as_object(replace(report(), dequeues=(replace(dequeue, design=design),)))["dequeues"]
+    (found,) = bench_object(replace(report(), dequeues=(replace(dequeue, design=design),)))["dequeues"]
     assert tuple(found["article"].values()) == told
 
 
 @pytest.mark.parametrize(("share", "shown"), [(1.0, "████"), (0.5, "██"), (0.0, "▏"), (0.53125, "██▏")])
 def test_bars_are_to_scale(share: float, shown: str) -> None:
-    assert bar(share, 4) == shown
+    assert bar_text(share, 4) == shown

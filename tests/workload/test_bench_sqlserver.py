@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from qmon.cli.commands.design.bench_text import as_object, tell
+from qmon.cli.commands.design.bench_text import bench_object, print_bench
 from qmon.engines.base import Session, Target
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sql import queries
@@ -18,13 +18,13 @@ from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram, measure
 from qmon.workload.bench.cases import BenchPlan, Case, Part
-from qmon.workload.bench.dequeue import dequeue
-from qmon.workload.bench.loops import make_loops, returned
-from qmon.workload.bench.readings import counters
-from qmon.workload.bench.results import Report, ServerCounts
-from qmon.workload.bench.run import conditions
+from qmon.workload.bench.dequeue import measure_dequeue
+from qmon.workload.bench.loops import found_type_statement, make_loops
+from qmon.workload.bench.readings import read_counters
+from qmon.workload.bench.results import BenchReport, ServerCounts
+from qmon.workload.bench.run import read_conditions
 from qmon.workload.bench.sessions import SLICE_S
-from qmon.workload.bench.site import Site, check
+from qmon.workload.bench.site import BenchSite, check_version
 from tests.replayed import BIG, Driver, Row, columns_of, connection, emptied, full
 from tests.workload.answering import layout_of, parameters, procedure
 
@@ -65,7 +65,7 @@ class Server(Driver):
             spent[60] = 40
             counts = struct.pack(f">{histogram.BUCKETS}i", *spent)
             row = (3, 40, 2, counts, bytes(768), 1, "Transaction was chosen as the deadlock victim.")
-            return queries.load("sqlserver", name, (16, 0)).columns, [row]
+            return queries.load_query("sqlserver", name, (16, 0)).columns, [row]
         if word == "dequeue":
             self.pops += 1
             return ("id", "payload"), [("7", "x")] if self.pops < 23 else []
@@ -97,10 +97,10 @@ class Bench(SqlServer):
         return connection(self.driver, self.version)
 
 
-def site(version: tuple[int, int] = (16, 0), row: Row = full) -> tuple[Site, Server]:
+def site(version: tuple[int, int] = (16, 0), row: Row = full) -> tuple[BenchSite, Server]:
     driver = Server(row)
     engine = Bench(driver, version)
-    return Site(engine.connect(TARGET, Session()), engine, TARGET, "qmon_bench_1"), driver
+    return BenchSite(engine.connect(TARGET, Session()), engine, TARGET, "qmon_bench_1"), driver
 
 
 def test_both_engines_are_asked_alike() -> None:
@@ -114,14 +114,14 @@ def test_both_engines_are_asked_alike() -> None:
     )
     assert ours - theirs == {"clock_step", "found", "found_attempt", "found_title", "pop_ring_loop"}
     assert theirs - ours == {"message_type", "salvage"}
-    postgres, server = (queries.load(engine, "action/bench/call", (16, 0)) for engine in queries.ENGINES)
+    postgres, server = (queries.load_query(engine, "action/bench/call", (16, 0)) for engine in queries.ENGINES)
     assert server.columns[: len(postgres.columns)] == postgres.columns
 
 
 def test_a_server_without_sequences_is_refused() -> None:
-    check(ENGINE, (11, 0))
+    check_version(ENGINE, (11, 0))
     with pytest.raises(BadInput, match=r"since 2012 \(version 11\), and this one is of version 10\.50; nothing was"):
-        check(ENGINE, (10, 50))
+        check_version(ENGINE, (10, 50))
 
 
 @pytest.mark.parametrize("version", [(11, 0), (17, 0), (AZURE, 0)])
@@ -130,7 +130,7 @@ def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, 
     layout, seen = layout_of(design, version[0]), 0
     for batch in (1, 7):
         case = Case(design, batch, held=False)
-        if not case.possible(layout):
+        if not case.is_possible(layout):
             continue
         at, driver = site(version)
         make_loops(at, layout, case)
@@ -153,7 +153,7 @@ def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, 
             columns = procedure(design, verb, version[0]).columns
             assert re.findall(r"^    (\w+) +\S", made, re.MULTILINE) == list(columns)
             assert ("[varbinary](max)" in made) == layout.traits.binary
-            assert returned(ENGINE, version, layout, verb) in {"found", "found_attempt", "found_title"}
+            assert found_type_statement(ENGINE, version, layout, verb) in {"found", "found_attempt", "found_title"}
     assert seen >= 2
 
 
@@ -165,7 +165,7 @@ def test_what_is_popped_into_a_table_does_not_do_that_itself_and_rolls_nothing_b
         for query in queries.design_files("sqlserver", design, (11, 0)):
             body = re.sub(r"--[^\n]*", "", query.text)
             assert not re.search(r"INSERT INTO [^;]*?\)\s+EXEC\b", body), query.name
-            if re.search(r"\bROLLBACK\b", body) and layout.routine("pop") is not None:
+            if re.search(r"\bROLLBACK\b", body) and layout.routine_for("pop") is not None:
                 rolled.add(query.name)
     assert rolled == {"design/batch_single/09_pop_batch", "design/batch_split/09_pop_batch"}
 
@@ -183,7 +183,7 @@ def test_the_buckets_are_those_of_the_other_engine_and_come_as_bytes() -> None:
         bucket = math.floor(11.54156 * math.log(1.0 + time))
         assert bucket == min(191, math.floor(8 * math.log2(1 + time)))
     assert math.floor(11.54156 * math.log(1.0 + 15_000_000)) < histogram.BUCKETS
-    assert histogram.read(struct.pack(">192i", *range(192))) == tuple(range(192))
+    assert histogram.from_server(struct.pack(">192i", *range(192))) == tuple(range(192))
 
 
 @pytest.mark.parametrize("version", [(11, 0), (13, 0), (15, 0), (16, 0), (AZURE, 0)])
@@ -195,12 +195,12 @@ def test_typed_rows_become_a_report(
     monkeypatch.setattr(measure, "SAMPLE_EVERY_S", 0.001)
     layout = layout_of("status", version[0])
     plan = replace(PLAN, designs=("status",), seconds=4 * SLICE_S, parts=(Part.HELD,))
-    found = measure.measure(at, plan, Case("status", 1, held=True), layout, lambda *_: None)
+    found = measure.measure_case(at, plan, Case("status", 1, held=True), layout, lambda *_: None)
     assert (found.cycles_per_s, found.pushed_per_s, found.missed) == (160.0, 160.0, 16)
     assert found.errors == 8
     assert found.last_error.startswith("Transaction was chosen")
     assert found.pop is not None
-    assert found.pop.p50_ms == pytest.approx(histogram.edge(60.5) / 1000, rel=0.1)
+    assert found.pop.p50_ms == pytest.approx(histogram.bucket_start(60.5) / 1000, rel=0.1)
     assert found.complete is None
     assert (found.hot_share, found.vacuums) == (None, None)
     counted = found.server
@@ -209,7 +209,7 @@ def test_typed_rows_become_a_report(
     assert (counted.batches_per_s is None) == (row is emptied)
     assert (found.wal_per_cycle is None) == (row is emptied)
     assert found.dead_rows >= (BIG if row is full else 0)
-    tell(report := Report(plan, conditions(at, plan), (found,), ()))
+    print_bench(report := BenchReport(plan, read_conditions(at, plan), (found,), ()))
     said = capsys.readouterr().out
     assert said.startswith("SQL Server ")
     assert "recovery_model " in said.splitlines()[0]
@@ -217,12 +217,12 @@ def test_typed_rows_become_a_report(
     header = next(line for line in said.splitlines() if "ROOT LATCHES" in line)
     assert "HOT" not in said
     assert header.split()[:3] == ["DESIGN", "PAGES", "SPLITS"]
-    assert as_object(report)["loads"][0]["server"]["page_splits_per_cycle"] == counted.page_splits_per_cycle
+    assert bench_object(report)["loads"][0]["server"]["page_splits_per_cycle"] == counted.page_splits_per_cycle
 
 
 def test_a_dequeue_reads_what_the_procedures_have_read() -> None:
     at, _ = site()
-    found = dequeue(at, replace(PLAN, rows=205), "batch_fast", 10, layout_of("batch_fast"), lambda _: None)
+    found = measure_dequeue(at, replace(PLAN, rows=205), "batch_fast", 10, layout_of("batch_fast"), lambda _: None)
     assert found.batches == 22  # each statement moves the totals on by one, and every pop returns one message
     assert found.whole.total is not None
     assert found.whole.total > 0
@@ -236,9 +236,9 @@ def sent_by_a_bench() -> list[str]:
         layout = layout_of(design)
         for batch in (1, 7):
             case = Case(design, batch, held=False)
-            if case.possible(layout):
+            if case.is_possible(layout):
                 at, driver = site()
                 make_loops(at, layout, case)
-                counters(at, layout, batch)
+                read_counters(at, layout, batch)
                 texts |= dict.fromkeys(driver.sent)
     return [text.replace("?", "@p") for text in texts]

@@ -113,7 +113,7 @@ def test_each_design_is_driven_and_the_counts_are_those_of_the_table(database: s
         totals = load.counts.totals(design)
         pushes = totals.push_rolled_back > 0 or design == "ring_classic"
         pops = totals.pop_rolled_back > 0 or not (layouts[design].traits.deletes_on_pop or design == "flag")
-        gone = totals.archived > 0 or layouts[design].routine("archive") is None
+        gone = totals.archived > 0 or layouts[design].routine_for("archive") is None
         back = totals.returned > 0 or not layouts[design].traits.completes
         return totals.popped >= 60 and pushes and pops and gone and back
 
@@ -121,16 +121,16 @@ def test_each_design_is_driven_and_the_counts_are_those_of_the_table(database: s
         for design in DESIGNS:
             wait_until(lambda design=design: driven(design), what=design)  # type: ignore[misc]
             members = 7 if design == "ring_subscribers" else 5
-            wait_until(lambda d=design, m=members: load.connected(d) == m, what=design)  # type: ignore[misc]
+            wait_until(lambda d=design, m=members: load.connected_members(d) == m, what=design)  # type: ignore[misc]
     counts = load.counts
     for design, layout in layouts.items():
         totals = counts.totals(design)
         assert totals.errors == 0, design
         assert counts.depth_at(design, counts.last_at()) == ready(database, design, design), (design, totals)
-        assert load.connected(design) == 0
+        assert load.connected_members(design) == 0
         if layout.traits.completes:
             assert totals.completed + totals.returned + totals.died == totals.popped, design
-        if layout.routine("archive") is not None:
+        if layout.routine_for("archive") is not None:
             done = totals.popped if design == "flag" else totals.completed
             assert number(database, f"SELECT count(*) FROM {design}_archive_log") == totals.archived
             state = "processed = 1" if design == "flag" else "status = 2"
@@ -174,9 +174,9 @@ def test_counts_survive_kill_9_of_both_sides(database: str) -> None:
             wait_until(lambda goal=goal: popped(load) >= goal)  # type: ignore[misc]
             for role in ("pusher", "popper"):
                 before = load.pids_of("orders", role)
-                load.kill("orders", role)
+                load.kill_members("orders", role)
                 assert alive(before) == []
-        wait_until(lambda: load.connected("orders") == 4 and popped(load) >= 150, what="all are back")
+        wait_until(lambda: load.connected_members("orders") == 4 and popped(load) >= 150, what="all are back")
     totals = load.counts.totals("orders")
     # What was committed at the very moment of a kill may miss from the counts: one message a connection killed.
     assert 0 <= number(database, "SELECT last_value FROM orders_id_seq") - totals.pushed <= 4
@@ -194,7 +194,7 @@ def test_poppers_that_crash_leave_rows_in_progress_of_a_dead_owner(database: str
     )
     with load:
         wait_until(lambda: popped(load) > 10)
-        load.inject(PlannedFault("crash", "orders", for_s=0))
+        load.inject_fault(PlannedFault("crash", "orders", for_s=0))
         wait_until(lambda: number(database, orphans) > 0, what="rows in progress whose owner is gone")
         fallen = popped(load)
         wait_until(lambda: popped(load) > fallen + 5, what="the poppers are back")
@@ -210,7 +210,7 @@ def test_poppers_that_crash_in_their_transaction_give_their_messages_back(databa
         for design in designs:
             wait_until(lambda design=design: popped(load, design) > 10, what=design)  # type: ignore[misc]
             before = load.pids_of(design, "popper")
-            load.inject(PlannedFault("crash", design, for_s=0))
+            load.inject_fault(PlannedFault("crash", design, for_s=0))
             wait_until(lambda pids=before: not alive(pids), what=f"{design} crashes")  # type: ignore[misc]
         for design in designs:
             fallen = popped(load, design)
@@ -235,7 +235,7 @@ def test_a_session_that_holds_locks_has_those_messages_that_go_next(database: st
     )
     with load_of(database, *(QueueLoad(each, pushers=0, poppers=0) for each in layouts.values())) as load:
         for design in designs:
-            load.inject(PlannedFault("hold", design, for_s=600, amount=5))
+            load.inject_fault(PlannedFault("hold", design, for_s=600, amount=5))
         wait_until(lambda: number(database, idle) == len(designs), what="all hold their locks")
         for design, first in HELD.items():
             column = layouts[design].id
@@ -253,7 +253,7 @@ def test_a_crash_in_a_ring_leaves_an_orphan_and_the_keeper_repairs_it(database: 
     with load_of(database, QueueLoad(layout, poppers=1, rate=100, keeper=True, requeue_after_s=0.2)) as load:
         wait_until(lambda: popped(load) > 5)
         # The poppers stay away: one that comes back would take the orphan itself.
-        load.inject(PlannedFault("crash", "orders", for_s=600))
+        load.inject_fault(PlannedFault("crash", "orders", for_s=600))
         wait_until(lambda: load.counts.totals("orders").repaired > 0, timeout=90, what="an orphan is repaired")
     with load_of(database, QueueLoad(layout, pushers=0, poppers=1)):
         wait_until(lambda: ready(database, design) == 0, what="every message is popped")
@@ -266,9 +266,9 @@ def test_a_popper_that_starts_again_after_a_crash_takes_the_orphan(database: str
     with load_of(database, QueueLoad(layout, poppers=1, rate=100)) as load:
         wait_until(lambda: popped(load) > 5)
         before = load.pids_of("orders", "popper")
-        load.inject(PlannedFault("crash", "orders", for_s=0))
+        load.inject_fault(PlannedFault("crash", "orders", for_s=0))
         wait_until(lambda: not alive(before), what="the popper dies")
-        load.change("orders", "pusher", rate=0.0)
+        load.change_members("orders", "pusher", rate=0.0)
         wait_until(lambda: ready(database, design) == 0, timeout=90, what="every message is popped")
     assert query(database, "SELECT DISTINCT reference_count FROM orders") == [(0,)]
 
@@ -286,18 +286,18 @@ def test_faults_come_and_go(database: str) -> None:
     with load:
         wait_until(lambda: number(database, fault + " AND backend_xid IS NOT NULL") == 1, what="the pinned horizon")
         wait_until(lambda: pushed(load) > popped(load) + 50, what="poppers pause")
-        load.inject(PlannedFault("hold", "orders", for_s=600, amount=20))
+        load.inject_fault(PlannedFault("hold", "orders", for_s=600, amount=20))
         wait_until(lambda: number(database, fault) == 2, what="locks on the head")
-        load.change("orders", "pusher", rate=5.0)  # so that one popper is faster on any machine
+        load.change_members("orders", "pusher", rate=5.0)  # so that one popper is faster on any machine
         wait_until(
             lambda: popped(load) + 20 == pushed(load) or ready(database, "status") <= 20,
             timeout=120,
             what="the rest goes on",
         )
-        load.inject(PlannedFault("rollbacks", "orders", for_s=600, amount=1.0))
+        load.inject_fault(PlannedFault("rollbacks", "orders", for_s=600, amount=1.0))
         rolled = load.counts.totals("orders").push_rolled_back
         wait_until(lambda: load.counts.totals("orders").push_rolled_back > rolled + 5)
-        load.inject(PlannedFault("slow", "orders", for_s=600, amount=600.0))
+        load.inject_fault(PlannedFault("slow", "orders", for_s=600, amount=600.0))
     # The server lists a session for a moment after its client has closed it.
     wait_until(lambda: number(database, fault) == 0, what="the end of the faults' sessions")
     assert load.counts.totals("orders").errors == 0

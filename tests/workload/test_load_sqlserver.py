@@ -19,9 +19,9 @@ from qmon.workload.keeper import Keeper
 from qmon.workload.member import Worker
 from qmon.workload.popper import Popper
 from qmon.workload.pusher import Pusher
-from qmon.workload.slots import Field, Slots
+from qmon.workload.slots import CounterField, Slots
 from qmon.workload.spec import MemberSpec, Role
-from qmon.workload.statements import Statements
+from qmon.workload.statements import WorkloadStatements
 from tests.workload.answering import BIG, ENGINE, Driver, connection, layout_of, parameters, procedure
 
 DESIGNS: Final = tuple(queries.designs("sqlserver"))
@@ -33,22 +33,22 @@ TARGET: Final = Target("shop", "sqlserver", {})
 
 def wanted(layout: Layout, major: int) -> dict[str, str]:
     """Every statement that a load of this queue may send, by name."""
-    statements = Statements(ENGINE, layout, (major, 0))
-    holds = statements.hold(5).statement
-    depth = statements.bound(statements._depth()[0]).statement
+    statements = WorkloadStatements(ENGINE, layout, (major, 0))
+    holds = statements.hold_statement(5).statement
+    depth = statements.bind(statements._depth_statement()[0]).statement
     out = {holds.name: holds.text, depth.name: depth.text}
     for name in (name.rpartition("/")[2] for name in FILES):
         if name in ("session", "pin"):
             continue
         verb = {"push_batch_bytes": "push_batch"}.get(name, name)
         taking = name.startswith("take") == layout.traits.completes or not name.startswith(("take", "pop"))
-        if name.startswith(("hold", "depth")) or not statements.has(verb) or not taking:
+        if name.startswith(("hold", "depth")) or not statements.has_routine(verb) or not taking:
             continue
-        if name.startswith("push_batch") and name != statements._batch():
+        if name.startswith("push_batch") and name != statements._push_batch_statement():
             continue
         if name == "pop_subscriber" and (layout.ring is None or not layout.ring.subscribers):
             continue
-        out[f"action/workload/{name}"] = statements.bound(name).statement.text
+        out[f"action/workload/{name}"] = statements.bind(name).statement.text
     return out
 
 
@@ -79,7 +79,7 @@ def test_what_is_called_takes_what_is_given(design: str) -> None:
             assert called[2] == " ?"
             assert (next(iter(taken.values())) == "varbinary(max)") == TRAITS[design].binary
         returned = procedure(design, verb).columns
-        declared = queries.load("sqlserver", name, (16, 0)).columns
+        declared = queries.load_query("sqlserver", name, (16, 0)).columns
         assert returned[: len(declared)] == declared
         if "/take" in name:
             assert returned[:3] == ("id", "payload", "attempt")
@@ -90,7 +90,7 @@ def test_what_is_called_takes_what_is_given(design: str) -> None:
 def test_the_types_of_the_tables_handed_over_are_those_that_install_creates(design: str) -> None:
     layout = layout_of(design, queue=HOSTILE[0])
     for verb, slot, column in (("push_batch", "messages", "payload"), ("complete_batch", "ids", "id")):
-        if layout.routine(verb) is None:
+        if layout.routine_for(verb) is None:
             continue
         made = {
             query
@@ -112,7 +112,7 @@ def sent_by_a_load() -> list[str]:
         for major in MAJORS:
             texts.update(dict.fromkeys(wanted(layout_of(design, major, HOSTILE[number % 5]), major).values()))
     for name in ("session", "pin"):
-        query = queries.load("sqlserver", f"action/workload/{name}", (16, 0))
+        query = queries.load_query("sqlserver", f"action/workload/{name}", (16, 0))
         texts[queries.render(query, {}, ENGINE).text] = None
     assert len(texts) > 60
     return list(texts)
@@ -129,18 +129,22 @@ def rows_of(value: object) -> list[tuple[str, str]]:
 
 def worked(
     kind: type[Worker], driver: Driver, *, stop_first: bool = False, crash: bool = False, **settings: object
-) -> dict[Field, int]:
+) -> dict[CounterField, int]:
     """One round of a worker over this driver; what it counted."""
     role: Role = "pusher" if kind is Pusher else "popper" if kind is Popper else "keeper"
     member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
     slots, stop = Slots(1), threading.Event()
     try:
-        slot = slots.slot(0)
+        slot = slots.open_slot(0)
         worker = kind(TARGET, driver.layout, member, slot, stop)
         opened = connection(driver)
-        worker.round(opened, Statements(ENGINE, driver.layout, opened.version))
+        worker.run_round(opened, WorkloadStatements(ENGINE, driver.layout, opened.version))
         slot.release()
-        return {field: slots.read(0)[field] for field in Field if slots.read(0)[field] and field < Field.COMMITTED_AT}
+        return {
+            field: slots.read_slot(0)[field]
+            for field in CounterField
+            if slots.read_slot(0)[field] and field < CounterField.COMMITTED_AT
+        }
     finally:
         slots.close()
 
@@ -148,7 +152,7 @@ def worked(
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_message_is_pushed_as_the_type_that_the_procedure_takes(design: str) -> None:
     driver = Driver(layout_of(design))
-    assert worked(Pusher, driver) == {Field.PUSHED: 1}
+    assert worked(Pusher, driver) == {CounterField.PUSHED: 1}
     ((name, (payload,)),) = driver.sent
     assert name == "push"
     assert isinstance(payload, bytes if TRAITS[design].binary else str)
@@ -162,11 +166,11 @@ def test_many_messages_are_pushed_in_one_call_where_the_design_has_it(design: st
     driver = Driver(layout_of(design))
     counted = worked(Pusher, driver, batch=3, message_bytes=120)
     ((name, (value,)),) = driver.sent
-    if driver.layout.routine("push_batch") is None:
+    if driver.layout.routine_for("push_batch") is None:
         assert name == "push"
         return
     assert name == ("push_batch_bytes" if TRAITS[design].binary else "push_batch")
-    assert counted == {Field.PUSHED: 3}
+    assert counted == {CounterField.PUSHED: 3}
     rows = rows_of(value)
     assert [number for number, _ in rows] == ["1", "2", "3"]
     assert [text[:13] for _, text in rows] == [f'{{"number": {n},' for n in (1, 2, 3)]
@@ -179,37 +183,37 @@ def test_what_is_popped_is_counted_and_completed(design: str) -> None:
     several = layout.ring is not None and bool(layout.ring.subscribers)
     counted = worked(Popper, driver, subscriber=int(several))
     if layout.traits.completes:
-        assert counted == {Field.POPPED: 1, Field.COMPLETED: 3}
+        assert counted == {CounterField.POPPED: 1, CounterField.COMPLETED: 3}
         assert driver.sent == [("take", ()), ("complete", (str(BIG), 2))]
     else:
-        assert counted == {Field.POPPED: 1}
+        assert counted == {CounterField.POPPED: 1}
         assert driver.sent == [("pop_subscriber", (1,)) if several else ("pop", ())]
     empty = Driver(layout, empty=True)
-    assert worked(Popper, empty, subscriber=int(several)) == {Field.EMPTY_POPS: 1}
+    assert worked(Popper, empty, subscriber=int(several)) == {CounterField.EMPTY_POPS: 1}
 
 
 @pytest.mark.parametrize("design", [design for design in DESIGNS if TRAITS[design].completes])
 def test_batches_are_completed_and_failures_given_back(design: str) -> None:
     driver = Driver(layout_of(design))
-    assert worked(Popper, driver, batch=3) == {Field.POPPED: 3, Field.COMPLETED: 3}
+    assert worked(Popper, driver, batch=3) == {CounterField.POPPED: 3, CounterField.COMPLETED: 3}
     (_, taken), (name, (ids, attempts)) = driver.sent
     assert taken == (3,)
     assert name == "complete_batch"
     assert [text for _, text in rows_of(ids)] == [str(BIG + n) for n in range(3)]
     assert [text for _, text in rows_of(attempts)] == ["2", "2", "2"]
     failing = Driver(layout_of(design))
-    assert worked(Popper, failing, fail_share=1.0) == {Field.POPPED: 1, Field.RETURNED: 1}
+    assert worked(Popper, failing, fail_share=1.0) == {CounterField.POPPED: 1, CounterField.RETURNED: 1}
     assert failing.sent[-1] == ("fail", (str(BIG), 2, failing.layout.max_attempts))
 
 
 @pytest.mark.parametrize("design", ["fifo", "flag"])
 def test_a_popper_that_works_inside_its_transaction_commits_or_gives_back(design: str) -> None:
     driver = Driver(layout_of(design))
-    assert worked(Popper, driver, work_s=0.001) == {Field.POPPED: 1}
+    assert worked(Popper, driver, work_s=0.001) == {CounterField.POPPED: 1}
     assert (driver.committed, driver.rolled_back, driver.autocommit) == (1, 0, True)
-    assert worked(Popper, driver, fail_share=1.0) == {Field.POP_ROLLED_BACK: 1}
+    assert worked(Popper, driver, fail_share=1.0) == {CounterField.POP_ROLLED_BACK: 1}
     assert (driver.committed, driver.rolled_back, driver.autocommit) == (1, 1, True)
-    assert worked(Pusher, driver, rollback_share=1.0) == {Field.PUSH_ROLLED_BACK: 1}
+    assert worked(Pusher, driver, rollback_share=1.0) == {CounterField.PUSH_ROLLED_BACK: 1}
     assert (driver.committed, driver.rolled_back) == (1, 2)
 
 
@@ -218,9 +222,9 @@ def test_a_keeper_counts_what_the_procedures_say(design: str) -> None:
     layout = layout_of(design)
     driver = Driver(layout)
     expected = {
-        Field.REQUEUED: 7 * (layout.routine("requeue") is not None),
-        Field.ARCHIVED: 7 * (layout.routine("archive") is not None),
-        Field.REPAIRED: 1 * (layout.routine("repair") is not None),
+        CounterField.REQUEUED: 7 * (layout.routine_for("requeue") is not None),
+        CounterField.ARCHIVED: 7 * (layout.routine_for("archive") is not None),
+        CounterField.REPAIRED: 1 * (layout.routine_for("repair") is not None),
     }
     assert worked(Keeper, driver, requeue_after_s=2.5) == {
         field: number for field, number in expected.items() if number
@@ -234,9 +238,9 @@ def test_a_keeper_counts_what_the_procedures_say(design: str) -> None:
 def test_depth_and_locks_are_asked_for_with_typed_values(design: str) -> None:
     driver = Driver(layout_of(design))
     opened = connection(driver)
-    statements = Statements(ENGINE, driver.layout, opened.version)
-    assert statements.depth(opened) == BIG
-    opened.fetch(statements.hold(20))
+    statements = WorkloadStatements(ENGINE, driver.layout, opened.version)
+    assert statements.count_ready(opened) == BIG
+    opened.fetch(statements.hold_statement(20))
     (_, counted), (_, held) = driver.sent
     ring, state = driver.layout.ring, driver.layout.state
     ready = "" if state is None else str(state.ready)
@@ -251,6 +255,6 @@ def test_depth_and_locks_are_asked_for_with_typed_values(design: str) -> None:
 def test_a_worker_goes_by_the_name_of_its_application() -> None:
     for given in ({"Driver": "x"}, {"Driver": "x", "app": "shop"}):
         for session, name in ((Session(application="load-pusher"), "load-pusher"), (Session("poll"), "qmon poll")):
-            found = ENGINE.keywords(Target("t", "sqlserver", given), session)
+            found = ENGINE.odbc_keywords(Target("t", "sqlserver", given), session)
             shown = [value for word, value in found.items() if word.lower() == "app"]
             assert shown == ["shop" if "app" in given and not session.application else name]

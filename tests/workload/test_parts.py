@@ -17,9 +17,9 @@ from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.workload.counts import CommittedCounts, Totals
 from qmon.workload.load import Load
 from qmon.workload.member import MAX_DEBT_S, Pacer
-from qmon.workload.messages import is_poison, message
-from qmon.workload.plan import PlannedFault, QueueLoad, processes, slots_needed
-from qmon.workload.slots import Field, Slots
+from qmon.workload.messages import is_poison, make_message
+from qmon.workload.plan import PlannedFault, QueueLoad, processes_for, slots_needed
+from qmon.workload.slots import CounterField, Slots
 from qmon.workload.spec import MemberSpec, WorkerSpec
 from tests import needs
 
@@ -36,7 +36,7 @@ def test_a_pacer_keeps_the_rate_however_irregularly_it_is_asked(steps: list[floa
     now, sent = 0.0, 0
     pacer = Pacer(now)
     for step in steps:
-        while pacer.wait(now, batch, rate) <= 0:
+        while pacer.wait_s(now, batch, rate) <= 0:
             sent += batch
         now += step
     assert sent <= now * rate + batch + 1e-6
@@ -45,15 +45,15 @@ def test_a_pacer_keeps_the_rate_however_irregularly_it_is_asked(steps: list[floa
 
 def test_a_pacer_does_not_catch_up_with_a_long_pause() -> None:
     pacer = Pacer(0.0)
-    assert pacer.wait(0.0, 1, 100.0) == 0
+    assert pacer.wait_s(0.0, 1, 100.0) == 0
     burst = 0
-    while pacer.wait(60.0, 1, 100.0) <= 0:
+    while pacer.wait_s(60.0, 1, 100.0) <= 0:
         burst += 1
     assert burst <= MAX_DEBT_S * 100 + 1
-    assert pacer.wait(61.0, 1, None) == 0
-    assert pacer.wait(62.0, 1, 0.0) == float("inf")
-    assert pacer.wait(62.0, 1, 10.0) == 0
-    assert pacer.wait(62.0, 1, 10.0) == pytest.approx(0.1)
+    assert pacer.wait_s(61.0, 1, None) == 0
+    assert pacer.wait_s(62.0, 1, 0.0) == float("inf")
+    assert pacer.wait_s(62.0, 1, 10.0) == 0
+    assert pacer.wait_s(62.0, 1, 10.0) == pytest.approx(0.1)
 
 
 @needs.posix
@@ -67,31 +67,34 @@ def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
     try:
         for _ in range(2):
             command = [sys.executable, "-c", script, str(slots.number)]
-            assert subprocess.run(command, pass_fds=system.inherited(slots.number), check=False).returncode == -9
-        assert slots.read(1)[Field.PUSHED] == 2 << 40
-        assert slots.read(1)[Field.POPPED] == 2
-        assert slots.read(1)[Field.COMMITTED_AT] > 0
-        assert sum(slots.read(0)) == sum(slots.read(2)) == 0
+            assert (
+                subprocess.run(command, pass_fds=system.inherited_descriptors(slots.number), check=False).returncode
+                == -9
+            )
+        assert slots.read_slot(1)[CounterField.PUSHED] == 2 << 40
+        assert slots.read_slot(1)[CounterField.POPPED] == 2
+        assert slots.read_slot(1)[CounterField.COMMITTED_AT] > 0
+        assert sum(slots.read_slot(0)) == sum(slots.read_slot(2)) == 0
         with pytest.raises(IndexError):
-            slots.slot(3)
+            slots.open_slot(3)
     finally:
         slots.close()
 
 
 def counted() -> CommittedCounts:
     counts = CommittedCounts({"a": 10, "b": 0})
-    counts.add(100.0, {"a": Totals(), "b": Totals()})
-    counts.add(101.0, {"a": Totals(pushed=20, popped=10), "b": Totals()})
-    counts.add(103.0, {"a": Totals(pushed=20, popped=30, completed=20, returned=4), "b": Totals(pushed=2)})
+    counts.record_point(100.0, {"a": Totals(), "b": Totals()})
+    counts.record_point(101.0, {"a": Totals(pushed=20, popped=10), "b": Totals()})
+    counts.record_point(103.0, {"a": Totals(pushed=20, popped=30, completed=20, returned=4), "b": Totals(pushed=2)})
     return counts
 
 
 def test_the_flow_between_two_moments_is_even_between_points() -> None:
     counts = counted()
-    flow = counts.between(100.5, 102.0)["a"]
+    flow = counts.flow_between(100.5, 102.0)["a"]
     assert (flow.pushed, flow.popped, flow.completed) == (10, 15, 10)
     assert flow.push_rate == pytest.approx(10 / 1.5)
-    assert counts.between(100.0, 103.0)["b"].pushed == 2
+    assert counts.flow_between(100.0, 103.0)["b"].pushed == 2
     assert counts.depth_at("a", 100.0) == 10
     assert counts.depth_at("a", 101.0) == 20
     assert counts.depth_at("a", 102.0) == 12
@@ -102,24 +105,24 @@ def test_the_flow_between_two_moments_is_even_between_points() -> None:
 @pytest.mark.parametrize(("start", "end"), [(99.9, 101), (101, 103.1), (102, 102), (102, 101)])
 def test_what_is_not_known_is_refused(start: float, end: float) -> None:
     with pytest.raises(ValueError, match=r"no counts of|must be later"):
-        counted().between(start, end)
+        counted().flow_between(start, end)
 
 
 def test_old_points_are_let_go() -> None:
     counts = CommittedCounts({"a": 0})
     for second in range(4000):
-        counts.add(float(second), {"a": Totals(pushed=second)})
-    assert counts.between(3200, 3999)["a"].pushed == 799
+        counts.record_point(float(second), {"a": Totals(pushed=second)})
+    assert counts.flow_between(3200, 3999)["a"].pushed == 799
     with pytest.raises(ValueError, match="no counts"):
-        counts.between(0, 3999)
+        counts.flow_between(0, 3999)
 
 
 def test_messages_have_their_size_and_say_whether_they_are_poisoned() -> None:
-    good, bad = message(7, "w", 300, poison=False), message(8, "w", 300, poison=True)
+    good, bad = make_message(7, "w", 300, poison=False), make_message(8, "w", 300, poison=True)
     assert len(good) == len(bad) == 300
     assert good.isascii()
     assert [is_poison(good), is_poison(bad), is_poison(bad.encode())] == [False, True, True]
-    assert len(message(7, "w", 1, poison=False)) < 80
+    assert len(make_message(7, "w", 1, poison=False)) < 80
 
 
 def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_their_own() -> None:
@@ -129,7 +132,7 @@ def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_the
         QueueLoad(layout("c"), pushers=0, poppers=2),
     ]
     assert slots_needed(loads) == 14
-    specs = processes(TARGET, loads, 5, 14, connections=4)
+    specs = processes_for(TARGET, loads, 5, 14, connections=4)
     members = [member for spec in specs for member in spec.members]
     assert sorted(member.slot for member in members) == list(range(14))
     assert [len(spec.members) for spec in specs] == [4, 1, 4, 1, 1, 2, 1]

@@ -27,7 +27,7 @@ from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
     from qmon.cli.output import Format
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.engines.base import Connection, Target
     from qmon.model.alerts.check import CheckResult
     from qmon.model.alerts.rules import AlertRule
@@ -43,7 +43,7 @@ class IfUnknown(StrEnum):
     WARNING = "warning"
 
 
-class _Plugin(TyperCommand):
+class _PluginCommand(TyperCommand):
     """A command that reports every failure as UNKNOWN in one line on standard output, where monitoring systems read."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
@@ -55,7 +55,7 @@ class _Plugin(TyperCommand):
                 raise
             message = getattr(problem, "format_message", None)
             with _unknown_if_lost():
-                raise _unknown(str(message() if callable(message) else problem)) from None
+                raise _exit_unknown(str(message() if callable(message) else problem)) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run the check. A result that cannot be written is UNKNOWN."""
@@ -75,9 +75,11 @@ def _unknown_if_lost() -> Iterator[None]:
         raise
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command(
-        "check", cls=_Plugin, epilog="Example: qmon check shop --queue orders --warn 'oldest>2m' --crit 'oldest>10m'"
+        "check",
+        cls=_PluginCommand,
+        epilog="Example: qmon check shop --queue orders --warn 'oldest>2m' --crit 'oldest>10m'",
     )(check)
 
 
@@ -92,7 +94,7 @@ def check(
             metavar="QUEUE",
             help="Check this queue only; repeatable.",
             show_default=False,
-            autocompletion=completion.queues,
+            autocompletion=completion.complete_queues,
         ),
     ] = None,
     config: options.ConfigPath = None,
@@ -110,7 +112,7 @@ def check(
         typer.Option(
             "--timeout",
             "-t",
-            parser=options.seconds,
+            parser=options.parse_seconds,
             metavar="TIME",
             help="UNKNOWN after this time. [10s]",
             show_default=False,
@@ -143,30 +145,30 @@ def check(
         send_test_notice([] if "all" in test_notice else test_notice, config)
         return
     from qmon import log
-    from qmon.model.alerts.check import failed, warned
+    from qmon.model.alerts.check import unknown_as_warning, unreadable_result
     from qmon.model.alerts.io import rules_from_texts
 
     try:
         rules = rules_from_texts(tuple(warn or ()), tuple(crit or ()))
         if queues:  # a named queue must have the figures that the rules use
             rules = tuple(replace(rule, queues=tuple(queues)) for rule in rules)
-        asked = _Asked(tuple(queues or ()), rules, polls, timeout)
-        outcomes = _outcomes(targets or (), config, asked, all_targets=all_targets)
+        asked = _CheckRequest(tuple(queues or ()), rules, polls, timeout)
+        outcomes = _check_targets(targets or (), config, asked, all_targets=all_targets)
         if unknown is IfUnknown.WARNING:
-            outcomes = [warned(each) for each in outcomes]
+            outcomes = [unknown_as_warning(each) for each in outcomes]
     except QmonError as problem:
-        log.reported(problem)
-        outcomes = [failed("", hide_secrets(str(problem)))]
+        log.log_shown_error(problem)
+        outcomes = [unreadable_result("", hide_secrets(str(problem)))]
     except KeyboardInterrupt:
-        outcomes = [failed("", "interrupted")]
+        outcomes = [unreadable_result("", "interrupted")]
     except Exception as problem:
-        outcomes = [failed("", hide_secrets(log.report(problem)))]
-    _print(outcomes, output)
+        outcomes = [unreadable_result("", hide_secrets(log.report_defect(problem)))]
+    _print_results(outcomes, output)
     raise typer.Exit(int(max((each.state for each in outcomes), key=lambda state: state.rank)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CheckRequest:
     """What to check: queues and rules, the number of polls and the maximum time in seconds."""
 
     queues: tuple[str, ...]
@@ -175,30 +177,34 @@ class _Asked:
     timeout: float | None
 
 
-def _outcomes(texts: Sequence[str], path: Path | None, asked: _Asked, *, all_targets: bool) -> list[CheckResult]:
+def _check_targets(
+    texts: Sequence[str], path: Path | None, asked: _CheckRequest, *, all_targets: bool
+) -> list[CheckResult]:
     """Check each target. Raises only errors that affect all targets, or the only one."""
-    from qmon.cli.session import chosen_each
-    from qmon.cli.several import each_answer, reason
-    from qmon.model.alerts.check import failed
+    from qmon.cli.session import choose_targets
+    from qmon.cli.several import collect_answers, failure_reason
+    from qmon.model.alerts.check import unreadable_result
 
     began = time.monotonic()
-    known = chosen_each(texts, path, all_targets=all_targets)
+    known = choose_targets(texts, path, all_targets=all_targets)
     if len(known) == 1:
-        return [_outcome(known[0], asked, began)]
+        return [_check_target(known[0], asked, began)]
     return [
-        failed(each.target.name, reason(answer)) if isinstance(answer, Exception) else answer
-        for each, answer in zip(known, each_answer(known, lambda each, _: _outcome(each, asked, began)), strict=True)
+        unreadable_result(each.target.name, failure_reason(answer)) if isinstance(answer, Exception) else answer
+        for each, answer in zip(
+            known, collect_answers(known, lambda each, _: _check_target(each, asked, began)), strict=True
+        )
     ]
 
 
-def _outcome(found: Chosen, asked: _Asked, began: float) -> CheckResult:
-    from qmon.model.alerts.check import judge
+def _check_target(found: ChosenTarget, asked: _CheckRequest, began: float) -> CheckResult:
+    from qmon.model.alerts.check import check_target
     from qmon.monitor.one_shot import view_after
 
     rules = asked.rules or found.config.alerts
     interval_s = found.config.settings.interval_s
-    allowed_s = _allowed(asked.polls, interval_s, asked.timeout)
-    target, connection = _logged_in(found.target, allowed_s)
+    allowed_s = _time_limit(asked.polls, interval_s, asked.timeout)
+    target, connection = _log_in(found.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
     view = view_after(
         target,
@@ -206,13 +212,13 @@ def _outcome(found: Chosen, asked: _Asked, began: float) -> CheckResult:
         polls=asked.polls,
         interval_s=interval_s,
         timeout_s=left_s,
-        undecided=lambda newest: judge(newest, rules, asked.queues).undecided,
+        undecided=lambda newest: check_target(newest, rules, asked.queues).is_undecided,
         first=connection,
     )
-    return judge(view, rules, asked.queues)
+    return check_target(view, rules, asked.queues)
 
 
-def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
+def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:
     """Return the maximum time in seconds. Raises ``BadInput`` if the polls alone take longer."""
     needed = (polls - 1) * interval_s
     if timeout is None:
@@ -223,20 +229,20 @@ def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
     return timeout
 
 
-def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
+def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     """Log in without prompting: takes the password from the environment or the keyring.
 
     Returns the target with its password and a connection. Raises what connecting raises, and ``Unreachable`` if it
     takes more than ``allowed_s`` seconds.
     """
-    from qmon.config.secrets import from_keyring, log_in
+    from qmon.config.secrets import connect_with_password, password_from_keyring
     from qmon.monitor.poll.poller import POLL
 
     got: list[tuple[Target, Connection] | Exception] = []
 
     def attempt() -> None:
         try:
-            got.append(log_in(target, POLL, (from_keyring,)))
+            got.append(connect_with_password(target, POLL, (password_from_keyring,)))
         except Exception as problem:
             got.append(problem)
 
@@ -250,21 +256,21 @@ def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     return got[0]
 
 
-def _print(outcomes: Sequence[CheckResult], output: Format) -> None:
-    from qmon.cli.output import report_each, say
+def _print_results(outcomes: Sequence[CheckResult], output: Format) -> None:
+    from qmon.cli.output import print_output, print_reports
     from qmon.model.alerts.nagios import check_object, plugin_line
 
     if output == "table":
-        say(plugin_line(*outcomes))
+        print_output(plugin_line(*outcomes))
     else:
         from qmon.cli.reports.figures import CheckReport
 
-        report_each(output, [check_object(each) for each in outcomes], CheckReport, "problems")
+        print_reports(output, [check_object(each) for each in outcomes], CheckReport, "problems")
 
 
-def _unknown(reason: str) -> typer.Exit:
+def _exit_unknown(reason: str) -> typer.Exit:
     """Print the reason in one line. Imports nothing that could fail because of a wrong option."""
-    from qmon.cli.output import say
+    from qmon.cli.output import print_output
 
-    say(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")
+    print_output(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")
     return typer.Exit(_UNKNOWN)

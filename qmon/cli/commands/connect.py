@@ -11,16 +11,16 @@ import typer
 
 from qmon.cli import completion, options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import note, report
+from qmon.cli.output import print_note, print_report
 from qmon.cli.past import BaselinesPath
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
-from qmon.system import need_posix
+from qmon.system import require_posix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.config.preferences import Preferences
     from qmon.model.snapshot import Snapshot
     from qmon.model.view import View
@@ -37,7 +37,7 @@ class Theme(StrEnum):
     LIGHT = "light"
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
     app.command("demo", epilog="Example: qmon demo --headless --for 20s --output json")(demo)
 
@@ -50,14 +50,16 @@ def connect(
             help=f"{options.TARGET} Or a fleet of qmon.toml, or the URL of a `qmon serve` and its target. "
             "Without one you are asked.",
             show_default=False,
-            autocompletion=completion.targets,
+            autocompletion=completion.complete_targets,
         ),
     ] = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     interval: Annotated[
         float | None,
-        typer.Option("--interval", "-i", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m."),
+        typer.Option(
+            "--interval", "-i", parser=options.parse_seconds, metavar="TIME", help="Poll so often: 500ms to 1m."
+        ),
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every action.")] = False,
     theme: Annotated[
@@ -80,9 +82,9 @@ def connect(
     once. It only shows.
     """
     from qmon.cli.choosing import ask_target
-    from qmon.cli.served import is_served, show
-    from qmon.cli.session import chosen_each, watched
-    from qmon.config.preferences import remembered
+    from qmon.cli.served import is_served, show_served
+    from qmon.cli.session import choose_targets, log_in_for_polling
+    from qmon.config.preferences import read_preferences
     from qmon.monitor.open import open_poller
 
     named = targets or ([] if all_targets else [ask_target(config)])
@@ -91,23 +93,25 @@ def connect(
             raise BadInput("--interval and --record are for who polls: give qmon serve --every and --record")
         if len(named) > 1:
             raise BadInput("the target of a qmon serve is shown by itself; name the databases themselves, or that one")
-        raise typer.Exit(show(named[0], config, ca, baselines, theme))
+        raise typer.Exit(show_served(named[0], config, ca, baselines, theme))
     if ca is not None:
         raise BadInput("--ca is for the https:// URL of a qmon serve")
 
-    known = chosen_each(named, config, all_targets=all_targets)
-    preferences = remembered(use_theme=theme is None)
+    known = choose_targets(named, config, all_targets=all_targets)
+    preferences = read_preferences(use_theme=theme is None)
     if len(known) > 1:
         from qmon.cli.fleet import show_fleet
 
         raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines, preferences))
-    found, connection = watched(known[0])
+    found, connection = log_in_for_polling(known[0])
     typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
-    interval_s = interval or preferences.of(found.target.name).interval_s or found.config.settings.interval_s
+    interval_s = (
+        interval or preferences.target_preferences(found.target.name).interval_s or found.config.settings.interval_s
+    )
     poller = open_poller(found.target, found.configured, interval_s=interval_s, first=connection)
-    poller.begin()  # starts reading while the screen loads
+    poller.begin_polling()  # starts reading while the screen loads
     try:
-        code = _watch(
+        code = _run_dashboard(
             poller, found, typed, preferences, read_only=read_only, theme=theme, record=record, baselines=baselines
         )
     except BaseException:
@@ -116,9 +120,9 @@ def connect(
     raise typer.Exit(code)
 
 
-def _watch(
+def _run_dashboard(
     poller: Poller,
-    found: Chosen,
+    found: ChosenTarget,
     typed: str,
     preferences: Preferences,
     *,
@@ -128,12 +132,12 @@ def _watch(
     baselines: Path | None,
 ) -> int:
     """Run the dashboard on a poller until the user quits. Returns the exit code."""
-    from qmon.cli.notices import on_a_screen
-    from qmon.cli.past import of_target
+    from qmon.cli.notices import screen_alerting
+    from qmon.cli.past import target_past
     from qmon.engines.registry import engine_for
-    from qmon.monitor.open import resolving
+    from qmon.monitor.open import resolver_for
     from qmon.monitor.state.target import TargetHistory
-    from qmon.tui import ActionRunner, redacted, run
+    from qmon.tui import ActionRunner, redacting_fold, run
     from qmon.tui.configuration.followed import FollowedConfig
 
     known, settings = found.target, found.config.settings
@@ -145,13 +149,13 @@ def _watch(
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
         runner=ActionRunner(context),
-        alerting=on_a_screen(known.name, found.config),
-        known=of_target(known.name, found.config, baselines, record),
+        alerting=screen_alerting(known.name, found.config),
+        known=target_past(known.name, found.config, baselines, record),
         followed=FollowedConfig(
-            found.config, typed, known, lambda queues: poller.find_by(resolving(engine_for(known), queues))
+            found.config, typed, known, lambda queues: poller.set_resolver(resolver_for(engine_for(known), queues))
         ),
     )
-    fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
+    fold = redacting_fold(TargetHistory(settings.budget_percent / 100).record_snapshot, context.redact)
     return run_recorded(
         poller, fold, context, record, lambda source, fold, recorded: show(source, fold, recorder=recorded)
     )
@@ -161,14 +165,14 @@ def run_recorded(
     source: SnapshotSource,
     fold: Callable[[Snapshot], View],
     context: OperatorContext,
-    to: Path | None,
+    root: Path | None,
     show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
 ) -> int:
     """Show a source, and record it below ``root`` if given. Returns the exit code, 1 if recording stopped.
 
     Raises ``BadInput``, before anything is shown, if ``root`` is not writable.
     """
-    if to is None:
+    if root is None:
         return show(source, fold, None)
     from qmon.recording.write.operations import OperationsWatch
     from qmon.recording.write.recorder import Recorder
@@ -176,7 +180,7 @@ def run_recorded(
 
     target = context.target
     recorder = Recorder(
-        to, target.name, interval_s=source.interval_s, redact=context.redact, environment=target.environment
+        root, target.name, interval_s=source.interval_s, redact=context.redact, environment=target.environment
     )
     operations = OperationsWatch(context, recorder)
     recorded = RecordingSource(source, fold, recorder)
@@ -186,14 +190,14 @@ def run_recorded(
         operations.close()
         status = recorder.close()
         if status.stopped:
-            note(f"qmon: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
+            print_note(f"qmon: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
     return code or (FAILED if status.stopped else 0)
 
 
 def demo(
     headless: Annotated[bool, typer.Option("--headless", help="Without a screen; needs --for.")] = False,
     length: Annotated[
-        float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
+        float | None, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="End after so long.")
     ] = None,
     tour: Annotated[
         bool,
@@ -205,7 +209,7 @@ def demo(
 
     Everything is stopped and removed at the end, also on Ctrl-C or when the terminal closes.
     """
-    need_posix("qmon demo")
+    require_posix("qmon demo")
     from qmon.cli.commands.status import print_status
     from qmon.demo import runner
 
@@ -217,17 +221,17 @@ def demo(
         raise BadInput("a tour needs the screen: leave out --headless")
     with exit_on_signals():
         if not headless:
-            raise typer.Exit(_shown(length, tour=tour))
-        view, found = runner.headless(length or 0.0)
+            raise typer.Exit(_run_demo(length, tour=tour))
+        view, found = runner.run_headless(length or 0.0)
     if output == "json":
         from qmon.cli.reports.figures import DemoReport
 
-        report(output, found, DemoReport)
+        print_report(output, found, DemoReport)
     else:
         print_status([view], output)
 
 
-def _shown(length: float | None, *, tour: bool) -> int:
+def _run_demo(length: float | None, *, tour: bool) -> int:
     """Run the demo with the dashboard for ``length`` seconds or until the user quits. Returns the exit code."""
     from qmon.config.file import Settings
     from qmon.demo import runner
@@ -235,16 +239,16 @@ def _shown(length: float | None, *, tour: bool) -> int:
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target import TargetHistory
     from qmon.operate.open import open_context
-    from qmon.tui import ActionRunner, need_terminal, run
+    from qmon.tui import ActionRunner, require_terminal, run
 
-    need_terminal("use --headless --for 20s")
-    with runner.scene(tour=tour) as (target, _, story):
+    require_terminal("use --headless --for 20s")
+    with runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(
             poller,
-            story.watching(TargetHistory(BUDGET.share).add),
+            story.wrap_fold(TargetHistory(BUDGET.share).record_snapshot),
             environment=target.environment,
             for_s=length,
             runner=ActionRunner(open_context(target)),
-            told=story.told if tour else None,
+            told=story.current_step if tour else None,
         )

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli.guard import FAILED
-from qmon.cli.library_page import page
-from qmon.cli.output import note, on_terminal, say, table
+from qmon.cli.library_page import library_lines
+from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
-from qmon.redact import without_secrets
+from qmon.redact import environment_without_secrets
 
 if TYPE_CHECKING:
     from qmon.libraries.library import Library
 
 # Cells: longer lines are hard to read.
-_WIDEST = 100
+_MAX_WIDTH = 100
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("help", epilog='Example: qmon help acting, or: qmon help "no poppers", or: qmon help --search trash')(
         show
     )
@@ -40,52 +40,52 @@ def show(
 
     words = " ".join(topic or ())
     if search is not None:
-        _found(search, words)
+        _print_matches(search, words)
     elif words in _libraries():
-        say("\n".join(line for library in _libraries()[words] for line in page(library)).rstrip())
+        print_output("\n".join(line for library in _libraries()[words] for line in library_lines(library)).rstrip())
     elif words:
-        _print(manual.topic(words))
+        _print_page(manual.topic_text(words))
     else:
-        table(("TOPIC", "ABOUT"), [(page, manual.about(page)) for page in manual.pages()], wrap=1)
+        print_table(("TOPIC", "ABOUT"), [(page, manual.page_summary(page)) for page in manual.pages()], wrap=1)
 
 
 def _libraries() -> dict[str, list[Library]]:
     """Return the queue libraries that qmon knows, by name; a library on two engines has two."""
-    from qmon.libraries.catalogue import libraries
+    from qmon.libraries.catalogue import all_libraries
 
     found: dict[str, list[Library]] = {}
-    for each in libraries():
+    for each in all_libraries():
         found.setdefault(each.name, []).append(each)
     return found
 
 
-def _found(word: str, page: str) -> None:
+def _print_matches(word: str, page: str) -> None:
     from qmon import manual
-    from qmon.model.config_reader import nearest
+    from qmon.model.config_reader import suggest_nearest
 
     if not word.strip():
         raise BadInput("--search: needs a word")
     if page and page not in manual.pages():
-        raise BadInput(f"the manual has no page {page!r}{nearest(page, manual.pages())}")
-    rows = [(part.page, part.heading, line) for part, line in manual.search(word.strip(), page or None)]
+        raise BadInput(f"the manual has no page {page!r}{suggest_nearest(page, manual.pages())}")
+    rows = [(part.page, part.heading, line) for part, line in manual.find_lines(word.strip(), page or None)]
     if not rows:
-        note(f"qmon: nothing in the manual holds {word.strip()!r}")
+        print_note(f"qmon: nothing in the manual holds {word.strip()!r}")
         raise typer.Exit(FAILED)
-    table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
+    print_table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
 
 
-def _print(markdown: str) -> None:
+def _print_page(markdown: str) -> None:
     """Print formatted text through a pager on a terminal, otherwise the plain Markdown."""
-    if not on_terminal():
-        say(markdown)
+    if not is_on_terminal():
+        print_output(markdown)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console()
-    console.width = min(console.width, _WIDEST)
+    console.width = min(console.width, _MAX_WIDTH)
     os.environ.setdefault("LESS", "-FRX")  # as git does: colours, and no pager if the text fits on the screen
-    for name in os.environ.keys() - without_secrets(os.environ).keys():
+    for name in os.environ.keys() - environment_without_secrets(os.environ).keys():
         del os.environ[name]  # the pager inherits the environment
     with console.pager(styles=True):
         console.print(Markdown(markdown))

@@ -13,19 +13,19 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.guard import PARTLY
-from qmon.cli.output import clean, note, on_terminal, say, table
+from qmon.cli.output import clean_text, is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 
 if TYPE_CHECKING:
-    from qmon.cli.session import Chosen, ConnectedTarget
+    from qmon.cli.session import ChosenTarget, ConnectedTarget
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.resolve import Resolved
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("queues", epilog="Example: qmon queues orders-prod --output json")(queues)
     app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --file shop.toml")(init)
 
@@ -51,111 +51,116 @@ def queues(
     ] = False,
 ) -> None:
     """List the queues of targets: configured, installed by qmon, a library's, or found by their shape, and why."""
-    from qmon.cli.session import chosen_each, connected
-    from qmon.cli.several import ask_each, fail_unless_all
+    from qmon.cli.session import choose_targets, connect_target
+    from qmon.cli.several import ask_targets, exit_unless_all
 
-    known = chosen_each(targets or (), config, all_targets=all_targets)
+    known = choose_targets(targets or (), config, all_targets=all_targets)
 
-    def ask(each: Chosen, may_ask: bool) -> _Listing:
-        with connected(each, "queues", may_ask=may_ask) as at:
-            resolved, findings = _found(at)
-            rows = _rows(at, resolved, findings) if output == "table" else []
-            found = _as_object(at, resolved, findings) if output != "table" else {}
+    def ask(each: ChosenTarget, may_ask: bool) -> _Listing:
+        with connect_target(each, "queues", may_ask=may_ask) as at:
+            resolved, findings = _find_queues(at)
+            rows = _listing_rows(at, resolved, findings) if output == "table" else []
+            found = _queues_object(at, resolved, findings) if output != "table" else {}
             return _Listing(at.target.name, resolved, findings, rows, found)
 
-    listings = ask_each(known, ask)
+    listings = ask_targets(known, ask)
     named = len(known) > 1
     if output == "table":
-        _print(listings, named=named)
+        _print_listings(listings, named=named)
         for each in listings if explain else ():
-            _explain(each, named=named)
+            _print_explanation(each, named=named)
     else:
-        from qmon.cli.output import report_each
+        from qmon.cli.output import print_reports
         from qmon.cli.reports.target import QueuesReport
 
-        report_each(output, [each.found for each in listings], QueuesReport, "queues")
+        print_reports(output, [each.found for each in listings], QueuesReport, "queues")
         for each in listings if output == "csv" else ():
-            _problems(each, note, named=named)
-    fail_unless_all(known, listings)
+            _print_problems(each, print_note, named=named)
+    exit_unless_all(known, listings)
     if any(layout.source is not LayoutSource.DISCOVERY for each in listings for layout in each.resolved.lost):
         raise typer.Exit(PARTLY)
 
 
-def _found(at: ConnectedTarget) -> tuple[Resolved, list[Candidate]]:
+def _find_queues(at: ConnectedTarget) -> tuple[Resolved, list[Candidate]]:
     """Return the known queues, and further tables that look like queues."""
-    from qmon.monitor.catalog.proposal import known_and_found
+    from qmon.monitor.catalog.proposal import read_known_and_found
 
-    return known_and_found(at.connection, at.engine, at.configured)
+    return read_known_and_found(at.connection, at.engine, at.configured)
 
 
-def _sure(finding: Candidate) -> str:
+def _confidence_text(finding: Candidate) -> str:
     from qmon.monitor.catalog.discovery.candidates import LIKELY
 
     return "likely" if finding.score >= LIKELY else "possible"
 
 
-def _why(finding: Candidate) -> str:
+def _reason_text(finding: Candidate) -> str:
     what = "cannot tell" if finding.locked is not None else "to be said"
     return finding.summary + (f"; {what}: {finding.missing}" if finding.missing else "")
 
 
-def _explain(listing: _Listing, *, named: bool) -> None:
+def _print_explanation(listing: _Listing, *, named: bool) -> None:
     nothing = ("no table has a name that a known library gives; qmon help libraries lists them",)
     for line in listing.resolved.explained or nothing:
-        say(clean(f"{listing.target}: {line}" if named else line))
+        print_output(clean_text(f"{listing.target}: {line}" if named else line))
 
 
-def _rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
-    from qmon.monitor.probes.groups import queues_of
+def _listing_rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
+    from qmon.monitor.probes.groups import read_queues
 
     rows: list[tuple[object, ...]] = [
-        (layout.queue, layout.design, layout.table, _known_from(layout), "; ".join(resolved.reasons[layout.queue]))
+        (layout.queue, layout.design, layout.table, _source_text(layout), "; ".join(resolved.reasons[layout.queue]))
         for layout in resolved.layouts
     ]
     for found in resolved.groups:
-        source, why = _source(found.group)
-        each = queues_of(at.connection, at.engine, found)
+        source, why = _group_source(found.group)
+        each = read_queues(at.connection, at.engine, found)
         if len(each) > 1:
             rows.append((found.group.name, "table", found.group.table, source, f"{len(each)} queues"))
         rows += [(layout.queue, layout.design, layout.table, source, why) for layout in each]
     reasons = {problem.queue: problem.reason for problem in resolved.problems}
     rows += [
-        (layout.queue, layout.design, layout.table, _known_from(layout), f"cannot be watched: {reasons[layout.queue]}")
+        (layout.queue, layout.design, layout.table, _source_text(layout), f"cannot be watched: {reasons[layout.queue]}")
         for layout in resolved.lost
     ]
-    rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
+    rows += [
+        (f.layout.queue, f.layout.design, f.layout.table, f"{_confidence_text(f)}, by shape", _reason_text(f))
+        for f in findings
+    ]
     return rows
 
 
-def _print(listings: Sequence[_Listing], *, named: bool) -> None:
+def _print_listings(listings: Sequence[_Listing], *, named: bool) -> None:
     headers = ("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY")
     rows = [((each.target, *row) if named else row) for each in listings for row in each.rows]
     if rows:
-        table(("TARGET", *headers) if named else headers, rows, wrap=5 if named else 4)
+        print_table(("TARGET", *headers) if named else headers, rows, wrap=5 if named else 4)
     for each in listings:
         if not each.rows:
             where = f"{each.target}: " if named else ""
-            note(f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon design install --help")
+            print_note(
+                f"{where}no table here looks like a queue; name one in qmon.toml, or see: qmon design install --help"
+            )
         said = {layout.queue for layout in each.resolved.lost}
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
-        _problems(replace(each, resolved=replace(each.resolved, problems=problems)), say, named=named)
-    if any(each.findings for each in listings) and on_terminal():
-        note("what is found by shape is a guess: qmon init writes it down for you to confirm")
+        _print_problems(replace(each, resolved=replace(each.resolved, problems=problems)), print_output, named=named)
+    if any(each.findings for each in listings) and is_on_terminal():
+        print_note("what is found by shape is a guess: qmon init writes it down for you to confirm")
 
 
-def _known_from(layout: Layout) -> str:
+def _source_text(layout: Layout) -> str:
     return "library" if layout.library else layout.source.value
 
 
-def _problems(listing: _Listing, tell: Callable[[str], None], *, named: bool) -> None:
-    where = f"{clean(listing.target)}: " if named else ""
+def _print_problems(listing: _Listing, tell: Callable[[str], None], *, named: bool) -> None:
+    where = f"{clean_text(listing.target)}: " if named else ""
     for problem in listing.resolved.problems:
-        tell(f"{where}{clean(problem.queue or 'target')}: {clean(problem.reason)}")
+        tell(f"{where}{clean_text(problem.queue or 'target')}: {clean_text(problem.reason)}")
         if problem.grant:
-            tell(f"  {clean(problem.grant)}")
+            tell(f"  {clean_text(problem.grant)}")
 
 
-def _source(group: Group) -> tuple[str, str]:
+def _group_source(group: Group) -> tuple[str, str]:
     """Return the source of a group, and what separates its queues."""
     apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
     if not group.library:
@@ -163,13 +168,13 @@ def _source(group: Group) -> tuple[str, str]:
     return "library", "; ".join(filter(None, ("its tables were recognised", apart)))
 
 
-def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
-    from qmon.monitor.probes.groups import queues_of
+def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
+    from qmon.monitor.probes.groups import read_queues
 
     known = [
-        _queue(layout)
+        _queue_object(layout)
         | {
-            "source": _known_from(layout),
+            "source": _source_text(layout),
             "confidence": None,
             "why": list(resolved.reasons[layout.queue]),
             "missing": None,
@@ -179,7 +184,7 @@ def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate
         for layout in resolved.layouts
     ]
     guessed = [
-        _queue(f.layout)
+        _queue_object(f.layout)
         | {
             "source": "discovery",
             "confidence": f.score,
@@ -194,7 +199,7 @@ def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate
             "name": g.group.name,
             "library": g.group.library,
             "table": str(g.group.table),
-            "queues": [layout.queue for layout in queues_of(at.connection, at.engine, g)],
+            "queues": [layout.queue for layout in read_queues(at.connection, at.engine, g)],
         }
         for g in resolved.groups
     ]
@@ -211,7 +216,7 @@ def _as_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate
     }
 
 
-def _queue(layout: Layout) -> dict[str, Any]:
+def _queue_object(layout: Layout) -> dict[str, Any]:
     from qmon.model.layout.io import layout_to_dict
 
     return {"name": layout.queue, "design": layout.design, "table": str(layout.table), "layout": layout_to_dict(layout)}
@@ -232,28 +237,28 @@ def init(
 
     At a terminal it asks what it could not tell.
     """
-    from qmon.cli.ask import ask_times, asked
-    from qmon.cli.session import opened
-    from qmon.monitor.catalog.proposal import propose
+    from qmon.cli.ask import ask_about_tables, ask_times
+    from qmon.cli.session import open_target
+    from qmon.monitor.catalog.proposal import propose_config
 
-    with opened(target, config, "init") as at:
-        resolved, findings = _found(at)
+    with open_target(target, config, "init") as at:
+        resolved, findings = _find_queues(at)
         may_ask = sys.stdin.isatty() and sys.stderr.isatty()
-        answers = asked(at, findings) if may_ask else {}
+        answers = ask_about_tables(at, findings) if may_ask else {}
         findings = ask_times(findings) if may_ask else findings
-        said = {table: None if answer is None else answer.toml() for table, answer in answers.items()}
-        proposal = propose(target, at.target.name, at.config.targets.get(target), resolved, findings, said)
+        said = {table: None if answer is None else answer.to_toml() for table, answer in answers.items()}
+        proposal = propose_config(target, at.target.name, at.config.targets.get(target), resolved, findings, said)
         place = file or config or at.config.path
     if str(place) == "-":
         print(proposal.text, end="")
         return
-    kept = write(place, proposal.text, force=force)
+    kept = write_config(place, proposal.text, force=force)
     if kept is not None:
-        note(f"the file that was there is kept as {kept}")
-    note(f"written to {place}: {proposal.queues} queue(s) to look through; then: qmon connect {proposal.name}")
+        print_note(f"the file that was there is kept as {kept}")
+    print_note(f"written to {place}: {proposal.queues} queue(s) to look through; then: qmon connect {proposal.name}")
 
 
-def write(path: Path, text: str, *, force: bool) -> Path | None:
+def write_config(path: Path, text: str, *, force: bool) -> Path | None:
     """Write the file. An existing one is replaced only with ``force``; returns the path of its backup.
 
     Raises ``BadInput`` if the file exists without ``force``, or cannot be written.
@@ -264,9 +269,9 @@ def write(path: Path, text: str, *, force: bool) -> Path | None:
             if not force:
                 raise BadInput(f"{path} is there already: --force writes over it, --file writes somewhere else")
             kept = path.with_name(path.name + ".bak")
-            files.replace(kept, path.read_bytes())
+            files.replace_file(kept, path.read_bytes())
         files.make_folder(path.parent)
-        files.replace(path, text)
+        files.replace_file(path, text)
     except OSError as problem:
         raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
     return kept

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import Meter, clean, note
-from qmon.cli.signals import ended_by
+from qmon.cli.output import Meter, clean_text, print_note
+from qmon.cli.signals import stop_on_signals
 from qmon.model.text import duration, size
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
     from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
@@ -32,7 +32,7 @@ _SHOW_EVERY_S: Final = 60.0
 _STOPPED: Final = 1
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("record", epilog="Example: qmon record orders-prod mails --to /var/lib/qmon --keep 30d --max-size 5GB")(
         record
     )
@@ -44,16 +44,17 @@ def record(
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     every: Annotated[
-        float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
+        float, typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
     ] = 2.0,
     keep: Annotated[
-        float | None, typer.Option("--keep", parser=options.seconds, metavar="TIME", help="Remove what is older: 30d.")
+        float | None,
+        typer.Option("--keep", parser=options.parse_seconds, metavar="TIME", help="Remove what is older: 30d."),
     ] = None,
     max_size: Annotated[
         str | None, typer.Option("--max-size", metavar="SIZE", help="Remove the oldest beyond so much: 5GB.")
     ] = None,
     length: Annotated[
-        float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
+        float | None, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="End after so long.")
     ] = None,
     payloads: Annotated[
         bool, typer.Option("--payloads", help="Record payloads and last errors of messages, too.")
@@ -64,27 +65,27 @@ def record(
     Ends on SIGTERM or Ctrl-C with everything sealed. A target that fails does not keep the others from being recorded.
     Alerts of qmon.toml are told to its receivers.
     """
-    from qmon.cli.notices import without_a_screen
-    from qmon.cli.session import polled_each
+    from qmon.cli.notices import headless_alerting
+    from qmon.cli.session import choose_polled_targets
     from qmon.recording.write.retention import parse_size
 
     most = parse_size(max_size) if max_size is not None else None
-    known = polled_each(targets or (), config, every, all_targets=all_targets)
-    with without_a_screen(known) as take:
-        running = recorders(known, to, every, payloads, take)
-        with ended_by(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
-            watch(running, ending, length, tidier(to, keep, most))
+    known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
+    with headless_alerting(known) as take:
+        running = start_recorders(known, to, every, payloads, take)
+        with stop_on_signals(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
+            watch_recorders(running, ending, length, retention_task(to, keep, most))
         ended = [recorder.close(why[0] if why else "--for is over") for recorder in running]
-    report(ended)
+    report_endings(ended)
 
 
-def recorders(
-    known: list[Chosen],
-    to: Path,
+def start_recorders(
+    known: list[ChosenTarget],
+    root: Path,
     every: float,
     payloads: bool,
-    take: Callable[[str, View | SourceState], None],
-    read: Callable[[str, Event], None] = lambda name, event: None,
+    on_view: Callable[[str, View | SourceState], None],
+    on_event: Callable[[str, Event], None] = lambda name, event: None,
 ) -> list[HeadlessRecorder]:
     """Start a recorder for each target. ``on_view`` and ``on_event`` get the target's name and each event.
 
@@ -92,7 +93,7 @@ def recorders(
     started are closed.
     """
     from qmon.recording.write.headless import HeadlessRecorder
-    from qmon.redact import redactor
+    from qmon.redact import build_redactor
 
     running = []
     with contextlib.ExitStack() as unless_all:
@@ -100,12 +101,12 @@ def recorders(
             recorder = HeadlessRecorder(
                 each.target,
                 each.configured,
-                to,
+                root,
                 interval_s=every,
-                redact=redactor(each.config.settings.redact),
+                redact=build_redactor(each.config.settings.redact),
                 payloads=payloads,
-                told=partial(take, each.target.name),
-                read=partial(read, each.target.name),
+                on_view=partial(on_view, each.target.name),
+                on_event=partial(on_event, each.target.name),
             )
             unless_all.callback(recorder.close, "another target cannot be recorded")
             running.append(recorder)
@@ -113,7 +114,7 @@ def recorders(
     return running
 
 
-def watch(
+def watch_recorders(
     running: list[HeadlessRecorder],
     ending: threading.Event,
     length: float | None,
@@ -126,11 +127,11 @@ def watch(
     with contextlib.ExitStack() as unless_ended:
         for recorder in running:
             unless_ended.callback(recorder.close, "qmon has failed")
-        _watch(running, ending, length, tidy)
+        _watch_until_end(running, ending, length, tidy)
         unless_ended.pop_all()
 
 
-def _watch(
+def _watch_until_end(
     running: list[HeadlessRecorder],
     ending: threading.Event,
     length: float | None,
@@ -151,12 +152,12 @@ def _watch(
             tidied, kept = now, tidy()
             if kept is not None and kept.waiting and not warned:
                 warned = True
-                note(clean(f"qmon: {waiting(kept, time.time())}"))
-        meter.show(clean("qmon: " + " · ".join(_progress(each) for each in statuses)), now)
-    meter.end()
+                print_note(clean_text(f"qmon: {waiting_text(kept, time.time())}"))
+        meter.show_progress(clean_text("qmon: " + " · ".join(_progress_text(each) for each in statuses)), now)
+    meter.clear_line()
 
 
-def waiting(kept: RetentionResult, now: float) -> str:
+def waiting_text(kept: RetentionResult, now: float) -> str:
     """Describe which lakes keep segments from being removed, and what to do if a lake is gone."""
     lakes = "; ".join(
         f"{mark.lake or 'a lake whose mark is damaged'}"
@@ -167,35 +168,35 @@ def waiting(kept: RetentionResult, now: float) -> str:
     return f"{kept.waiting} segments are due to be removed, but lakes have not read them: {lakes}"
 
 
-def report(ended: list[RecordingStatus]) -> None:
+def report_endings(ended: list[RecordingStatus]) -> None:
     """Print how each recording ended. Raises ``typer.Exit`` if one stopped early."""
     for each in ended:
-        note(f"qmon: {_ended(each)}")
+        print_note(f"qmon: {_ending_text(each)}")
     if any(each.recording.stopped for each in ended):
         raise typer.Exit(_STOPPED)
 
 
-def _progress(each: RecordingStatus) -> str:
-    done = each.recording
+def _progress_text(status: RecordingStatus) -> str:
+    done = status.recording
     if done.stopped:
-        return f"{each.target} stopped: {done.stopped}"
+        return f"{status.target} stopped: {done.stopped}"
     lost = f", {done.lost:,} lost" if done.lost else ""
-    problem = f" ({each.problem})" if each.problem else ""
-    return f"{each.target} {each.phase}{problem}: {done.snapshots:,} snapshots, {size(done.bytes)}{lost}"
+    problem = f" ({status.problem})" if status.problem else ""
+    return f"{status.target} {status.phase}{problem}: {done.snapshots:,} snapshots, {size(done.bytes)}{lost}"
 
 
-def _ended(each: RecordingStatus) -> str:
-    done = each.recording
+def _ending_text(status: RecordingStatus) -> str:
+    done = status.recording
     if done.stopped:
-        return f"{each.target}: recording stopped after {done.snapshots:,} snapshots: {done.stopped}"
+        return f"{status.target}: recording stopped after {done.snapshots:,} snapshots: {done.stopped}"
     lost = f", {done.lost:,} lost" if done.lost else ""
-    return f"{each.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed"
+    return f"{status.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed"
 
 
-def tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:
+def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:
     """Return a function that keeps the recordings of a folder within ``keep_s`` seconds and ``max_bytes`` bytes."""
-    from qmon.recording.write.retention import retain
+    from qmon.recording.write.retention import apply_retention
 
-    if keep_s is None and most is None:
+    if keep_s is None and max_bytes is None:
         return lambda: None
-    return lambda: retain(root, keep_s=keep_s, max_bytes=most, now=time.time())
+    return lambda: apply_retention(root, keep_s=keep_s, max_bytes=max_bytes, now=time.time())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import Format, note, report, table
+from qmon.cli.output import Format, print_note, print_report, print_table
 from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
 from qmon.model.text import size
@@ -26,7 +26,7 @@ TargetName = Annotated[str | None, typer.Option("--target", metavar="NAME", help
 _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recording's time zone."
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03 --speed 10")(
         replay
     )
@@ -41,7 +41,9 @@ def replay(
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Begin there: {_WHEN}")] = None,
     speed: Annotated[
         float,
-        typer.Option("--speed", metavar="N", min=0.1, max=1000, callback=options.number, help="So many times faster."),
+        typer.Option(
+            "--speed", metavar="N", min=0.1, max=1000, callback=options.reject_nan, help="So many times faster."
+        ),
     ] = 1.0,
     output: Annotated[
         Format | None,
@@ -57,23 +59,23 @@ def replay(
     z plays or stands still, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
     a time, c compares two moments; 5 shows any range of it as a plot.
     """
-    from qmon.cli.past import of_replay
+    from qmon.cli.past import replay_past
     from qmon.recording.read.reader import open_recording
     from qmon.recording.read.replay import Replay
 
     reader = open_recording(recording, target)
-    begin_at = None if at is None else _moment(reader, at)
+    begin_at = None if at is None else _parse_moment(reader, at)
     if compare is not None:
-        _compare(reader, *compare, output or "table")
+        _print_comparison(reader, *compare, output or "table")
     elif output is not None:
-        _print(reader, reader.ends_at if begin_at is None else begin_at, output)
+        _print_moment(reader, reader.ends_at if begin_at is None else begin_at, output)
     else:
-        from qmon.config.preferences import remembered
+        from qmon.config.preferences import read_preferences
         from qmon.tui import run
 
         played = Replay(reader, begin_at, speed=speed)
-        past = of_replay(played, recording, baselines)
-        environment, preferences = reader.session.environment, remembered()
+        past = replay_past(played, recording, baselines)
+        environment, preferences = reader.session.environment, read_preferences()
         code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
         _note_damage(reader)
         raise typer.Exit(code)
@@ -93,25 +95,25 @@ def export(
     from qmon.recording.times import local_time
 
     reader = open_recording(recording, target)
-    done = exporting.export(reader, _moment(reader, since), _moment(reader, until), file)
+    done = exporting.export_range(reader, _parse_moment(reader, since), _parse_moment(reader, until), file)
     zone = reader.session.zone
     first, last = local_time(done.first_at, zone), local_time(done.last_at, zone)
-    note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {file}")
+    print_note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {file}")
     _note_damage(reader)
 
 
 def _note_damage(reader: RecordingReader) -> None:
     if reader.damage:
-        note(f"qmon: {reader.damage}")
+        print_note(f"qmon: {reader.damage}")
 
 
-def _moment(reader: RecordingReader, text: str) -> float:
+def _parse_moment(reader: RecordingReader, text: str) -> float:
     from qmon.recording.times import parse_moment
 
     return parse_moment(text, reader.session.zone, reader.ends_at)
 
 
-def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
+def _view_at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     """Return the time, snapshot and view of the last snapshot at or before a moment. Raises ``BadInput``."""
     from qmon.recording.read.replay import view_at
     from qmon.recording.times import local_time
@@ -126,27 +128,29 @@ def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     return found
 
 
-def _print(reader: RecordingReader, at: float, output: Format) -> None:
+def _print_moment(reader: RecordingReader, at: float, output: Format) -> None:
     from qmon.cli.commands.status import print_status
     from qmon.model.report import status_object
     from qmon.recording.format.codec import encode
 
-    when, snapshot, view = _at(reader, at)
+    when, snapshot, view = _view_at(reader, at)
     if output == "json":
         from qmon.cli.reports.figures import ReplayReport
 
         found = {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
-        report(output, found, ReplayReport)
+        print_report(output, found, ReplayReport)
     else:
         print_status([view], output)
 
 
-def _compare(reader: RecordingReader, first: str, second: str, output: Format) -> None:
-    from qmon.recording.read.compare import compare
+def _print_comparison(reader: RecordingReader, first: str, second: str, output: Format) -> None:
+    from qmon.recording.read.compare import compare_views
     from qmon.recording.times import local_time
 
-    (before_at, _, before), (after_at, _, after) = (_at(reader, _moment(reader, text)) for text in (first, second))
-    found = compare(before, after)
+    (before_at, _, before), (after_at, _, after) = (
+        _view_at(reader, _parse_moment(reader, text)) for text in (first, second)
+    )
+    found = compare_views(before, after)
     if output != "table":
         from qmon.cli.reports.figures import CompareReport
 
@@ -155,23 +159,23 @@ def _compare(reader: RecordingReader, first: str, second: str, output: Format) -
             differences.append({"queue": queue, "figure": "verdict", "before": then, "after": now})
             differences += [asdict(each) for each in found.pairs if each.queue == queue]
         told = {"schema": 1, "before_at": before_at, "after_at": after_at, "differences": differences}
-        report(output, told, CompareReport, "differences")
+        print_report(output, told, CompareReport, "differences")
         return
     rows: list[tuple[object, ...]] = []
     for queue, then, now in found.verdicts:
         rows.append((queue, "verdict", then, now, ""))
         rows += [
-            (queue, each.figure, _number(each.before), _number(each.after), _change(each.change))
+            (queue, each.figure, _number_text(each.before), _number_text(each.after), _change_text(each.change))
             for each in found.pairs
             if each.queue == queue and each.before != each.after
         ]
     zone = reader.session.zone
-    table(("QUEUE", "FIGURE", local_time(before_at, zone), local_time(after_at, zone), "CHANGE"), rows, wrap=2)
+    print_table(("QUEUE", "FIGURE", local_time(before_at, zone), local_time(after_at, zone), "CHANGE"), rows, wrap=2)
 
 
-def _number(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
-def _change(value: float | None) -> str:
-    return "" if value is None else f"{'+' if value > 0 else '−'}{_number(abs(value))}"
+def _change_text(value: float | None) -> str:
+    return "" if value is None else f"{'+' if value > 0 else '−'}{_number_text(abs(value))}"

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import note
-from qmon.cli.signals import ended_by, wait_for
+from qmon.cli.output import print_note
+from qmon.cli.signals import stop_on_signals, wait_for_signal
 from qmon.errors import BadInput
-from qmon.system import adding
+from qmon.system import install_command
 
 if TYPE_CHECKING:
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.metrics.otlp import OtlpSender
     from qmon.metrics.readings import TargetReadings
     from qmon.monitor.source import Event
     from qmon.recording.write.headless import RecordingStatus
     from qmon.recording.write.retention import RetentionResult
-    from qmon.stream.sending import Stream
+    from qmon.stream.sending import PollStream
 
 _LISTEN: Final = "127.0.0.1:9777"
 _AllowHost = Annotated[
@@ -34,32 +34,33 @@ _AllowHost = Annotated[
 ]
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("serve", epilog="Example: qmon serve orders-prod mails --listen 127.0.0.1:9777")(serve)
 
 
-def _rules(asked: bool) -> None:
+def _print_rules(requested: bool) -> None:
     from qmon.metrics.rules import rules_file
 
-    if asked:
+    if requested:
         typer.echo(rules_file(), nl=False)
         raise typer.Exit
 
 
-def _dashboard(asked: bool) -> None:
+def _print_dashboard(requested: bool) -> None:
     from qmon.metrics.dashboard import dashboard_file
 
-    if asked:
+    if requested:
         typer.echo(dashboard_file(), nl=False)
         raise typer.Exit
 
 
 _Dashboard = Annotated[
-    bool, typer.Option("--dashboard", callback=_dashboard, is_eager=True, help="Write a dashboard for Grafana, end.")
+    bool,
+    typer.Option("--dashboard", callback=_print_dashboard, is_eager=True, help="Write a dashboard for Grafana, end."),
 ]
 
 
-def _check(
+def _check_options(
     listen: str | None,
     elsewhere: bool,
     record: Path | None,
@@ -80,10 +81,10 @@ def _check(
             "--users, --certificate, --key and --allow-host are about what is served: with --textfile or --otlp give"
             " --listen, too"
         )
-    return [_host(name) for name in allow_host or ()]
+    return [_normalize_host(name) for name in allow_host or ()]
 
 
-def _host(name: str) -> str:
+def _normalize_host(name: str) -> str:
     """Return a host name or address in normal form. Raises ``BadInput`` for a URL, a port, or a pattern."""
     bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
     if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
@@ -116,7 +117,8 @@ def serve(
         Path | None, typer.Option("--record", metavar="DIR", help="Record, too: the folder of the recordings.")
     ] = None,
     keep: Annotated[
-        float | None, typer.Option("--keep", parser=options.seconds, metavar="TIME", help="Remove what is older: 30d.")
+        float | None,
+        typer.Option("--keep", parser=options.parse_seconds, metavar="TIME", help="Remove what is older: 30d."),
     ] = None,
     max_size: Annotated[
         str | None, typer.Option("--max-size", metavar="SIZE", help="Remove the oldest beyond so much: 5GB.")
@@ -132,10 +134,11 @@ def serve(
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     every: Annotated[
-        float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
+        float, typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
     ] = 2.0,
     rules: Annotated[  # handled by its callback
-        bool, typer.Option("--rules", callback=_rules, is_eager=True, help="Write alerting rules for Prometheus, end.")
+        bool,
+        typer.Option("--rules", callback=_print_rules, is_eager=True, help="Write alerting rules for Prometheus, end."),
     ] = False,
     dashboard: _Dashboard = False,
 ) -> None:
@@ -144,76 +147,76 @@ def serve(
     However many read them, a target is polled as often as `--every` says. Alerts of qmon.toml are told to its
     receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
     """
-    from qmon.cli.commands.record import report, tidier
-    from qmon.cli.notices import without_a_screen
-    from qmon.cli.session import polled_each
-    from qmon.metrics.access import tls_of, users_of
+    from qmon.cli.commands.record import report_endings, retention_task
+    from qmon.cli.notices import headless_alerting
+    from qmon.cli.session import choose_polled_targets
+    from qmon.metrics.access import read_users, tls_context
     from qmon.metrics.readings import TargetReadings
     from qmon.metrics.server import MetricsServer
     from qmon.recording.write.retention import parse_size
 
-    hosts = _check(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host)
-    tls = tls_of(certificate, key) if certificate is not None and key is not None else None
-    allowed = users_of(users) if users is not None else None
+    hosts = _check_options(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host)
+    tls = tls_context(certificate, key) if certificate is not None and key is not None else None
+    allowed = read_users(users) if users is not None else None
     most = parse_size(max_size) if max_size is not None else None
-    known = polled_each(targets or (), config, every, all_targets=all_targets)
-    with without_a_screen(known) as told, contextlib.ExitStack() as closed:
+    known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
+    with headless_alerting(known) as told, contextlib.ExitStack() as closed:
         names = [each.target.name for each in known]
-        readings = {name: TargetReadings(name, told=partial(told, name)) for name in names}
+        readings = {name: TargetReadings(name, on_view=partial(told, name)) for name in names}
         serving = listen is not None or not (textfile or otlp)
-        places, streams = [], _streams(known, every) if serving else {}
+        places, streams = [], _streams_for(known, every) if serving else {}
         if serving:
             sent = [*streams.values()]
             server = MetricsServer(listen or _LISTEN, [*readings.values()], allowed, tls, sent, hosts)
             closed.callback(server.close)
             places.append(f"serving {server.url}")
-        places += _sent_to(closed, textfile, otlp, [*readings.values()], every)
-        tidy = tidier(record, keep, most) if record else None
-        report(_poll(known, readings, streams, every, ", ".join(places), record, tidy))
+        places += _start_senders(closed, textfile, otlp, [*readings.values()], every)
+        tidy = retention_task(record, keep, most) if record else None
+        report_endings(_poll_targets(known, readings, streams, every, ", ".join(places), record, tidy))
 
 
-def _sent_to(
+def _start_senders(
     closed: contextlib.ExitStack, textfile: Path | None, otlp: str | None, readings: list[TargetReadings], every: float
 ) -> list[str]:
     """Start writing and sending metrics, until ``closed``. Returns descriptions of the destinations."""
-    from qmon.metrics.textfile import TextFile
+    from qmon.metrics.textfile import TextFileWriter
 
     places = []
     if textfile is not None:
-        closed.callback(TextFile(textfile, readings, every).close)
+        closed.callback(TextFileWriter(textfile, readings, every).close)
         places.append(f"writing {textfile}")
     if otlp is not None:
-        closed.callback(_sender()(otlp, readings, every).close)
+        closed.callback(_load_sender()(otlp, readings, every).close)
         places.append("sending by OTLP")
     return places
 
 
-def _sender() -> type[OtlpSender]:
+def _load_sender() -> type[OtlpSender]:
     """Return the sender's class. Raises ``BadInput`` if the extra is not installed."""
     try:
         from qmon.metrics.otlp import OtlpSender
     except ModuleNotFoundError:
-        raise BadInput(f"--otlp needs OpenTelemetry's messages: {adding('otlp')}") from None
+        raise BadInput(f"--otlp needs OpenTelemetry's messages: {install_command('otlp')}") from None
     return OtlpSender
 
 
-def _streams(known: list[Chosen], every: float) -> dict[str, Stream]:
+def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStream]:
     """Return a stream for each target, by name."""
-    from qmon.redact import redactor
-    from qmon.stream.sending import Stream
+    from qmon.redact import build_redactor
+    from qmon.stream.sending import PollStream
 
     return {
-        each.target.name: Stream(
-            each.target.name, every, redactor(each.config.settings.redact), each.target.environment
+        each.target.name: PollStream(
+            each.target.name, every, build_redactor(each.config.settings.redact), each.target.environment
         )
         for each in known
     }
 
 
-def _poll(
-    known: list[Chosen],
+def _poll_targets(
+    known: list[ChosenTarget],
     readings: dict[str, TargetReadings],
-    streams: dict[str, Stream],
+    streams: dict[str, PollStream],
     every: float,
     places: str,
     record: Path | None,
@@ -224,32 +227,34 @@ def _poll(
     ``readings`` and ``streams`` take the polls of each target; ``streams`` may be empty. Returns how each recording
     ended.
     """
-    from qmon.cli.commands.record import recorders, watch
+    from qmon.cli.commands.record import start_recorders, watch_recorders
     from qmon.monitor.headless import HeadlessPoller
 
     def read(name: str, event: Event) -> None:
         if name in streams:
-            streams[name].take(event)
+            streams[name].publish_event(event)
 
-    with ended_by(signal.SIGTERM, signal.SIGINT) as (ending, why):
+    with stop_on_signals(signal.SIGTERM, signal.SIGINT) as (ending, why):
         if record is not None and tidy is not None:
-            running = recorders(known, record, every, False, lambda name, view: readings[name].take(view), read)
-            note(f"qmon: {places}, recording to {record}")
-            watch(running, ending, None, tidy)
+            running = start_recorders(
+                known, record, every, False, lambda name, view: readings[name].record_event(view), read
+            )
+            print_note(f"qmon: {places}, recording to {record}")
+            watch_recorders(running, ending, None, tidy)
             if not ending.is_set():
-                note("qmon: nothing is recorded any more; metrics go on")
-            wait_for(ending)
+                print_note("qmon: nothing is recorded any more; metrics go on")
+            wait_for_signal(ending)
             return [recorder.close(why[0]) for recorder in running]
 
         def take(name: str, event: Event) -> None:
             read(name, event)
-            readings[name].take(event)
+            readings[name].record_event(event)
 
         pollers = [HeadlessPoller(each.target, each.configured, interval_s=every) for each in known]
         for poller in pollers:
             poller.start(partial(take, poller.target))
-        note(f"qmon: {places}")
-        wait_for(ending)
+        print_note(f"qmon: {places}")
+        wait_for_signal(ending)
         for poller in pollers:
             poller.close()
         return []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.output import clean, note, say
+from qmon.cli.output import clean_text, print_note, print_output
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ class RoleChoice(StrEnum):
     OPERATOR = "operator"
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     epilog = "Example: qmon setup orders-prod --print --role operator > for-the-dba.sql"
-    app.command("setup", epilog=epilog)(options.spread(setup))
+    app.command("setup", epilog=epilog)(options.expand_options(setup))
 
 
 def setup(
@@ -46,12 +46,12 @@ def setup(
             metavar="QUEUE",
             help="Instead: install an insert trigger on this table, so that its producers can be paused.",
             show_default=False,
-            autocompletion=completion.queues,
+            autocompletion=completion.complete_queues,
         ),
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="With --gate: remove the trigger.")] = False,
     *,
-    given: options.Given,
+    given: options.ConfirmationOptions,
 ) -> None:
     """Create qmon's schema and roles in a database; watching needs neither.
 
@@ -63,35 +63,37 @@ def setup(
         return
     if remove:
         raise BadInput("--remove needs --gate QUEUE")
-    from qmon.cli.session import opened
+    from qmon.cli.session import open_target
     from qmon.operate.install import roles as steps
 
-    with opened(target, config, "setup", read_only=show) as at:
-        resolved = _queues(at)
+    with open_target(target, config, "setup", read_only=show) as at:
+        resolved = _find_queues(at)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
-        ids += steps.table_ids(at.connection, at.engine, resolved.of_libraries)
-        planned = steps.plan(at.connection, at.engine, role.value, ids, resolved.layouts)
+        ids += steps.read_table_ids(at.connection, at.engine, resolved.of_libraries)
+        planned = steps.plan_setup(at.connection, at.engine, role.value, ids, resolved.layouts)
         if not planned:
-            note("nothing to do: all is there")
+            print_note("nothing to do: all is there")
         elif show:
-            print(steps.script(at.engine, planned), end="")
+            print(steps.setup_script(at.engine, planned), end="")
         else:
-            _report(at.engine, steps.carry_out(at.connection, planned))
+            _print_results(at.engine, steps.run_setup(at.connection, planned))
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
-        note(f"give it to a user of the database: ALTER ROLE {name} ADD MEMBER [user]")
+        print_note(f"give it to a user of the database: ALTER ROLE {name} ADD MEMBER [user]")
         if role is RoleChoice.OPERATOR:
-            note("to end sessions, give it to the login as well: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]")
+            print_note(
+                "to end sessions, give it to the login as well: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
+            )
     else:
-        note(f"give it to those who log in: GRANT {name} TO their_role")
+        print_note(f"give it to those who log in: GRANT {name} TO their_role")
 
 
-def _gate(target: str, config: Path | None, queue: str, given: options.Given, *, remove: bool) -> None:
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
+def _gate(target: str, config: Path | None, queue: str, given: options.ConfirmationOptions, *, remove: bool) -> None:
+    from qmon.cli.commands.act.run import act_on_queue
+    from qmon.model.operations import OperationKind
 
-    kind = Kind.REMOVE_GATE if remove else Kind.INSTALL_GATE
-    on_queue(
+    kind = OperationKind.REMOVE_GATE if remove else OperationKind.INSTALL_GATE
+    act_on_queue(
         target,
         config,
         queue,
@@ -101,11 +103,11 @@ def _gate(target: str, config: Path | None, queue: str, given: options.Given, *,
     )
 
 
-def _queues(at: ConnectedTarget) -> Resolved:
+def _find_queues(at: ConnectedTarget) -> Resolved:
     """Return the queues, including those that our role may not read."""
-    from qmon.monitor.catalog.resolve import resolve
+    from qmon.monitor.catalog.resolve import resolve_queues
 
-    resolved = resolve(
+    resolved = resolve_queues(
         at.connection,
         at.engine,
         at.configured,
@@ -114,27 +116,27 @@ def _queues(at: ConnectedTarget) -> Resolved:
         readable_only=False,
     )
     for problem in resolved.problems:
-        note(f"qmon: left out: {problem.queue}: {problem.reason}")
+        print_note(f"qmon: left out: {problem.queue}: {problem.reason}")
     return resolved
 
 
-def _report(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
+def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
     """Print what was done, and the statements that need a role with more rights."""
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
         if not outcome.problem:
-            say(f"done      {_short(outcome)}")
+            print_output(f"done      {_summary_text(outcome)}")
     for outcome in failed:
-        say(f"not done  {_short(outcome)}: {clean(outcome.problem)}")
+        print_output(f"not done  {_summary_text(outcome)}: {clean_text(outcome.problem)}")
     if failed:
-        from qmon.operate.install.roles import script
+        from qmon.operate.install.roles import setup_script
 
-        note(f"{len(failed)} of {len(outcomes)} statements need another role; for the DBA:")
-        print(script(engine, [outcome.step for outcome in failed]), end="")
+        print_note(f"{len(failed)} of {len(outcomes)} statements need another role; for the DBA:")
+        print(setup_script(engine, [outcome.step for outcome in failed]), end="")
         raise typer.Exit(1)
 
 
-def _short(outcome: SetupResult) -> str:
+def _summary_text(outcome: SetupResult) -> str:
     """Return the first sentence of a purpose, and its object."""
     first = outcome.step.purpose.partition(". ")[0].rstrip(".")
-    return clean(first + outcome.step.about)
+    return clean_text(first + outcome.step.about)

@@ -8,8 +8,8 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.guard import PARTLY
-from qmon.cli.output import Format, clean, note, say, table
-from qmon.model.broker import CONVERSATIONS, TRANSMISSION, state
+from qmon.cli.output import Format, clean_text, print_note, print_output, print_table
+from qmon.model.broker import CONVERSATIONS, TRANSMISSION, queue_state
 from qmon.model.figure import Figure
 from qmon.model.group_view import group_views
 from qmon.model.layout.layout import LayoutSource
@@ -18,12 +18,12 @@ from qmon.model.text import UNKNOWN, count, duration, rate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.model.broker import BrokerView
     from qmon.model.figure import Verdict
     from qmon.model.view import QueueView, View
 
-_OVER_S: Final = 2.0
+_DEFAULT_OVER_S: Final = 2.0
 _HEADERS: Final = (
     "QUEUE",
     "DESIGN",
@@ -54,7 +54,7 @@ _NONE: Final = Figure()
 _INSTALLED_ONLY: Final = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("status", epilog="Example: qmon status orders-prod --output json --over 10s")(status)
 
 
@@ -64,39 +64,39 @@ def status(
     config: options.ConfigPath = None,
     output: options.Output = "table",
     over: Annotated[
-        float, typer.Option("--over", parser=options.seconds, metavar="TIME", help="Measure rates over so long.")
-    ] = _OVER_S,
+        float, typer.Option("--over", parser=options.parse_seconds, metavar="TIME", help="Measure rates over so long.")
+    ] = _DEFAULT_OVER_S,
 ) -> None:
     """Print the figures of every queue once. Unknown is null in JSON, empty in CSV and – in text, never 0."""
-    from qmon.cli.session import chosen_each, watched
-    from qmon.cli.several import ask_each, fail_unless_all
+    from qmon.cli.session import choose_targets, log_in_for_polling
+    from qmon.cli.several import ask_targets, exit_unless_all
     from qmon.monitor.one_shot import view_over
 
-    known = chosen_each(targets or (), config, all_targets=all_targets)
+    known = choose_targets(targets or (), config, all_targets=all_targets)
     alone = len(known) == 1
 
-    def ask(each: Chosen, may_ask: bool) -> View:
-        found, connection = watched(each, may_ask=may_ask)
+    def ask(each: ChosenTarget, may_ask: bool) -> View:
+        found, connection = log_in_for_polling(each, may_ask=may_ask)
         where = "" if alone else f"{each.target.name}: "
         view = view_over(
             found.target,
             found.configured,
             over_s=over,
-            report=lambda what: note(f"qmon: {where}{clean(what)}"),
+            report=lambda what: print_note(f"qmon: {where}{clean_text(what)}"),
             first=connection,
         )
         if not found.configured and any(queue.layout.source is LayoutSource.REGISTRY for queue in view.queues):
-            note(f"qmon: {where}{_INSTALLED_ONLY}")
+            print_note(f"qmon: {where}{_INSTALLED_ONLY}")
         return view
 
-    views = ask_each(known, ask)
+    views = ask_targets(known, ask)
     print_status(views, output, named=not alone)
-    fail_unless_all(known, views)
-    if any(not_watched(queue) for view in views for queue in view.queues):
+    exit_unless_all(known, views)
+    if any(is_unwatchable(queue) for view in views for queue in view.queues):
         raise typer.Exit(PARTLY)
 
 
-def not_watched(queue: QueueView) -> bool:
+def is_unwatchable(queue: QueueView) -> bool:
     """Return true if a configured queue cannot be watched: its table is missing or may not be read."""
     return queue.layout.source is not LayoutSource.DISCOVERY and any(failure.gone for failure in queue.failures)
 
@@ -104,33 +104,33 @@ def not_watched(queue: QueueView) -> bool:
 def print_status(views: Sequence[View], output: Format, *, named: bool = False) -> None:
     """Print the figures of views. ``named``: with the target of each."""
     if output != "table":
-        from qmon.cli.output import report_each
+        from qmon.cli.output import print_reports
         from qmon.cli.reports.figures import StatusReport
         from qmon.model.report import status_object
 
-        report_each(output, [status_object(view) for view in views], StatusReport, "queues")
+        print_reports(output, [status_object(view) for view in views], StatusReport, "queues")
         for view in views if output == "csv" else ():
-            _failures(view, note, named=named)
+            _print_failures(view, print_note, named=named)
         return
     headers, rows = _HEADERS, [(view.target, row) for view in views for row in status_rows(view)[1]]
     if rows and named:
-        table(("TARGET", *headers), [(target, *row) for target, row in rows], wrap=len(headers))
+        print_table(("TARGET", *headers), [(target, *row) for target, row in rows], wrap=len(headers))
     elif rows:
-        table(headers, [row for _, row in rows], wrap=len(headers) - 1)
+        print_table(headers, [row for _, row in rows], wrap=len(headers) - 1)
     for view in views:
         if not status_rows(view)[1]:
-            where = f"{clean(view.target)}: " if named else ""
-            note(f"{where}no queue is known here: qmon queues lists what looks like one")
-        _failures(view, say, named=named)
+            where = f"{clean_text(view.target)}: " if named else ""
+            print_note(f"{where}no queue is known here: qmon queues lists what looks like one")
+        _print_failures(view, print_output, named=named)
 
 
-def _failures(view: View, tell: Callable[[str], None], *, named: bool) -> None:
-    where = f"{clean(view.target)}: " if named else ""
+def _print_failures(view: View, tell: Callable[[str], None], *, named: bool) -> None:
+    where = f"{clean_text(view.target)}: " if named else ""
     for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
         probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
-        tell(f"{where}{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
+        tell(f"{where}{clean_text(failure.queue or 'target')}: {clean_text(probe + failure.reason)}")
         if failure.grant:
-            tell(f"  {clean(failure.grant)}")
+            tell(f"  {clean_text(failure.grant)}")
 
 
 def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -139,10 +139,10 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     rows: list[tuple[str, ...]] = []
     for queue in view.queues:
         if (group := above.get(queue.name)) is not None:
-            together = [shown(group.figures.get(field, _NONE), write) for field, write in _FIGURES]
+            together = [figure_text(group.figures.get(field, _NONE), write) for field, write in _FIGURES]
             rows.append((group.name, "table", *together, f"{len(group.queues)} queues"))
         verdict = f"{queue.verdict.code}: {queue.verdict.proof}" if queue.verdict.proof else queue.verdict.code
-        figures = [shown(getattr(queue, field), write) for field, write in _FIGURES]
+        figures = [figure_text(getattr(queue, field), write) for field, write in _FIGURES]
         rows.append((queue.name, queue.layout.design, *figures, verdict))
     if view.server.broker is not None:
         rows += _broker_rows(view.server.broker)
@@ -154,9 +154,9 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
         verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
-        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * (len(_FIGURES) - 1), verdict_text)
+        return (name, "service_broker", figure_text(depth, count), *[UNKNOWN] * (len(_FIGURES) - 1), verdict_text)
 
-    rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
+    rows = [row(q.name, q.depth, q.verdict, queue_state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:
         rows.append(row(TRANSMISSION, found.sending, found.verdict, "sent and not delivered yet"))
     if found.leak is not None and found.conversations is not None:
@@ -165,7 +165,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
     return rows
 
 
-def shown(figure: Figure, write: Callable[[float], str]) -> str:
+def figure_text(figure: Figure, write: Callable[[float], str]) -> str:
     """Return a figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown.
 
     Old ones and estimates have an age.

@@ -9,18 +9,18 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.choosing import TARGET_HEADERS, target_row
-from qmon.cli.output import clean, report, say, table
+from qmon.cli.output import clean_text, print_output, print_report, print_table
 from qmon.errors import BadInput, MissingDriver, QmonError, Unreachable
 from qmon.model.text import duration, milliseconds
 
 if TYPE_CHECKING:
     from qmon.cli.reports.target import NamedTarget
-    from qmon.cli.session import Chosen
+    from qmon.cli.session import ChosenTarget
     from qmon.config.file import Config
     from qmon.config.known import KnownTarget
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("targets", epilog="Example: qmon targets --output json")(targets)
 
 
@@ -29,7 +29,8 @@ def targets(
     output: options.Output = "table",
     connect: Annotated[bool, typer.Option(help="Connect to each, to see which can be reached.")] = True,
     wait: Annotated[
-        float, typer.Option("--wait", parser=options.seconds, metavar="S", help="How long each may take to answer.")
+        float,
+        typer.Option("--wait", parser=options.parse_seconds, metavar="S", help="How long each may take to answer."),
     ] = 10.0,
 ) -> None:
     """List the targets of qmon.toml and the ODBC DSNs, and which of them can be reached. Asks for no password.
@@ -41,43 +42,43 @@ def targets(
 
     read = read_config(config)
     known = known_targets(read)
-    rows = [_row(each) for each in known]
+    rows = [_target_object(each) for each in known]
     if connect:
-        _connect(rows, read, wait)
-    drivers = _drivers()
+        _connect_targets(rows, read, wait)
+    drivers = _installed_drivers()
     if output != "table":
         from qmon.cli.reports.target import TargetsReport
 
-        report(output, {"schema": 1, "targets": rows, "drivers": drivers}, TargetsReport, "targets")
+        print_report(output, {"schema": 1, "targets": rows, "drivers": drivers}, TargetsReport, "targets")
         return
     if known:
         cells = [
-            (*target_row(each), _answered(row), row["server_version"] or row["problem"] or "–")
+            (*target_row(each), _answer_time_text(row), row["server_version"] or row["problem"] or "–")
             for each, row in zip(known, rows, strict=True)
         ]
-        table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)
+        print_table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)
     else:
-        say(f"No target is configured in {clean(read.path)}, and the driver manager knows no DSN.")
-    say(f"\nODBC drivers: {clean(', '.join(drivers)) or 'none that the driver manager knows by name'}")
+        print_output(f"No target is configured in {clean_text(read.path)}, and the driver manager knows no DSN.")
+    print_output(f"\nODBC drivers: {clean_text(', '.join(drivers)) or 'none that the driver manager knows by name'}")
 
 
-def _drivers() -> list[str]:
+def _installed_drivers() -> list[str]:
     try:
         from qmon.engines import odbc
     except MissingDriver:
         return []
     from qmon.engines.sqlserver import wheel
 
-    return sorted({*odbc.installed_drivers(), *wheel.names()})
+    return sorted({*odbc.installed_drivers(), *wheel.known_names()})
 
 
-def _answered(row: NamedTarget) -> str:
+def _answer_time_text(row: NamedTarget) -> str:
     if row["answered_s"] is not None:
         return milliseconds(row["answered_s"] * 1000)
     return "–" if row["reachable"] is None else "no"
 
 
-def _row(known: KnownTarget) -> NamedTarget:
+def _target_object(known: KnownTarget) -> NamedTarget:
     return {
         "name": known.name,
         "engine": known.engine,
@@ -95,42 +96,42 @@ def _row(known: KnownTarget) -> NamedTarget:
     }
 
 
-def _connect(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
+def _connect_targets(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
     """Fill in each server's version, or why it is unknown."""
-    from qmon.cli.session import Chosen, connected
-    from qmon.cli.several import each_answer, reason
-    from qmon.config.targets import choose
+    from qmon.cli.session import ChosenTarget, connect_target
+    from qmon.cli.several import collect_answers, failure_reason
+    from qmon.config.targets import find_target
     from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 
     calls = BoundedCalls()
 
-    def ask(chosen: Chosen, may_ask: bool) -> tuple[str, float] | QmonError:
+    def ask(chosen: ChosenTarget, may_ask: bool) -> tuple[str, float] | QmonError:
         """Return version and seconds, or the error as a value: raising it would cause a password prompt."""
 
         def log_in() -> tuple[str, float]:
             began = time.perf_counter()
-            with connected(chosen, "targets", may_ask=False) as at:
+            with connect_target(chosen, "targets", may_ask=False) as at:
                 return ".".join(map(str, at.connection.version)), time.perf_counter() - began
 
         try:
-            return calls.within(wait_s, log_in, lambda _: None, chosen.target.name)
+            return calls.run_within(wait_s, log_in, lambda _: None, chosen.target.name)
         except CallTimeoutError:
             return Unreachable(f"{chosen.target.name}: no answer within {duration(wait_s)}")
         except QmonError as problem:
             return problem
 
-    asked: list[tuple[NamedTarget, Chosen]] = []
+    asked: list[tuple[NamedTarget, ChosenTarget]] = []
     for row in rows:
         try:
-            found = choose(row["name"], config)
+            found = find_target(row["name"], config)
         except BadInput as problem:
-            row["problem"] = row["problem"] or reason(problem)
+            row["problem"] = row["problem"] or failure_reason(problem)
         else:
-            asked.append((row, Chosen(found.target, found.queues, config)))
-    answers = each_answer([chosen for _, chosen in asked], ask)
+            asked.append((row, ChosenTarget(found.target, found.queues, config)))
+    answers = collect_answers([chosen for _, chosen in asked], ask)
     for (row, _), answer in zip(asked, answers, strict=True):
         row["reachable"] = not isinstance(answer, Exception)
         if isinstance(answer, Exception):
-            row["problem"] = reason(answer)
+            row["problem"] = failure_reason(answer)
         else:
             row["server_version"], row["answered_s"] = answer

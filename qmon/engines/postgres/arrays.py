@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def array(texts: Iterable[str]) -> str:
+def array_literal(texts: Iterable[str]) -> str:
     """Return an array literal for any texts. The element type is that of the parameter it is bound to."""
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
     return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

@@ -14,15 +14,15 @@ from qmon.engines import drivers
 from qmon.engines.base import MOST_OF_AN_ERROR, Bound, EngineName, Session, Statement, Target, Value
 from qmon.engines.bounded_calls import log_in
 from qmon.engines.faults import DriverFault
-from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
+from qmon.engines.keywords import format_conninfo, lookup_keyword, parse_conninfo, without_keywords
 from qmon.engines.postgres import errors as errors
 from qmon.engines.postgres import pooler
-from qmon.engines.postgres.arrays import array
+from qmon.engines.postgres.arrays import array_literal
 from qmon.engines.prepared import PreparedStatements
-from qmon.engines.rows import records
-from qmon.engines.sql.queries import load, render
+from qmon.engines.rows import to_records
+from qmon.engines.sql.queries import load_query, render
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DRIVER_NAMES: Final = ("PostgreSQL Unicode", "PostgreSQL Unicode(x64)", "PostgreSQL")
-LIBRARY: Final = "psqlodbcw.so"
+DRIVER_LIBRARY: Final = "psqlodbcw.so"
 
 # Where distributions install the driver's library.
-FOLDERS: Final = (
+DRIVER_FOLDERS: Final = (
     "/usr/lib/x86_64-linux-gnu/odbc",
     "/usr/lib/aarch64-linux-gnu/odbc",
     "/usr/lib64",
@@ -53,16 +53,16 @@ MIN_MAJOR: Final = 13
 _AGE_SLACK_S: Final = 1.0
 
 # Pauses in seconds before retrying if no connection is left: the server may still count one that we just closed.
-_ROOM_S: Final = (0.05, 0.2, 0.5)
+_RETRY_PAUSES_S: Final = (0.05, 0.2, 0.5)
 
 _SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _MAX_NAME: Final = 63
 
 # The encoding of a database whose texts the server does not check: they may contain any bytes.
-_ANY_BYTES: Final = "SQL_ASCII"
+_UNCHECKED_ENCODING: Final = "SQL_ASCII"
 
 # Settings of psqlODBC that change what we read. They come last: the last of two wins, also under a short name.
-OWN: Final = {
+DRIVER_SETTINGS: Final = {
     "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
     "TrueIsMinus1": "0",  # otherwise pyodbc reads true as False
     "BI": "0",  # otherwise bigint arrives as text, or cut to 1 byte
@@ -77,10 +77,10 @@ OWN: Final = {
     "ConnSettings": "",
 }
 _KEEPALIVES: Final = {"keepalives_idle": ("KeepaliveTime", "D1"), "keepalives_interval": ("KeepaliveInterval", "D2")}
-_ANSI: Final = re.compile(r"psqlodbc(?:30)?a\b", re.I)
+_ANSI_DRIVER: Final = re.compile(r"psqlodbc(?:30)?a\b", re.I)
 
 # After about ten seconds without an answer to a probe, the network counts as down.
-_LIBPQ: Final = {
+_LIBPQ_SETTINGS: Final = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",
     "keepalives_count": "3",
@@ -94,7 +94,7 @@ SEARCH_PATH: Final = "pg_catalog, pg_temp"
 #
 # Not pinned: `row_security`, because a role that sees only a part of a table is told so; `role`, which administrators
 # set on purpose; settings that only a superuser may change.
-_PINNED: Final = {
+_PINNED_SETTINGS: Final = {
     # A better match in another schema would run its owner's code as our role, even in psqlODBC's first query.
     "search_path": SEARCH_PATH,
     # These change the meaning of a statement. The database's owner can set each of them by ALTER DATABASE.
@@ -127,17 +127,17 @@ class _Introduction:
     encoding: str
 
 
-_TEXTS: Final = ("text", "character varying", "character", "bpchar")
+_TEXT_TYPES: Final = ("text", "character varying", "character", "bpchar")
 
 # Maximum stored size in bytes at which a compressed value is unpacked completely to read a part of it.
-_UNPACKED_AT_MOST: Final = 16 << 20
+_MAX_UNPACKED: Final = 16 << 20
 
 
 class Postgres:
     """The engine of PostgreSQL 13 and later."""
 
     name: Final[EngineName] = "postgres"
-    textless: Final = frozenset[str]()
+    types_without_text: Final = frozenset[str]()
     # Every statement is a transaction, and every transaction is counted.
     counts_reads: Final = True
     # Statements are prepared one by one.
@@ -163,15 +163,15 @@ class Postgres:
         quoted = "'" + text.replace("'", "''") + "'"
         return " E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
-    def ids(self, ids: Sequence[int]) -> str:
+    def ids_value(self, ids: Sequence[int]) -> str:
         """Return an array: ``{1,2}``."""
         return "{" + ",".join(map(str, ids)) + "}"
 
-    def texts(self, texts: Iterable[str]) -> str:
+    def texts_value(self, texts: Iterable[str]) -> str:
         """Return an array. The element type is that of the parameter it is bound to."""
-        return array(texts)
+        return array_literal(texts)
 
-    def utc(self, expression: str, zone: Zone) -> str:
+    def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return a ``timestamptz``. Our sessions are in UTC, so a time without a zone is read as UTC."""
         if zone.name == UTC_ZONE.name:
             return f"CAST({expression} AS timestamptz)"
@@ -179,11 +179,11 @@ class Postgres:
             return f"to_timestamp(({expression}) / CAST({count.per_s} AS float8) - {count.zero_days * 86_400})"
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 
-    def clock(self, zone: Zone) -> str:
+    def clock_expression(self, zone: Zone) -> str:
         """Return ``clock_timestamp()``, or that time on the clock of the zone."""
-        return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc("clock_timestamp()", zone)
+        return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc_expression("clock_timestamp()", zone)
 
-    def now_less(self, zone: Zone, seconds: str) -> str:
+    def now_minus(self, zone: Zone, seconds: str) -> str:
         """Return ``statement_timestamp()`` in the zone."""
         if (count := zone.count) is not None:
             now = f"extract(epoch FROM statement_timestamp()) + {count.zero_days * 86_400}"
@@ -191,9 +191,9 @@ class Postgres:
             return f"CAST(floor(({now}{less}) * {count.per_s}) AS bigint)"
         now = f"statement_timestamp() - make_interval(secs => CAST({seconds} AS float8))" if seconds else ""
         now = now or "statement_timestamp()"
-        return now if zone.name == UTC_ZONE.name else self.utc(f"({now})", zone)
+        return now if zone.name == UTC_ZONE.name else self.utc_expression(f"({now})", zone)
 
-    def advisory_lock(self, key: str) -> str:
+    def advisory_lock_condition(self, key: str) -> str:
         """Use ``pg_locks``, read once for the statement. A key of 64 bits is in two columns (PostgreSQL manual:
         pg_locks).
         """
@@ -206,7 +206,7 @@ class Postgres:
         """Return ``text`` for every column: values are bound without a type."""
         return "text"
 
-    def readable(self, column: str, kind: str) -> str:
+    def readable_expression(self, column: str, kind: str) -> str:
         """Return the column: every type has a text."""
         return column
 
@@ -226,47 +226,47 @@ class Postgres:
         cases = f"{large}{end} ELSE nullif(left({text}, {most}), '')"
         return f"(SELECT CASE {cases} END FROM (SELECT {expression} AS qmon_value) AS e)"  # noqa: S608 - quoted
 
-    def text_of(self, columns: Sequence[str]) -> str:
+    def text_expression(self, columns: Sequence[str]) -> str:
         r"""Return ``CAST(a AS text)``; several are joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         if len(columns) == 1:
             return f"CAST({columns[0]} AS text)"
         escaped = (rf"replace(replace(CAST({each} AS text), '\', '\\'), '/', '\/')" for each in columns)
         return f"concat_ws('/', {', '.join(escaped)})"
 
-    def equals(self, column: str, type_name: str, kind: str) -> str:
+    def equals_condition(self, column: str, type_name: str, kind: str) -> str:
         """Compare with a value of the column's own type."""
         return f"{column} = CAST(? AS {type_name})"
 
-    def compared(self, column: str, how: str, kind: str, value: str) -> str:
+    def compare_condition(self, column: str, operator: str, kind: str, value: str) -> str:
         """Compare with an untyped value."""
-        return f"{column} {how} {value}"
+        return f"{column} {operator} {value}"
 
-    def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
+    def byte_order_expression(self, text: str, operator: str = "", value: str = "") -> str:
         """Compare the bytes in the encoding of the database."""
-        right = f" {how} CAST({value} AS text)" if how else ""
+        right = f" {operator} CAST({value} AS text)" if operator else ""
         return f'({text}) COLLATE "C"{right}'
 
-    def contains(self, expression: str, text: str, *, binary: bool) -> str:
+    def contains_condition(self, expression: str, text: str, *, binary: bool) -> str:
         """Compare bytes as their escaped text, in which only letters without accents have a case."""
         if binary:
             wanted = f"encode(convert_to(CAST({text} AS text), 'UTF8'), 'escape')"
             return f"strpos(lower(encode({expression}, 'escape')), lower({wanted})) > 0"
         return f"strpos(lower(CAST({expression} AS text)), lower(CAST({text} AS text))) > 0"
 
-    def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
+    def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
         """Read a part of bytes and texts without unpacking the rest. Very large values of other types
         are not unpacked.
         """
         size = f"CAST(octet_length({column}) AS bigint)"
         if kind == "bytea":
-            return size, f"'\\x' || encode(substring({column} FROM 1 FOR {most}), 'hex')"
-        if kind in _TEXTS:
-            return size, f"left({column}, {most})"
-        large, text = f"pg_column_size({column}) > {_UNPACKED_AT_MOST}", f"CAST({column} AS text)"
+            return size, f"'\\x' || encode(substring({column} FROM 1 FOR {max_chars}), 'hex')"
+        if kind in _TEXT_TYPES:
+            return size, f"left({column}, {max_chars})"
+        large, text = f"pg_column_size({column}) > {_MAX_UNPACKED}", f"CAST({column} AS text)"
         size = f"CASE WHEN {large} THEN pg_column_size({column}) ELSE octet_length({text}) END"
-        return f"CAST({size} AS bigint)", f"CASE WHEN {large} THEN NULL ELSE left({text}, {most}) END"
+        return f"CAST({size} AS bigint)", f"CASE WHEN {large} THEN NULL ELSE left({text}, {max_chars}) END"
 
-    def binary(self, text: str) -> Value:
+    def bytes_value(self, text: str) -> Value:
         """Return the text itself: its type is that of the parameter it is bound to."""
         return text
 
@@ -282,40 +282,40 @@ class Postgres:
         """
 
         def second() -> OdbcConnection:
-            made = self._open(target, session)[0]
-            _unset(made)
+            made = self._open_connection(target, session)[0]
+            _reset_driver_settings(made)
             return made
 
         began = time.monotonic()
-        connection, found, application = self._open(target, session)
+        connection, found, application = self._open_connection(target, session)
         try:
             if session.writes and found.standby:
                 raise BadInput(f"{target.name} is a standby: nothing can be changed here; connect to its primary")
-            if not _direct(found, application, time.monotonic() - began):
-                _unset(connection)
-                pooler.check(connection, second, Bound(_statement("own_process")), target.name)
-                connection.share()
-            connection.set_up(Bound(_statement("session"), _settings(target, session)))
-            connection.expect(session)
+            if not _is_direct(found, application, time.monotonic() - began):
+                _reset_driver_settings(connection)
+                pooler.check_session_mode(connection, second, Bound(_catalog_statement("own_process")), target.name)
+                connection.mark_pooled()
+            connection.set_up_session(Bound(_catalog_statement("session"), _session_settings(target, session)))
+            connection.configure_deadline(session)
         except BaseException:
             connection.close()
             raise
-        connection.limits = lambda seconds: Bound(
-            _statement("session"), _settings(target, replace(session, statement_timeout_s=seconds))
+        connection.timeout_statement = lambda seconds: Bound(
+            _catalog_statement("session"), _session_settings(target, replace(session, statement_timeout_s=seconds))
         )
         if session.repeats and not connection.pooled:  # prepared statements would stay for the next user of the session
             connection.prepared = PreparedStatements()
         return connection
 
-    def _open(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
+    def _open_connection(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
         """Return a connection without any settings, its introduction, and the application name that we gave."""
         from qmon.engines import odbc
 
-        keywords = self.keywords(target, session)
+        keywords = self.odbc_keywords(target, session)
         timeout_s = float(parse_conninfo(keywords["pqopt"])["connect_timeout"])
         session = replace(session, login_timeout_s=timeout_s)
-        raw = _with_room(lambda: _logged_in(keywords, target, timeout_s))
-        if _ANSI.search(odbc.driver_name(raw)):
+        raw = _retry_for_room(lambda: _connect_driver(keywords, target, timeout_s))
+        if _ANSI_DRIVER.search(odbc.driver_name(raw)):
             raw.close()
             raise BadInput(
                 f"{target.name}: the ANSI driver of psqlODBC loses characters; use its Unicode driver, such as"
@@ -325,16 +325,16 @@ class Postgres:
         if major < MIN_MAJOR:
             raw.close()
             raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
-        role = lookup(target.parameters, "UID") or ""
+        role = lookup_keyword(target.parameters, "UID") or ""
         connection = odbc.OdbcConnection(
             raw,
-            lambda fault, name: errors.running(fault, name, role, connection.sent),
+            lambda fault, name: errors.statement_error(fault, name, role, connection.last_sql),
             nul_allowed=False,
             login=session,
         )
-        connection.hide_raised(target.raised_hidden)
+        connection.set_raised_hidden(target.raised_hidden)
         try:
-            (found,) = records(_Introduction, connection.fetch(Bound(_statement("introduction"))))
+            (found,) = to_records(_Introduction, connection.fetch(Bound(_catalog_statement("introduction"))))
         except BaseException:
             connection.close()
             raise
@@ -342,90 +342,90 @@ class Postgres:
             connection.close()
             raise BadInput(f"{target.name}: {errors.NO_SEARCH_PATH}")
         role = found.role
-        connection.introduce((found.major, found.minor), found.session_id)
-        if found.encoding == _ANY_BYTES:
-            connection.take_any_bytes()
+        connection.set_identity((found.major, found.minor), found.session_id)
+        if found.encoding == _UNCHECKED_ENCODING:
+            connection.use_any_bytes()
         return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
 
-    def keywords(self, target: Target, session: Session) -> dict[str, str]:
+    def odbc_keywords(self, target: Target, session: Session) -> dict[str, str]:
         """Return the ODBC keywords to connect with, without the password.
 
         The driver settings that qmon depends on override those of the user and the DSN. Raises ``BadInput`` for an
         unknown sslmode, which psqlODBC would ignore and connect without TLS, and ``MissingDriver``.
         """
         given = dict(target.parameters)
-        mode = lookup(given, "SSLmode", "CA")
+        mode = lookup_keyword(given, "SSLmode", "CA")
         if mode is not None and mode not in _SSL_MODES:
-            raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{nearest(mode, _SSL_MODES)}")
-        libpq = _LIBPQ | {"application_name": application(session)}
+            raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{suggest_nearest(mode, _SSL_MODES)}")
+        libpq = _LIBPQ_SETTINGS | {"application_name": application_name(session)}
         # psqlODBC does not unquote a name in a keyword, so a name with ; or braces cannot be written there.
         for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
-            if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
+            if value := lookup_keyword(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
         for setting, names in _KEEPALIVES.items():
-            if (value := _stated(given, *names)).isdigit() and value != "0":
+            if (value := _keyword_value(given, *names)).isdigit() and value != "0":
                 libpq[setting] = value
         # The driver uses one of two keywords with the same name, so ours includes the DSN's settings.
-        for text in _all_stated(given, "pqopt"):
+        for text in _keyword_values(given, "pqopt"):
             libpq |= parse_conninfo(text)
         libpq["connect_timeout"] = _login_timeout(target.name, libpq.get("connect_timeout", ""), session)
         # libpq reads the variable only if no options are given.
         given_options = libpq.get("options", os.environ.get("PGOPTIONS", ""))
-        libpq["options"] = f"{given_options} {_options(_PINNED)}".strip()  # the last of two wins
-        ours = {**OWN, "pqopt": format_conninfo(libpq)}
+        libpq["options"] = f"{given_options} {_server_options(_PINNED_SETTINGS)}".strip()  # the last of two wins
+        ours = {**DRIVER_SETTINGS, "pqopt": format_conninfo(libpq)}
         # They may change what we read, and stay in the sessions of a pooler. An empty value replaces those of the DSN.
-        if lookup(given, "ConnSettings", "A6") != "" and _stated(given, "ConnSettings", "A6"):
+        if lookup_keyword(given, "ConnSettings", "A6") != "" and _keyword_value(given, "ConnSettings", "A6"):
             raise BadInput(
                 f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
                 " empty ConnSettings= in the connection string to go without"
             )
-        rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "A6", *ours))
-        if lookup(rest, "DSN", "FILEDSN", "Driver") is None:
+        rest = without_keywords(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "A6", *ours))
+        if lookup_keyword(rest, "DSN", "FILEDSN", "Driver") is None:
             rest = {"DRIVER": find_driver()} | rest
         return rest | ours
 
 
-def _all_stated(given: Mapping[str, str], *names: str) -> list[str]:
+def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
     """Return the values of a keyword with these names: of the file DSN, of the DSN, and of the user, which wins."""
-    file = lookup(given, "FILEDSN")
-    dsn = lookup(given, "DSN")
+    file = lookup_keyword(given, "FILEDSN")
+    dsn = lookup_keyword(given, "DSN")
     found: list[str] = []
     if file is not None:
-        found += (drivers.file_dsn_keyword(file, name) for name in names)
-        dsn = dsn or drivers.file_dsn_keyword(file, "DSN") or None
+        found += (drivers.read_file_dsn_keyword(file, name) for name in names)
+        dsn = dsn or drivers.read_file_dsn_keyword(file, "DSN") or None
     if dsn is not None:
-        found += (drivers.dsn_keyword(dsn, name) for name in names)
-    return [value for value in (*found, lookup(given, *names)) if value]
+        found += (drivers.read_dsn_keyword(dsn, name) for name in names)
+    return [value for value in (*found, lookup_keyword(given, *names)) if value]
 
 
-def _stated(given: Mapping[str, str], *names: str) -> str:
+def _keyword_value(given: Mapping[str, str], *names: str) -> str:
     """Return the value of a keyword with these names that wins, empty if there is none."""
-    return (_all_stated(given, *names) or [""])[-1]
+    return (_keyword_values(given, *names) or [""])[-1]
 
 
 def _login_timeout(target: str, stated: str, session: Session) -> str:
     """Return the login timeout in seconds for libpq: the user's, if positive, else the session's."""
     if not stated:
-        return _whole(session.login_timeout_s)
+        return _whole_seconds(session.login_timeout_s)
     try:
         seconds = int(stated)
     except ValueError:
         raise BadInput(f"{target}: connect_timeout takes whole seconds, such as 10, not {stated!r}") from None
-    return str(seconds) if seconds > 0 else _whole(session.login_timeout_s)
+    return str(seconds) if seconds > 0 else _whole_seconds(session.login_timeout_s)
 
 
-def _options(settings: Mapping[str, str]) -> str:
+def _server_options(settings: Mapping[str, str]) -> str:
     """Format settings for the server's command line, where a backslash keeps a space within its word."""
     escaped = {name: value.replace("\\", "\\\\").replace(" ", "\\ ") for name, value in settings.items()}
     return " ".join(f"-c {name}={value}" for name, value in escaped.items())
 
 
-def _logged_in(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
+def _connect_driver(keywords: Mapping[str, str], target: Target, login_timeout_s: float) -> pyodbc.Connection:
     """Connect. libpq keeps the login's deadline; the first queries of psqlODBC have none."""
     from qmon.engines import odbc
 
     def explain(fault: DriverFault) -> QmonError:
-        return errors.connecting(fault, target)
+        return errors.connecting_error(fault, target)
 
     return log_in(
         target.name,
@@ -435,11 +435,11 @@ def _logged_in(keywords: Mapping[str, str], target: Target, login_timeout_s: flo
     )
 
 
-def _statement(name: str) -> Statement:
-    return render(load("postgres", f"catalog/{name}", (MIN_MAJOR, 0)), {}, Postgres())
+def _catalog_statement(name: str) -> Statement:
+    return render(load_query("postgres", f"catalog/{name}", (MIN_MAJOR, 0)), {}, Postgres())
 
 
-def _direct(found: _Introduction, application: str, took_s: float) -> bool:
+def _is_direct(found: _Introduction, application: str, took_s: float) -> bool:
     """Return whether the session began with our connection, which took this many seconds, and under our name.
 
     A pooler hands out sessions that it started itself, and names them later.
@@ -449,9 +449,9 @@ def _direct(found: _Introduction, application: str, took_s: float) -> bool:
     return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
 
 
-def _with_room(connect: Callable[[], T]) -> T:
+def _retry_for_room(connect: Callable[[], T]) -> T:
     """Connect, with retries if no connection is left."""
-    for pause_s in _ROOM_S:
+    for pause_s in _RETRY_PAUSES_S:
         try:
             return connect()
         except NoConnectionLeft:
@@ -459,12 +459,12 @@ def _with_room(connect: Callable[[], T]) -> T:
     return connect()
 
 
-def _unset(connection: OdbcConnection) -> None:
+def _reset_driver_settings(connection: OdbcConnection) -> None:
     """Undo the settings that the driver makes by itself."""
-    connection.execute(Bound(_statement("unset")))
+    connection.execute(Bound(_catalog_statement("unset")))
 
 
-def application(session: Session) -> str:
+def application_name(session: Session) -> str:
     """Return the application name that the server shows."""
     return session.application or f"qmon {session.purpose}".strip()
 
@@ -477,28 +477,28 @@ def find_driver() -> str:
     for name in DRIVER_NAMES:
         if name in installed:
             return name
-    for folder in FOLDERS:
-        if (library := Path(folder, LIBRARY)).is_file():
+    for folder in DRIVER_FOLDERS:
+        if (library := Path(folder, DRIVER_LIBRARY)).is_file():
             return str(library)
-    raise MissingDriver(f"the ODBC driver for PostgreSQL is not installed: {drivers.POSTGRES}")
+    raise MissingDriver(f"the ODBC driver for PostgreSQL is not installed: {drivers.POSTGRES_HINT}")
 
 
-def _settings(target: Target, session: Session) -> Mapping[str, Value]:
+def _session_settings(target: Target, session: Session) -> Mapping[str, Value]:
     return {
-        "statement_timeout": _milliseconds(session.statement_timeout_s),
-        "lock_timeout": _milliseconds(session.lock_timeout_s),
-        "transaction_timeout": _milliseconds(session.idle_transaction_timeout_s),
+        "statement_timeout": _milliseconds_text(session.statement_timeout_s),
+        "lock_timeout": _milliseconds_text(session.lock_timeout_s),
+        "transaction_timeout": _milliseconds_text(session.idle_transaction_timeout_s),
         "read_only": "on" if session.read_only else "off",
-        "application": application(session),
+        "application": application_name(session),
         "schema_owner": target.schema_owner,
         "repeats": session.repeats,
     }
 
 
-def _milliseconds(seconds: float | None) -> str | None:
+def _milliseconds_text(seconds: float | None) -> str | None:
     return None if seconds is None else str(max(1, round(seconds * 1000)))
 
 
-def _whole(seconds: float) -> str:
+def _whole_seconds(seconds: float) -> str:
     """Return whole seconds for libpq, which raises 1 to 2."""
     return str(max(1, -int(-seconds // 1)))

@@ -13,8 +13,8 @@ from typing import Final
 from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
-from qmon.engines.keywords import lookup
-from qmon.engines.postgres.rights import KINDS, grant_for
+from qmon.engines.keywords import lookup_keyword
+from qmon.engines.postgres.rights import OBJECT_KINDS, grant_for
 from qmon.errors import (
     BadInput,
     ConnectionLost,
@@ -30,34 +30,36 @@ from qmon.errors import (
     WrongPassword,
 )
 
-_WHERE: Final = re.compile(r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: ')
-_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(KINDS)}) (.+?)$")
+_SERVER_ADDRESS: Final = re.compile(
+    r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: '
+)
+_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(OBJECT_KINDS)}) (.+?)$")
 
 _NO_TEMPORARY: Final = re.compile(r'permission denied to create temporary tables in database "(.+)"')
 
-_Make = Callable[[re.Match[str], str, Target], QmonError]
+_MakeError = Callable[[re.Match[str], str, Target], QmonError]
 
 
-def _temporary(text: str) -> _Make:
+def _retryable_error(text: str) -> _MakeError:
     return lambda found, where, target: Unreachable(text.format(*found.groups(), where=where))
 
 
-def _lasting(text: str) -> _Make:
+def _permanent_error(text: str) -> _MakeError:
     return lambda found, where, target: Unreachable(text.format(*found.groups(), where=where), retryable=False)
 
 
-def _wrong_password(found: re.Match[str], where: str, target: Target) -> QmonError:
+def _wrong_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
     origin = f" (from {target.password.origin})" if target.password and target.password.origin else ""
     return WrongPassword(f"wrong password{origin} for user {found[1]}, or no such user")
 
 
-def _no_password(found: re.Match[str], where: str, target: Target) -> QmonError:
-    user = lookup(target.parameters, "UID", "Username")
+def _no_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
+    user = lookup_keyword(target.parameters, "UID", "Username")
     return PasswordNeeded(f"the server asks for the password{f' of user {user!r}' if user else ''}, and there is none")
 
 
-def _closed_database(found: re.Match[str], where: str, target: Target) -> QmonError:
-    grant = grant_for("database", found[1], lookup(target.parameters, "UID", "Username") or "the_role", "")
+def _closed_database_error(found: re.Match[str], where: str, target: Target) -> QmonError:
+    grant = grant_for("database", found[1], lookup_keyword(target.parameters, "UID", "Username") or "the_role", "")
     return Unreachable(f"no permission to connect to database {found[1]}; this helps: {grant}", retryable=False)
 
 
@@ -67,97 +69,106 @@ NO_SEARCH_PATH: Final = (
 )
 
 
-_CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
-    (r"no password supplied", _no_password),
-    (r'password authentication failed for user ("[^"]*")', _wrong_password),
-    (r'role ("[^"]*") does not exist', _lasting("there is no role {0} on the server; check the user name")),
-    (r'role ("[^"]*") is not permitted to log in', _lasting("role {0} may not log in; ALTER ROLE {0} LOGIN allows it")),
-    (r'database ("[^"]*") does not exist', _lasting("there is no database {0} on the server")),
-    (r'permission denied for database ("[^"]*")', _closed_database),
+_CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
+    (r"no password supplied", _no_password_error),
+    (r'password authentication failed for user ("[^"]*")', _wrong_password_error),
+    (r'role ("[^"]*") does not exist', _permanent_error("there is no role {0} on the server; check the user name")),
+    (
+        r'role ("[^"]*") is not permitted to log in',
+        _permanent_error("role {0} may not log in; ALTER ROLE {0} LOGIN allows it"),
+    ),
+    (r'database ("[^"]*") does not exist', _permanent_error("there is no database {0} on the server")),
+    (r'permission denied for database ("[^"]*")', _closed_database_error),
     (
         r"(no pg_hba\.conf entry for .*|pg_hba\.conf rejects connection for .*)$",
-        _lasting("the server's access rules turn us away: {0}"),
+        _permanent_error("the server's access rules turn us away: {0}"),
     ),
     (
         r'((?:Peer|Ident|GSSAPI|LDAP|PAM|RADIUS|certificate) authentication failed for user "[^"]*")',
-        _lasting("{0}; the server's pg_hba.conf decides how that user may log in"),
+        _permanent_error("{0}; the server's pg_hba.conf decides how that user may log in"),
     ),
     (r"unsupported startup parameter", lambda found, where, target: BadInput(NO_SEARCH_PATH)),
-    (r"server does not support SSL", _lasting("the server offers no TLS, but sslmode insists on it")),
+    (r"server does not support SSL", _permanent_error("the server offers no TLS, but sslmode insists on it")),
     (
         r"(?:SSL error: )?((?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",
-        _lasting("TLS failed: {0}; sslrootcert names the certificate to trust"),
+        _permanent_error("TLS failed: {0}; sslrootcert names the certificate to trust"),
     ),
     (
         r"(the database system is .*?|Hot standby mode is disabled.*?)\.?(?: DETAIL:.*)?$",
-        _temporary("not ready yet: {0}"),
+        _retryable_error("not ready yet: {0}"),
     ),
     (
         r"(too many clients already|remaining connection slots are reserved.*|too many connections for .*)$",
         lambda found, where, target: NoConnectionLeft(f"the server has no connection left: {found[1]}"),
     ),
-    (r"timeout expired", _temporary("no answer from {where} in time; a firewall in between, or a server that hangs?")),
+    (
+        r"timeout expired",
+        _retryable_error("no answer from {where} in time; a firewall in between, or a server that hangs?"),
+    ),
     (
         r"Connection refused",
-        _temporary("nothing listens on {where}: connection refused; is the server running?"),
+        _retryable_error("nothing listens on {where}: connection refused; is the server running?"),
     ),
     (
         r"No such file or directory",
-        _temporary("there is no socket {where}; is the server running, and is the folder right?"),
+        _retryable_error("there is no socket {where}; is the server running, and is the folder right?"),
     ),
-    (r"could not translate host name (\"[^\"]*\")", _temporary("the host name {0} is unknown")),
-    (r"(?:No route to host|Network is unreachable)", _temporary("there is no way through the network to {where}")),
-    (r"Permission denied", _lasting("we may not open the socket {where}")),
+    (r"could not translate host name (\"[^\"]*\")", _retryable_error("the host name {0} is unknown")),
+    (
+        r"(?:No route to host|Network is unreachable)",
+        _retryable_error("there is no way through the network to {where}"),
+    ),
+    (r"Permission denied", _permanent_error("we may not open the socket {where}")),
     (
         r"expected authentication request|received invalid response|invalid length of startup packet",
-        _lasting("what answers on {where} is not PostgreSQL"),
+        _permanent_error("what answers on {where} is not PostgreSQL"),
     ),
     (
         r"server closed the connection unexpectedly|Connection reset by peer",
-        _temporary("{where} closed the connection at once; is it a PostgreSQL server, and is it well?"),
+        _retryable_error("{where} closed the connection at once; is it a PostgreSQL server, and is it well?"),
     ),
 )
 
 
-def connecting(fault: DriverFault, target: Target) -> QmonError:
+def connecting_error(fault: DriverFault, target: Target) -> QmonError:
     """Return the error for a fault while connecting. Its line begins with the target's name."""
-    problem = _connecting(fault, target)
+    problem = _classify_connecting(fault, target)
     problem.args = (f"{target.name}: {problem}",)
     return problem
 
 
-def _connecting(fault: DriverFault, target: Target) -> QmonError:
+def _classify_connecting(fault: DriverFault, target: Target) -> QmonError:
     if fault.sqlstate in ("IM002", "IM003", "IM004") or "Can't open lib" in fault.text:
-        return _missing_driver(fault, target)
-    address = _WHERE.search(fault.text)
+        return _missing_driver_error(fault, target)
+    address = _SERVER_ADDRESS.search(fault.text)
     where = "the server"
     if address is not None:
         where = address[1] if address[1].startswith("/") else f"{address[1]} port {address[2]}"
-    words = re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", _WHERE.sub("", fault.text))
-    for pattern, make in _CONNECTING:
+    words = re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", _SERVER_ADDRESS.sub("", fault.text))
+    for pattern, make in _CONNECTING_ERRORS:
         if found := re.search(pattern, words):
             return make(found, where, target)
     return Unreachable(f"{where} cannot be used: {words}")
 
 
-def _missing_driver(fault: DriverFault, target: Target) -> QmonError:
-    if (driver := lookup(target.parameters, "Driver")) is not None:
+def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError:
+    if (driver := lookup_keyword(target.parameters, "Driver")) is not None:
         from qmon.engines import odbc
 
-        if (problem := drivers.unknown(driver, odbc.installed_drivers())) is not None:
+        if (problem := drivers.unknown_driver_error(driver, odbc.installed_drivers())) is not None:
             return problem
     if fault.sqlstate == "IM002":
-        dsn = lookup(target.parameters, "DSN")
+        dsn = lookup_keyword(target.parameters, "DSN")
         if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
+            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSN_HINT}")
         return MissingDriver("the connection string names no driver; DRIVER={PostgreSQL Unicode} does")
-    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES}")
+    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES_HINT}")
 
 
-def running(fault: DriverFault, name: str, role: str, text: str) -> QmonError:
+def statement_error(fault: DriverFault, name: str, role: str, text: str) -> QmonError:
     """Return the error for a fault of the statement ``name``, run as ``role``. ``text``: the SQL that was sent."""
     words = re.sub(r"^(?:ERROR|FATAL):\s*", "", fault.text)
-    if fault.lost or (fault.sqlstate == "HY000" and "connection" in words.lower()):
+    if fault.is_lost or (fault.sqlstate == "HY000" and "connection" in words.lower()):
         return ConnectionLost(f"the connection was lost: {words}")
     line, state = f"{name}: {words}", fault.sqlstate
     if state == "57014":

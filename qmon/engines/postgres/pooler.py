@@ -16,10 +16,10 @@ from qmon.errors import BadInput, QmonError
 
 _ROUNDS: Final = 4
 _WAIT_S: Final = 2.0
-_SECOND: Final = BoundedCalls()
+_SECOND_CALLS: Final = BoundedCalls()
 
 
-def check(connection: Connection, second: Callable[[], Connection], process: Bound, target: str) -> None:
+def check_session_mode(connection: Connection, second: Callable[[], Connection], process: Bound, target: str) -> None:
     """Raise ``BadInput`` if the pooler behind ``connection`` shares its sessions by transaction or statement.
 
     Two idle connections have two server processes if they own their sessions, and always the same two. A pool with
@@ -32,36 +32,36 @@ def check(connection: Connection, second: Callable[[], Connection], process: Bou
     """
     try:
         with connection.transaction():
-            firsts = {_ask(connection, process)}
+            firsts = {_read_process(connection, process)}
     except QmonError as problem:
         if "statement pooling" in str(problem):  # pgbouncer's message when it disconnects
-            raise _refusal(target, "statement") from None
+            raise _refusal_error(target, "statement") from None
         raise
-    firsts |= {_ask(connection, process) for _ in range(_ROUNDS)}
+    firsts |= {_read_process(connection, process) for _ in range(_ROUNDS)}
     seconds: set[int] = set()
-    if len(firsts) == 1 and (other := _second(second, target)) is not None:
+    if len(firsts) == 1 and (other := _connect_second(second, target)) is not None:
         with contextlib.closing(other):
             for _ in range(_ROUNDS):
-                seconds.add(_ask(other, process))
-                firsts.add(_ask(connection, process))
-    firsts.add(_ask(connection, process))
+                seconds.add(_read_process(other, process))
+                firsts.add(_read_process(connection, process))
+    firsts.add(_read_process(connection, process))
     if len(firsts) > 1 or len(seconds) > 1 or firsts & seconds:
-        raise _refusal(target, "transaction")
+        raise _refusal_error(target, "transaction")
 
 
-def _ask(connection: Connection, process: Bound) -> int:
+def _read_process(connection: Connection, process: Bound) -> int:
     return int(str(connection.fetch(process).rows[0][0]))
 
 
-def _second(make: Callable[[], Connection], target: str) -> Connection | None:
+def _connect_second(make: Callable[[], Connection], target: str) -> Connection | None:
     """Return another connection; ``None`` if none is available in time."""
     try:
-        return _SECOND.within(_WAIT_S, make, lambda late: late.close(), target)
+        return _SECOND_CALLS.run_within(_WAIT_S, make, lambda late: late.close(), target)
     except (CallTimeoutError, QmonError):
         return None
 
 
-def _refusal(target: str, mode: str) -> BadInput:
+def _refusal_error(target: str, mode: str) -> BadInput:
     return BadInput(
         f"{target}: the pooler in between is in {mode} mode, where others get our session: "
         "connect to the server itself, or to a pool in session mode (pgbouncer: pool_mode = session)"

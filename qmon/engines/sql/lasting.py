@@ -18,7 +18,7 @@ _HEAD: Final = """/* qmon poll */
 DECLARE @qmon_asked varchar(8000) = CAST(? AS varchar(8000))
 ;
 """
-_ONE: Final = """IF SUBSTRING(@qmon_asked, {place}, 1) = '1'
+_ONE_STATEMENT: Final = """IF SUBSTRING(@qmon_asked, {place}, 1) = '1'
 BEGIN
 ;
 {text}
@@ -27,23 +27,23 @@ END
 """
 
 # Maximum statements in one part of a batch: the server plans all of them before it answers the first.
-_LONGEST: Final = 1000
+_MAX_STATEMENTS: Final = 1000
 
 # Number of texts that stay prepared.
-_PREPARED: Final = 12
+_MAX_PREPARED: Final = 12
 
 
-def joined(texts: Sequence[str]) -> str:
+def join_statements(texts: Sequence[str]) -> str:
     """Join statements into one text, each on separate lines, because a statement may end in a comment."""
     return "\n;\n".join(texts)
 
 
-def text_of(statements: Sequence[Statement]) -> str:
+def list_text(statements: Sequence[Statement]) -> str:
     """Return the text of the batch. Its first value has a 1 for each statement to run, else a 0; the others follow."""
-    return _HEAD + "".join(_ONE.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
+    return _HEAD + "".join(_ONE_STATEMENT.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
 
 
-def parts(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Iterator[Sequence[Bound]]:
+def split_batch(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Iterator[Sequence[Bound]]:
     """Split a batch into as few parts as the server's limit on values allows. Statements stay whole.
 
     ``own``: additional values of each part.
@@ -52,7 +52,7 @@ def parts(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Ite
     values = own
     for bound in bounds:
         more = len(bound.statement.parameters)
-        if part and most_values is not None and (values + more > most_values or len(part) == _LONGEST):
+        if part and most_values is not None and (values + more > most_values or len(part) == _MAX_STATEMENTS):
             yield part
             part, values = [], own
         part.append(bound)
@@ -61,22 +61,22 @@ def parts(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Ite
         yield part
 
 
-class Texts(Generic[C]):
+class PreparedTexts(Generic[C]):
     """Prepared texts, each with the cursor it is prepared on, the most recently used last."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, C]] = {}
 
-    def take(self, text: str) -> tuple[str, C | None]:
+    def take_out(self, text: str) -> tuple[str, C | None]:
         """Take out a text and the cursor it is prepared on, ``None`` if it is not prepared. Return it with ``put``.
 
         Use the returned text: the driver recognizes a prepared text by object identity.
         """
         return self._known.pop(text, (text, None))
 
-    def keep(self, text: str, cursor: C) -> C | None:
+    def put(self, text: str, cursor: C) -> C | None:
         """Store a prepared text. Return the cursor of a text that was dropped because there are too
         many, or ``None``.
         """
         self._known[text] = text, cursor
-        return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _PREPARED else None
+        return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _MAX_PREPARED else None

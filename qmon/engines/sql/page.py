@@ -7,38 +7,38 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qmon.engines.base import Engine, Value
-from qmon.engines.sql.conditions import ROW
+from qmon.engines.sql.conditions import ROW_ALIAS
 from qmon.model.layout.table_facts import Column
 from qmon.model.layout.zones import TimeColumn
 from qmon.model.samples.listing import Place
 
-How = Literal["=", "<", ">", "<=", ">="]
+CompareOperator = Literal["=", "<", ">", "<=", ">="]
 Bind = Callable[[Value], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class ColumnTest:
     """A condition that compares a column with a value."""
 
     column: Column
-    how: How
+    how: CompareOperator
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class TimeTest:
     """A condition that compares a time column with the current time, or some seconds before it.
 
     ``null``: NULL also satisfies the condition.
     """
 
     column: TimeColumn
-    how: How
+    how: CompareOperator
     less_s: int = 0
     null: bool = False
 
 
-Test = Holds | Since
+RowTest = ColumnTest | TimeTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class PageRows:
     """
 
     order: Column | None
-    led: tuple[Test, ...]
-    more: tuple[Test, ...]
+    led: tuple[RowTest, ...]
+    more: tuple[RowTest, ...]
     called: tuple[str, ...]
     descending: bool = False
     after: Place | None = None
@@ -87,29 +87,35 @@ class PagePart:
             return "?"
 
         page = self.page
-        texts = [_text(each, engine, bound) for each in (page.more if self.what == "list" else page.led)]
-        texts += {"look": self._from, "empty": self._without, "list": self._behind}[self.what](engine, bound)
+        texts = [_test_text(each, engine, bound) for each in (page.more if self.what == "list" else page.led)]
+        texts += {"look": self._look_conditions, "empty": self._empty_conditions, "list": self._list_conditions}[
+            self.what
+        ](engine, bound)
         return " AND ".join(texts) or "1 = 1", values
 
-    def order(self, engine: Engine) -> str:
+    def sort_order(self, engine: Engine) -> str:
         """Return the sort order."""
         page, down = self.page, " DESC" if self.page.descending else ""
         if page.then is not None and page.after is not None and page.after.within:
-            return f"{_column(engine, page.then)}{down}"
+            return f"{_column_text(engine, page.then)}{down}"
         if self.what != "list":
-            return f"{_column(engine, page.order)}{down}" if page.order is not None else _constant(engine, page.led)
-        by = f"{_id(engine, page) if page.then is None else _column(engine, page.then)}{down}"
+            return (
+                f"{_column_text(engine, page.order)}{down}"
+                if page.order is not None
+                else _constant_column(engine, page.led)
+            )
+        by = f"{_id_text(engine, page) if page.then is None else _column_text(engine, page.then)}{down}"
         if page.order is None:
             return by
-        column = _column(engine, page.order)
+        column = _column_text(engine, page.order)
         last = "" if page.order.not_null else f"CASE WHEN {column} IS NULL THEN 1 ELSE 0 END, "
         return f"{last}{column}{down}, {by}"
 
-    def _from(self, engine: Engine, bound: Bind) -> list[str]:
+    def _look_conditions(self, engine: Engine, bound: Bind) -> list[str]:
         order, after = self.page.order, self.page.after
         if order is None:
             return []
-        column = _column(engine, order)
+        column = _column_text(engine, order)
         if after is None:
             return [] if order.not_null else [f"{column} IS NOT NULL"]
         if after.value is None:
@@ -117,53 +123,55 @@ class PagePart:
         how = "<" if self.page.descending else ">"
         mark = bound(after.value)
         if self.page.then is not None and after.within:
-            same = engine.compared(column, "=", order.type, mark)
-            return [same] if after.id is None else [same, self._later(engine, bound, after.id)]
-        return [engine.compared(column, how if after.past else f"{how}=", order.type, mark)]
+            same = engine.compare_condition(column, "=", order.type, mark)
+            return [same] if after.id is None else [same, self._after_id(engine, bound, after.id)]
+        return [engine.compare_condition(column, how if after.past else f"{how}=", order.type, mark)]
 
-    def _without(self, engine: Engine, bound: Bind) -> list[str]:
+    def _empty_conditions(self, engine: Engine, bound: Bind) -> list[str]:
         order = self.page.order
         if order is None or order.not_null or (self.page.after is not None and self.page.after.within):
             return ["1 = 0"]
-        return [f"{_column(engine, order)} IS NULL"]
+        return [f"{_column_text(engine, order)} IS NULL"]
 
-    def _behind(self, engine: Engine, bound: Bind) -> list[str]:
+    def _list_conditions(self, engine: Engine, bound: Bind) -> list[str]:
         after, order, how = self.page.after, self.page.order, "<" if self.page.descending else ">"
         if after is None or after.id is None or after.within:
             return []
         if after.value is None or order is None:
-            return [self._later(engine, bound, after.id)]
-        column = _column(engine, order)
-        beyond = engine.compared(column, how, order.type, bound(after.value))
-        same = engine.compared(column, "=", order.type, bound(after.value))
-        return [f"({column} IS NULL OR {beyond} OR ({same} AND {self._later(engine, bound, after.id)}))"]
+            return [self._after_id(engine, bound, after.id)]
+        column = _column_text(engine, order)
+        beyond = engine.compare_condition(column, how, order.type, bound(after.value))
+        same = engine.compare_condition(column, "=", order.type, bound(after.value))
+        return [f"({column} IS NULL OR {beyond} OR ({same} AND {self._after_id(engine, bound, after.id)}))"]
 
-    def _later(self, engine: Engine, bound: Bind, id: str) -> str:
+    def _after_id(self, engine: Engine, bound: Bind, id: str) -> str:
         """Return the condition that a row with the same value comes after this id."""
         page, how = self.page, "<" if self.page.descending else ">"
         if page.then is not None:
-            return engine.compared(_column(engine, page.then), how, page.then.type, bound(id))
-        return engine.in_byte_order(_id(engine, page, plain=True), how, bound(id))
+            return engine.compare_condition(_column_text(engine, page.then), how, page.then.type, bound(id))
+        return engine.byte_order_expression(_id_text(engine, page, plain=True), how, bound(id))
 
 
-def _text(test: Test, engine: Engine, bound: Bind) -> str:
-    if isinstance(test, Holds):
-        return engine.compared(_column(engine, test.column), test.how, test.column.type, bound(test.value))
-    column = f"{ROW}.{engine.quote((test.column.name,))}"
+def _test_text(test: RowTest, engine: Engine, bound: Bind) -> str:
+    if isinstance(test, ColumnTest):
+        return engine.compare_condition(
+            _column_text(engine, test.column), test.how, test.column.type, bound(test.value)
+        )
+    column = f"{ROW_ALIAS}.{engine.quote((test.column.name,))}"
     less = f"CAST({bound(test.less_s)} AS int)" if test.less_s else ""
-    text = f"{column} {test.how} {engine.now_less(test.column.zone, less)}"
+    text = f"{column} {test.how} {engine.now_minus(test.column.zone, less)}"
     return f"({column} IS NULL OR {text})" if test.null else text
 
 
-def _column(engine: Engine, column: Column) -> str:
-    return f"{ROW}.{engine.quote((column.name,))}"
+def _column_text(engine: Engine, column: Column) -> str:
+    return f"{ROW_ALIAS}.{engine.quote((column.name,))}"
 
 
-def _id(engine: Engine, page: PageRows, *, plain: bool = False) -> str:
-    text = engine.text_of([f"{ROW}.{engine.quote((each,))}" for each in page.called])
-    return text if plain else engine.in_byte_order(text)
+def _id_text(engine: Engine, page: PageRows, *, plain: bool = False) -> str:
+    text = engine.text_expression([f"{ROW_ALIAS}.{engine.quote((each,))}" for each in page.called])
+    return text if plain else engine.byte_order_expression(text)
 
 
-def _constant(engine: Engine, led: tuple[Test, ...]) -> str:
+def _constant_column(engine: Engine, led: tuple[RowTest, ...]) -> str:
     """Return a column with the same value in all of these rows, so that nothing is sorted."""
-    return next(_column(engine, each.column) for each in led if isinstance(each, Holds) and each.how == "=")
+    return next(_column_text(engine, each.column) for each in led if isinstance(each, ColumnTest) and each.how == "=")

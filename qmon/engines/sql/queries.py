@@ -11,14 +11,14 @@ from typing import Final
 
 from qmon import carried
 from qmon.engines.base import Engine, EngineName, Query, Statement, Value
-from qmon.engines.sql.conditions import RowColumn, Where, row_sql
-from qmon.engines.sql.file import parse, scanned
+from qmon.engines.sql.conditions import RowColumn, RowCondition, row_sql
+from qmon.engines.sql.file import parse_query, scan_cached
 from qmon.engines.sql.page import PagePart
 from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separator
 from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
-from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
+from qmon.model.layout.zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
 # What replaces a `{name}`: the parts of an identifier, its only part, a whole number, a column with its type or zone,
 # an index, a column or condition of a group, a row's key, its columns with their values, a part of a page, or nothing.
@@ -30,7 +30,7 @@ Name = (
     | Column
     | IndexName
     | RowColumn
-    | Where
+    | RowCondition
     | RowKey
     | RowValues
     | PagePart
@@ -40,7 +40,7 @@ Name = (
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 
 # The folders, and the first word of the names of the queries in them.
-KINDS: Final[Mapping[str, str]] = {
+FOLDER_KINDS: Final[Mapping[str, str]] = {
     "probes": "probe",
     "actions": "action",
     "catalog": "catalog",
@@ -51,13 +51,13 @@ KINDS: Final[Mapping[str, str]] = {
 }
 
 # The files that every installed design needs in addition to its own.
-SWITCH: Final = "switch"
+SWITCH_FOLDER: Final = "switch"
 
 # Times outside of this range mean never: infinite ones, .NET's MinValue and MaxValue, the first day of datetime.
 _FIRST_MOMENT: Final = "1901-01-01T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
-_SAME: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
-_FILE: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
+_SAME_AS: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
+_FILE_NAME: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class SqlFile:
 
 
 @cache
-def root() -> Traversable:
+def sql_folder() -> Traversable:
     """Return the ``sql`` folder: inside the package in a wheel, next to it in a checkout."""
-    found = carried.folder("sql")
+    found = carried.bundled_folder("sql")
     if found is None:
         raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
     return found
@@ -91,29 +91,29 @@ def all_files() -> tuple[SqlFile, ...]:
     """Return all SQL files, sorted by engine, name and version. Raises ``QueryFileError`` for an unexpected file."""
     found: list[SqlFile] = []
     for engine in ENGINES:
-        for folder in sorted((root() / engine).iterdir(), key=lambda entry: entry.name):
+        for folder in sorted((sql_folder() / engine).iterdir(), key=lambda entry: entry.name):
             if folder.is_dir():
                 path = f"sql/{engine}/{folder.name}"
-                if folder.name not in KINDS:
-                    raise QueryFileError(f"{path}: a folder is called {', '.join(KINDS)}")
-                found.extend(_walk(engine, KINDS[folder.name], folder, path))
+                if folder.name not in FOLDER_KINDS:
+                    raise QueryFileError(f"{path}: a folder is called {', '.join(FOLDER_KINDS)}")
+                found.extend(_find_files(engine, FOLDER_KINDS[folder.name], folder, path))
     return tuple(sorted(found, key=lambda file: (file.engine, file.name, file.since)))
 
 
-def _walk(engine: EngineName, prefix: str, folder: Traversable, path: str) -> Iterator[SqlFile]:
+def _find_files(engine: EngineName, prefix: str, folder: Traversable, path: str) -> Iterator[SqlFile]:
     for entry in folder.iterdir():
         here = f"{path}/{entry.name}"
         if entry.is_dir():
-            yield from _walk(engine, f"{prefix}/{entry.name}", entry, here)
+            yield from _find_files(engine, f"{prefix}/{entry.name}", entry, here)
         elif entry.name.endswith(".sql"):
-            match = _FILE.fullmatch(entry.name)
+            match = _FILE_NAME.fullmatch(entry.name)
             if match is None:
                 raise QueryFileError(f"{here}: a file is called name.sql or name.since_16.sql")
             yield SqlFile(engine, f"{prefix}/{match[1]}", int(match[2] or 0), here, entry)
 
 
 @cache
-def _by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
+def _files_by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
     out: dict[tuple[EngineName, str], tuple[SqlFile, ...]] = {}
     for file in all_files():
         out[file.engine, file.name] = (*out.get((file.engine, file.name), ()), file)
@@ -121,23 +121,23 @@ def _by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
 
 
 @cache
-def exists(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
+def has_query(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
     """Return whether this engine has the query for servers of this version."""
-    return any(file.since <= version[0] for file in _by_name().get((engine, name), ()))
+    return any(file.since <= version[0] for file in _files_by_name().get((engine, name), ()))
 
 
 @cache
-def load(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
+def load_query(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
     """Load the query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
 
     Raises ``QueryFileError`` if it does not exist or its file is invalid.
     """
-    files = _by_name().get((engine, name), ())
+    files = _files_by_name().get((engine, name), ())
     fitting = [file for file in files if file.since <= version[0]]
     if not fitting:
         hint = f" before version {min(file.since for file in files)}" if files else ""
         raise QueryFileError(f"there is no {name} for {engine}{hint}")
-    return read(fitting[-1])
+    return read_query(fitting[-1])
 
 
 @cache
@@ -153,40 +153,42 @@ def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> t
 
     Raises ``BadInput`` for a design that this engine does not have.
     """
-    names = _steps(engine, f"design/{design}/")
+    names = _step_names(engine, f"design/{design}/")
     if not names:
         raise BadInput(f"there is no design {design!r} for {engine}; it has: {', '.join(designs(engine)) or 'none'}")
-    names = [*_steps(engine, f"{SWITCH}/"), *names]
-    return tuple(load(engine, name, version) for name in names if exists(engine, name, version))
+    names = [*_step_names(engine, f"{SWITCH_FOLDER}/"), *names]
+    return tuple(load_query(engine, name, version) for name in names if has_query(engine, name, version))
 
 
 def uninstall_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
     """Load the files that remove what ``design_files`` created, in order."""
-    return tuple(load(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH}/uninstall"))
+    return tuple(
+        load_query(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH_FOLDER}/uninstall")
+    )
 
 
-def _steps(engine: EngineName, prefix: str) -> list[str]:
+def _step_names(engine: EngineName, prefix: str) -> list[str]:
     return sorted(
         name
-        for (owner, name) in _by_name()
+        for (owner, name) in _files_by_name()
         if owner == engine and name.startswith(prefix) and not name.endswith("/uninstall")
     )
 
 
-def read(file: SqlFile) -> Query:
+def read_query(file: SqlFile) -> Query:
     """Read and check one file. Raises ``QueryFileError`` with file and line.
 
     A design step that is the same as a step of another design is a single line that names it.
     """
     text = file.file.read_text(encoding="utf-8")
-    same = _SAME.fullmatch(text)
+    same = _SAME_AS.fullmatch(text)
     if same is None:
-        return parse(text, file.engine, file.name, file.path)
+        return parse_query(text, file.engine, file.name, file.path)
     path = f"sql/{file.engine}/designs/{same[1]}"
     found = next((other for other in all_files() if other.path == path), None)
     if found is None or file.kind != "design":
         raise QueryFileError(f"{file.path}:1: the same as {path}, but that is no step of a design")
-    return parse(found.file.read_text(encoding="utf-8"), file.engine, file.name, path)
+    return parse_query(found.file.read_text(encoding="utf-8"), file.engine, file.name, path)
 
 
 def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
@@ -203,7 +205,7 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     parameters: list[str] = []
     known: dict[str, Value] = {}
     out = [f"/* qmon {query.name} */\n"]
-    pieces = scanned(query.text, engine.name, path, int(line))
+    pieces = scan_cached(query.text, engine.name, path, int(line))
     _refuse_filtered(query.name, [piece for piece in pieces if isinstance(piece, Placeholder)], names)
     for piece in pieces:
         if isinstance(piece, Parameter):
@@ -212,19 +214,19 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
         elif isinstance(piece, Placeholder):
             name = names[piece.name]
             if isinstance(name, PagePart) and piece.form == "order":
-                out.append(name.order(engine))
-            elif isinstance(name, RowColumn | Where | RowKey | PagePart):
+                out.append(name.sort_order(engine))
+            elif isinstance(name, RowColumn | RowCondition | RowKey | PagePart):
                 if isinstance(name, RowKey | PagePart):
                     text, values = name.condition(engine, piece.name)
                 else:
                     text, values = row_sql(engine, name, piece.name)
                 parameters += values
                 known |= values
-                out.append(_of_row(piece, name, text, query.name, engine))
+                out.append(_row_text(piece, name, text, query.name, engine))
             elif isinstance(name, RowValues) and piece.form == "values":
-                out.append(name.rows(engine, piece.of))
+                out.append(name.values_text(engine, piece.of))
             else:
-                out.append(_filled(piece, name, query.name, engine))
+                out.append(_fill_slot(piece, name, query.name, engine))
         else:
             out.append(";" if isinstance(piece, Separator) else piece)
     return Statement(query.name, "".join(out), tuple(parameters), query.columns, known)
@@ -238,22 +240,22 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
             raise BadInput(f"{query} cannot name the filtered index {index.name!r}: it is not compiled anew")
 
 
-def plain(name: Name) -> Sequence[str] | str | int | None:
+def bare_name(name: Name) -> Sequence[str] | str | int | None:
     """Return the bare name, without the additional facts of a column or an index."""
-    if isinstance(name, RowColumn | Where | RowKey | PagePart):
+    if isinstance(name, RowColumn | RowCondition | RowKey | PagePart):
         raise BadInput(f"{name!r} is no identifier")
     if isinstance(name, RowValues):
-        return name.names
+        return name.column_names
     return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
 
 
-def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
+def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     if slot.form in ("utc", "moment", "clock") and (slot.optional or value is not None):
-        return _time(slot, value, query, engine)
+        return _time_text(slot, value, query, engine)
     if slot.form in ("type", "recompile", "where", "values", "order"):
-        return _known(slot, value, query, engine)
+        return _type_or_option(slot, value, query, engine)
     kind = value.type if isinstance(value, Column) else ""
-    value = plain(value)
+    value = bare_name(value)
     if value is None:
         if slot.optional:
             return "NULL"
@@ -269,8 +271,8 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
             raise BadInput(f"{query} takes a list of columns for {slot.name}, not {value!r}")
         columns = [engine.quote((column,)) for column in value]
         if slot.form == "text":
-            return engine.text_of([f"{slot.of}.{column}" if slot.of else column for column in columns])
-        return _listed(slot, columns)
+            return engine.text_expression([f"{slot.of}.{column}" if slot.of else column for column in columns])
+        return _columns_text(slot, columns)
     if isinstance(value, int):
         raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
     return _identifier(slot, engine.quote((value,) if isinstance(value, str) else value), kind, engine)
@@ -282,25 +284,25 @@ def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> st
         return engine.literal(quoted)
     if slot.form == "newest":
         return engine.newest(f"{slot.of}.qmon_{slot.name}" if slot.of else quoted, kind)
-    return engine.readable(quoted, kind) if slot.form == "read" else quoted
+    return engine.readable_expression(quoted, kind) if slot.form == "read" else quoted
 
 
-def _of_row(
-    slot: Placeholder, value: RowColumn | Where | RowKey | PagePart, text: str, query: str, engine: Engine
+def _row_text(
+    slot: Placeholder, value: RowColumn | RowCondition | RowKey | PagePart, text: str, query: str, engine: Engine
 ) -> str:
     """Return a column or condition of a group, or a row's key, in the form of the slot."""
-    if isinstance(value, Where | RowKey | PagePart) and slot.form == "where":
+    if isinstance(value, RowCondition | RowKey | PagePart) and slot.form == "where":
         return text
     if isinstance(value, RowColumn) and slot.form in ("utc", "moment"):
-        return _utc(slot, text, value.zone, engine)
+        return _utc_text(slot, text, value.zone, engine)
     if isinstance(value, RowColumn) and slot.form in ("read", "newest"):
-        return engine.readable(text, value.kind) if slot.form == "read" else engine.newest(text, value.kind)
+        return engine.readable_expression(text, value.kind) if slot.form == "read" else engine.newest(text, value.kind)
     if isinstance(value, RowColumn) and slot.form in ("text", "identifier"):
-        return engine.text_of([text]) if slot.form == "text" else text
+        return engine.text_expression([text]) if slot.form == "text" else text
     raise BadInput(f"{query} has another use for {slot.name} than {value!r}")
 
 
-def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
+def _type_or_option(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     """Return the type for values compared with a column, or the option for a statement with a filtered index."""
     if slot.form == "type" and isinstance(value, Column):
         return engine.text_type(value.type)
@@ -317,7 +319,7 @@ def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
 
 
-def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
+def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     """Return a column's time in UTC, NULL if its zone is unknown; or the current time in the column's zone."""
     if isinstance(value, str):
         value = TimeColumn(value)
@@ -326,24 +328,24 @@ def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     if value is not None and not isinstance(value, TimeColumn):
         raise BadInput(f"{query} takes a column of times for {slot.name}, not {value!r}")
     if slot.form == "clock":
-        return engine.clock(UTC_ZONE if value is None else value.zone)
-    if value is None or value.zone == UNKNOWN:
-        return engine.utc("NULL", UTC_ZONE)
-    return _utc(slot, (f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone, engine)
+        return engine.clock_expression(UTC_ZONE if value is None else value.zone)
+    if value is None or value.zone == UNKNOWN_ZONE:
+        return engine.utc_expression("NULL", UTC_ZONE)
+    return _utc_text(slot, (f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone, engine)
 
 
-def _utc(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
+def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
     """Return a time in UTC. The form ``moment`` gives NULL for times that mean never."""
     if expression.startswith("(SELECT"):  # written once: it may be expensive, and has one value for each question mark
-        once = _utc(slot, "m.at", zone, engine)
+        once = _utc_text(slot, "m.at", zone, engine)
         return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
-    utc = engine.utc(expression, zone)
+    utc = engine.utc_expression(expression, zone)
     if slot.form != "moment":
         return utc
     return f"CASE WHEN {utc} > '{_FIRST_MOMENT}' AND {utc} < '{_LAST_MOMENT}' THEN {utc} END"
 
 
-def _listed(slot: Placeholder, columns: list[str]) -> str:
+def _columns_text(slot: Placeholder, columns: list[str]) -> str:
     of = f"{slot.of}." if slot.of else ""
     if slot.form == "numbered":
         return ", ".join(f"{of}k{number}" for number in range(1, len(columns) + 1))

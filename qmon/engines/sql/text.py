@@ -67,7 +67,7 @@ class Separator:
 
 Piece = str | Placeholder | Parameter | Separator
 
-_COMMON: Final = r"""
+_COMMON_TOKENS: Final = r"""
   (?P<comment>--[^\n]*)
 | (?P<block>/\*)
 | (?P<string>'(?:[^']|'')*')
@@ -82,18 +82,22 @@ _COMMON: Final = r"""
 _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     # An escape string may contain \' and must be tried before a plain one. A $ inside a word begins no body.
     "postgres": re.compile(
-        r"(?P<escape>(?<!\w)[eE]'(?:[^'\\]|\\.|'')*')|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*)?\$)|" + _COMMON,
+        r"(?P<escape>(?<!\w)[eE]'(?:[^'\\]|\\.|'')*')|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*)?\$)|" + _COMMON_TOKENS,
         re.VERBOSE | re.DOTALL,
     ),
-    "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
+    "sqlserver": re.compile(
+        r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON_TOKENS, re.VERBOSE | re.DOTALL
+    ),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order|read|newest"
+_FORM_NAMES: Final = (
+    "literal|int|list|set|text|numbered|on|utc|moment|clock|type|recompile|where|values|order|read|newest"
+)
 _WITH_ALIAS: Final = ("list", "set", "text", "numbered", "on", "utc", "moment", "values", "newest")
-_SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
+_SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORM_NAMES})(?:\.([a-z]+))?)?\}}")
 
 
-def slot(text: str, line: int, where: str) -> Placeholder:
+def parse_slot(text: str, line: int, where: str) -> Placeholder:
     """Parse ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture.
 
     Raises ``QueryFileError``.
@@ -105,16 +109,16 @@ def slot(text: str, line: int, where: str) -> Placeholder:
     return Placeholder(found[1], found[2] is not None, form, line, found[4] or "")
 
 
-def scan(text: str, engine: EngineName, where: str, line: int = 1) -> tuple[Piece, ...]:
+def scan_text(text: str, engine: EngineName, where: str, line: int = 1) -> tuple[Piece, ...]:
     """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and pieces with a meaning.
 
     Strings, quoted identifiers and comments stay plain text. In a ``$tag$`` body only ``{name}`` has a meaning.
     Raises ``QueryFileError``, for instance for a string that does not end.
     """
-    return _joined(_pieces(text, engine, where, line, body=False))
+    return _join_text(_split_pieces(text, engine, where, line, body=False))
 
 
-def _joined(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
+def _join_text(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
     out: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and out and isinstance(last := out[-1], str):
@@ -124,7 +128,7 @@ def _joined(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
     return tuple(out)
 
 
-def _pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool) -> Iterator[Piece]:
+def _split_pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool) -> Iterator[Piece]:
     pattern = _DIALECT[engine]
     at = 0
     while found := pattern.search(text, at):
@@ -140,11 +144,11 @@ def _pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool)
                 if close < 0:
                     raise QueryFileError(f"{where}:{here}: the body opened by {found[0]} does not end")
                 yield found[0]
-                yield from _pieces(text[found.end() : close], engine, where, here, body=True)
+                yield from _split_pieces(text[found.end() : close], engine, where, here, body=True)
                 yield found[0]
                 end = close + len(found[0])
             case "slot":
-                yield slot(found[0], here, where)
+                yield parse_slot(found[0], here, where)
             case "parameter" | "separator" if body:
                 yield found[0]
             case "parameter":
@@ -161,7 +165,7 @@ def _pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool)
     yield text[at:]
 
 
-def numbered(text: str) -> str:
+def number_values(text: str) -> str:
     """Return a rendered PostgreSQL statement with ``$1``, ``$2`` … in place of each ``?`` for a value."""
     pattern = _DIALECT["postgres"]
     out: list[str] = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qmon.engines.base import Engine, Value
-from qmon.engines.sql.conditions import ROW
+from qmon.engines.sql.conditions import ROW_ALIAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class RowKey:
         ``name``: prefix of the value names.
         """
         texts = (
-            engine.equals(f"{ROW}.{engine.quote((each.name,))}", each.type_name, each.kind) for each, _ in self.parts
+            engine.equals_condition(f"{ROW_ALIAS}.{engine.quote((each.name,))}", each.type_name, each.kind)
+            for each, _ in self.parts
         )
         return " AND ".join(texts), {f"{name}_{n}": value for n, (_, value) in enumerate(self.parts, 1)}
 
@@ -44,14 +45,14 @@ class RowValues:
     columns: tuple[tuple[StoredColumn, int], ...]
 
     @property
-    def names(self) -> Sequence[str]:
+    def column_names(self) -> Sequence[str]:
         """The names of the columns."""
         return [column.name for column, _ in self.columns]
 
-    def rows(self, engine: Engine, of: str) -> str:
+    def values_text(self, engine: Engine, alias: str) -> str:
         """Return a row of position, size in bytes and text for each column of the row with this ``alias``."""
         found = (
-            engine.sized_text(f"{of}.{engine.quote((column.name,))}", column.kind, most)
+            engine.sized_text_expressions(f"{alias}.{engine.quote((column.name,))}", column.kind, most)
             for column, most in self.columns
         )
         return ", ".join(f"({place}, {size}, {text})" for place, (size, text) in enumerate(found, 1))

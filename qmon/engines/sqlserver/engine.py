@@ -12,13 +12,13 @@ from qmon.engines import drivers
 from qmon.engines.base import MOST_OF_AN_ERROR, Bound, EngineName, Session, Target, Value
 from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.faults import DriverFault
-from qmon.engines.keywords import lookup, without
-from qmon.engines.rows import records
+from qmon.engines.keywords import lookup_keyword, without_keywords
+from qmon.engines.rows import to_records
 from qmon.engines.sql import lasting
-from qmon.engines.sql.queries import load, render
+from qmon.engines.sql.queries import load_query, render
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver import logins, wheel
-from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, translated
+from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, to_freetds
 from qmon.errors import BadInput, MissingDriver, QmonError
 from qmon.model.layout.zones import UTC_ZONE, Zone
 
@@ -33,7 +33,7 @@ DRIVER_NAMES: Final = (wheel.DRIVER_NAME, "ODBC Driver 17 for SQL Server", "Free
 # Settings of Microsoft's driver 18 that change what we read and do. They override those of the user and the DSN.
 #
 # FreeTDS knows `Language` and ignores the rest. `ColumnEncryption` is left to the user: it decides what is shown.
-OWN: Final = {
+DRIVER_SETTINGS: Final = {
     "QuotedId": "yes",
     "AnsiNPW": "yes",
     "ConcatNullYieldsNull": "yes",
@@ -56,7 +56,7 @@ _MAX_NAME: Final = 128
 _EPOCH: Final = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
 
 # Maximum values of one statement or batch: the server accepts 2,100 (error 8003).
-_MOST_VALUES: Final = 2_000
+_MAX_VALUES: Final = 2_000
 _GRACE_S: Final = 2.0
 
 # Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits forever there, and FreeTDS may loop
@@ -65,7 +65,7 @@ _GRACE_ENTRA_S: Final = 60.0
 _LOGINS: Final = BoundedCalls()
 
 # Version used to find the session setup file before the server's version is known. The file is the same for all.
-_FIRST: Final = (11, 0)
+_SETUP_VERSION: Final = (11, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class _Introduction:
     standby: bool
 
 
-_BYTES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
-_OBJECTS: Final = ("hierarchyid", "geography", "geometry")
+_BINARY_TYPES: Final = ("binary", "varbinary", "image", "timestamp", "rowversion")
+_OBJECT_TYPES: Final = ("hierarchyid", "geography", "geometry")
 
 # Styles of `CONVERT` without loss: times in ODBC format, all digits of numbers.
-_STYLES: Final[Mapping[str, int]] = {
+_CONVERT_STYLES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset"), 121),
     **dict.fromkeys(("money", "smallmoney", "float", "real"), 2),
 }
@@ -91,10 +91,10 @@ class SqlServer:
 
     name: Final[EngineName] = "sqlserver"
     # The text of a floating-point number loses digits, and the other types cannot be compared with text.
-    textless: Final = frozenset(
+    types_without_text: Final = frozenset(
         {
-            *_BYTES,
-            *_OBJECTS,
+            *_BINARY_TYPES,
+            *_OBJECT_TYPES,
             "float",
             "real",
             "sql_variant",
@@ -127,16 +127,16 @@ class SqlServer:
         """Return a string literal for any characters."""
         return "N'" + text.replace("'", "''") + "'"
 
-    def ids(self, ids: Sequence[int]) -> str:
+    def ids_value(self, ids: Sequence[int]) -> str:
         """Return a list: ``1,2``."""
         return ",".join(map(str, ids))
 
-    def texts(self, texts: Iterable[str]) -> str:
+    def texts_value(self, texts: Iterable[str]) -> str:
         """Return XML: ``<r n="1" k="a text" />``. Servers before 2016 do not read JSON."""
         rows = (ElementTree.Element("r", n=str(number), k=text) for number, text in enumerate(texts, 1))
         return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
 
-    def utc(self, expression: str, zone: Zone) -> str:
+    def utc_expression(self, expression: str, zone: Zone) -> str:
         """Return a ``datetime2(3)`` in UTC. Times before 1900 and after 9997 mean never, and stay unchanged.
 
         Uses the changes of the zone's clock if they are known, because AT TIME ZONE takes Windows names and is slow.
@@ -150,19 +150,19 @@ class SqlServer:
             days = f"DATEADD(DAY, {number} / {day} - {count.zero_days}, {_EPOCH})"
             return f"DATEADD(MILLISECOND, {number} % {day} * 1000 / {count.per_s}, {days})"
         plain = f"CAST({expression} AS datetime2(3))"
-        ahead = _ahead(zone, plain, local=True)
+        ahead = _minutes_ahead(zone, plain, local=True)
         never = f"{plain} < '1900-01-01T00:00:00' OR {plain} >= '9998-01-01T00:00:00'"
         return f"DATEADD(MINUTE, -CASE WHEN {never} THEN 0 ELSE {ahead} END, {plain})"
 
-    def clock(self, zone: Zone) -> str:
+    def clock_expression(self, zone: Zone) -> str:
         """Return ``SYSUTCDATETIME()``, or the time on the clock of the zone."""
         if zone.name == UTC_ZONE.name:
             return "SYSUTCDATETIME()"
         if not zone.changes:
             return "SYSDATETIME()"
-        return f"DATEADD(MINUTE, {_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
+        return f"DATEADD(MINUTE, {_minutes_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
 
-    def now_less(self, zone: Zone, seconds: str) -> str:
+    def now_minus(self, zone: Zone, seconds: str) -> str:
         """Return ``SYSUTCDATETIME()``, which is constant within a statement, in the zone."""
         if (count := zone.count) is not None:
             days = f"(CAST(DATEDIFF(DAY, {_EPOCH}, SYSUTCDATETIME()) AS bigint) + {count.zero_days}) * 86400000"
@@ -170,9 +170,11 @@ class SqlServer:
             less = f" - CAST(({seconds}) * 1000 AS bigint)" if seconds else ""
             unit = f"* {count.per_s // 1000}" if count.per_s >= 1000 else f"/ {1000 // count.per_s}"
             return f"(({ms}{less}) {unit})"
-        return f"DATEADD(SECOND, -({seconds}), {self.clock(zone)})" if seconds else self.clock(zone)
+        return (
+            f"DATEADD(SECOND, -({seconds}), {self.clock_expression(zone)})" if seconds else self.clock_expression(zone)
+        )
 
-    def advisory_lock(self, key: str) -> str:
+    def advisory_lock_condition(self, key: str) -> str:
         """Raise ``BadInput``: application locks have names here, of which the server shows only a part."""
         raise BadInput("advisory_lock: SQL Server has none whose key is a number")
 
@@ -184,13 +186,13 @@ class SqlServer:
         """
         return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
 
-    def readable(self, column: str, kind: str) -> str:
+    def readable_expression(self, column: str, kind: str) -> str:
         """Convert types that the server refuses to convert to ``nvarchar(max)`` (error 529)."""
         if kind in ("image", "timestamp", "rowversion"):
             return f"CONVERT(varbinary(max), {column})"
         if kind == "sql_variant":
             return f"CONVERT(nvarchar(4000), {column})"
-        return f"{column}.ToString()" if kind in _OBJECTS else column
+        return f"{column}.ToString()" if kind in _OBJECT_TYPES else column
 
     def newest(self, expression: str, kind: str) -> str:
         """JSON is a text here, of which the end is shown: ``OPENJSON`` needs 2016 and fails on what is no JSON."""
@@ -201,32 +203,32 @@ class SqlServer:
             f" WHEN LEFT({text}, 1) = N'[' AND RIGHT({text}, 1) = N']' THEN RIGHT({text}, {MOST_OF_AN_ERROR})"
             f" ELSE LEFT({text}, {MOST_OF_AN_ERROR})"
         )
-        value = self.readable(expression, kind)
+        value = self.readable_expression(expression, kind)
         return f"(SELECT CASE {cases} END FROM (SELECT {value} AS qmon_value) AS e)"  # noqa: S608 - quoted
 
-    def text_of(self, columns: Sequence[str]) -> str:
+    def text_expression(self, columns: Sequence[str]) -> str:
         r"""Convert to text. Several columns are joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]
         if len(texts) == 1:
             return texts[0]
         return " + N'/' + ".join(rf"REPLACE(REPLACE({each}, N'\', N'\\'), N'/', N'\/')" for each in texts)
 
-    def equals(self, column: str, type_name: str, kind: str) -> str:
+    def equals_condition(self, column: str, type_name: str, kind: str) -> str:
         """Compare with text, which the server converts to the column's type. Bytes need an explicit conversion."""
-        if kind in _BYTES:
+        if kind in _BINARY_TYPES:
             return f"{column} = CONVERT(varbinary(900), ?, 1)"
         return f"{column} = CAST(? AS {self.text_type(kind)}(450))"
 
-    def compared(self, column: str, how: str, kind: str, value: str) -> str:
+    def compare_condition(self, column: str, operator: str, kind: str, value: str) -> str:
         """Compare with text, which the server converts to the column's type."""
-        return f"{column} {how} CAST({value} AS {self.text_type(kind)}(450))"
+        return f"{column} {operator} CAST({value} AS {self.text_type(kind)}(450))"
 
-    def in_byte_order(self, text: str, how: str = "", value: str = "") -> str:
+    def byte_order_expression(self, text: str, operator: str = "", value: str = "") -> str:
         """Compare the code units of UTF-16."""
-        right = f" {how} CAST({value} AS nvarchar(450))" if how else ""
+        right = f" {operator} CAST({value} AS nvarchar(450))" if operator else ""
         return f"({text}) COLLATE Latin1_General_BIN2{right}"
 
-    def contains(self, expression: str, text: str, *, binary: bool) -> str:
+    def contains_condition(self, expression: str, text: str, *, binary: bool) -> str:
         """Bytes may be those of a ``varchar`` or of an ``nvarchar``, so try both."""
         kinds = ("varchar(max)", "nvarchar(max)") if binary else ("nvarchar(max)",)
         expression = f"CONVERT(varbinary(max), {expression})" if binary else expression
@@ -234,23 +236,23 @@ class SqlServer:
         wanted = f"SELECT CAST({text} AS nvarchar(4000)) AS qmon_text"
         return f"EXISTS (SELECT 1 FROM ({wanted}) AS wanted WHERE {' OR '.join(found)})"  # noqa: S608 - quoted
 
-    def sized_text(self, column: str, kind: str, most: int) -> tuple[str, str]:
+    def sized_text_expressions(self, column: str, kind: str, max_chars: int) -> tuple[str, str]:
         """Use the ``CONVERT`` style of the type that loses nothing."""
-        size, style = f"CAST(DATALENGTH({column}) AS bigint)", _STYLES.get(kind)
-        if kind in _BYTES:
-            part = f"SUBSTRING(CONVERT(varbinary(max), {column}), 1, {most})"
+        size, style = f"CAST(DATALENGTH({column}) AS bigint)", _CONVERT_STYLES.get(kind)
+        if kind in _BINARY_TYPES:
+            part = f"SUBSTRING(CONVERT(varbinary(max), {column}), 1, {max_chars})"
             return size, f"CONVERT(nvarchar(max), {part}, 1)"
-        if kind in _OBJECTS:
-            whole = self.readable(column, kind)
+        if kind in _OBJECT_TYPES:
+            whole = self.readable_expression(column, kind)
         elif kind in ("char", "varchar", "nchar", "nvarchar", "text", "ntext"):
             whole = f"CONVERT(nvarchar(max), {column})"
         elif kind == "xml":
             whole = f"CONVERT(nvarchar(max), {column}, 1)"
         else:
             whole = f"CONVERT(nvarchar(4000), {column}{'' if style is None else f', {style}'})"
-        return size, f"CAST(SUBSTRING({whole}, 1, {most}) AS nvarchar(max))"
+        return size, f"CAST(SUBSTRING({whole}, 1, {max_chars}) AS nvarchar(max))"
 
-    def binary(self, text: str) -> Value:
+    def bytes_value(self, text: str) -> Value:
         """Return the text as UTF-8 bytes: the server does not convert text to bytes by itself."""
         return text.encode()
 
@@ -265,14 +267,14 @@ class SqlServer:
         from qmon.engines import odbc
 
         def explain(fault: DriverFault) -> QmonError:
-            return errors.connecting(fault, target)
+            return errors.connecting_error(fault, target)
 
-        words, limit_s = self.keywords(target, session), session.login_timeout_s
+        words, limit_s = self.odbc_keywords(target, session), session.login_timeout_s
         password = target.password if logins.takes_password(words) else None
-        server = lookup(words, "Server", "Address")  # a DSN contains its own
-        grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
+        server = lookup_keyword(words, "Server", "Address")  # a DSN contains its own
+        grace_s = _GRACE_S if lookup_keyword(words, "Authentication") is None else _GRACE_ENTRA_S
         try:
-            raw = _LOGINS.within(
+            raw = _LOGINS.run_within(
                 limit_s + grace_s,
                 lambda: odbc.connect(words, password, limit_s, explain),
                 lambda late: late.close(),
@@ -280,30 +282,32 @@ class SqlServer:
                 lambda: server is not None and errors.is_refused(server),
             )
         except CallTimeoutError:
-            raise errors.hanging(target) from None
-        login = lookup(target.parameters, "UID") or ""
+            raise errors.hanging_error(target) from None
+        login = lookup_keyword(target.parameters, "UID") or ""
         restricted = False
-        connection = over(raw, lambda fault, name: errors.running(fault, name, login, restricted=restricted), session)
-        connection.hide_raised(target.raised_hidden)
+        connection = wrap_connection(
+            raw, lambda fault, name: errors.statement_error(fault, name, login, restricted=restricted), session
+        )
+        connection.set_raised_hidden(target.raised_hidden)
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
             name = "catalog/session_watch" if session.read_only else "catalog/session_act"
-            statement = render(load("sqlserver", name, _FIRST), {"lock_timeout": wait}, self)
-            (found,) = records(_Introduction, connection.fetch(Bound(statement)))
+            statement = render(load_query("sqlserver", name, _SETUP_VERSION), {"lock_timeout": wait}, self)
+            (found,) = to_records(_Introduction, connection.fetch(Bound(statement)))
             if session.writes and found.standby:
                 raise BadInput(
                     f"{target.name} may only be read (a readable secondary, or set so): nothing can be changed here;"
                     " connect to its primary"
                 )
-            connection.introduce(_version(found.version), found.session_id)
-            connection.expect(session)
+            connection.set_identity(_parse_version(found.version), found.session_id)
+            connection.configure_deadline(session)
         except BaseException:
             connection.close()
             raise
         login, restricted = found.login, connection.version[0] >= RESTRICTED
         return connection
 
-    def keywords(self, target: Target, session: Session) -> dict[str, str]:
+    def odbc_keywords(self, target: Target, session: Session) -> dict[str, str]:
         """Return the ODBC keywords to connect with, without the password.
 
         Encrypted unless the user asks otherwise. The server's certificate is trusted unchecked only if the user asks
@@ -312,25 +316,29 @@ class SqlServer:
         """
         given = dict(target.parameters)
         if session.application:
-            given = without(given, ("APP",)) | {"APP": session.application}
+            given = without_keywords(given, ("APP",)) | {"APP": session.application}
         out = {"APP": f"qmon {session.purpose}".strip()}
-        if lookup(given, "DSN", "FILEDSN") is not None:  # the DSN decides
-            given = logins.checked(given, "")
+        if lookup_keyword(given, "DSN", "FILEDSN") is not None:  # the DSN decides
+            given = logins.check_login_method(given, "")
         else:
-            named = lookup(given, "Driver")
+            named = lookup_keyword(given, "Driver")
             out["DRIVER"] = driver = find_driver(named)
             if named != driver:
-                given = without(given, ("Driver",))
-            given = logins.checked(given, driver)
+                given = without_keywords(given, ("Driver",))
+            given = logins.check_login_method(given, driver)
             if is_freetds(driver):
-                given, out = translated(given), out | DEFAULTS
+                given, out = to_freetds(given), out | DEFAULTS
             else:
                 out["Encrypt"] = "yes"
         taken = {name.lower() for name in given}
-        return {name: value for name, value in out.items() if name.lower() not in taken} | without(given, OWN) | OWN
+        return (
+            {name: value for name, value in out.items() if name.lower() not in taken}
+            | without_keywords(given, DRIVER_SETTINGS)
+            | DRIVER_SETTINGS
+        )
 
 
-def over(
+def wrap_connection(
     raw: pyodbc.Connection,
     explain: Callable[[DriverFault, str], QmonError],
     session: Session = Session(),  # noqa: B008
@@ -344,12 +352,12 @@ def over(
         nul_allowed=True,
         login=session,
         query_timeout_s=session.statement_timeout_s,
-        most_values=_MOST_VALUES,
-        list_of=lasting.text_of,
+        most_values=_MAX_VALUES,
+        list_of=lasting.list_text,
     )
 
 
-def _ahead(zone: Zone, time: str, *, local: bool) -> str:
+def _minutes_ahead(zone: Zone, time: str, *, local: bool) -> str:
     """Return the minutes that the zone's clock is ahead of UTC at a time, given in that zone (``local``) or in UTC."""
     if not zone.changes:
         return "DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
@@ -370,15 +378,17 @@ def find_driver(given: str | None = None) -> str:
 
     installed = odbc.installed_drivers()
     if given is not None:
-        return (wheel.called(given) if given not in installed else None) or given
+        return (wheel.library_named(given) if given not in installed else None) or given
     microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
-    found = microsoft or wheel.wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
+    found = (
+        microsoft or wheel.find_wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
+    )
     if found is None:
-        raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.sql_server()}")
+        raise MissingDriver(f"no ODBC driver for SQL Server is installed: {drivers.sql_server_hint()}")
     return found
 
 
-def _version(text: str) -> tuple[int, int]:
+def _parse_version(text: str) -> tuple[int, int]:
     """Return (16, 0) for ``16.0.4135.4``."""
     major, _, rest = text.partition(".")
     return int(major), int(rest.partition(".")[0] or 0)

@@ -14,7 +14,7 @@ from typing import Final
 from qmon.engines import drivers
 from qmon.engines.base import Target
 from qmon.engines.faults import DriverFault
-from qmon.engines.keywords import lookup
+from qmon.engines.keywords import lookup_keyword
 from qmon.engines.sqlserver import wheel
 from qmon.engines.sqlserver.logins import password_missing_for
 from qmon.errors import (
@@ -31,7 +31,7 @@ from qmon.errors import (
     Unreachable,
     WrongPassword,
 )
-from qmon.system import here
+from qmon.system import choose_for_system
 
 DEFAULT_PORT: Final = 1433
 _SERVER: Final = re.compile(r"(?:tcp:)?(?P<host>[^,\\]+)(?:\\(?P<instance>[^,]+))?(?:,\s*(?P<port>\d+))?", re.I)
@@ -84,26 +84,26 @@ _LOGIN_FAILED: Final = (18456, 18452, 18470, 18486, 18487, 18488)
 _NO_DATABASE: Final = (4060, 911)
 _CLOSED_DATABASE: Final = (916, 4064)
 _NOT_READY: Final = (904, 921, 922, 927, 942, 976, 983, 6005, 17142, 40197, 40501, 40613, 49918, 49919, 49920)
-_FULL: Final = (10928, 10929, 17809, 17300)
+_NO_CONNECTION_LEFT: Final = (10928, 10929, 17809, 17300)
 _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _DEADLOCK: Final = 1205
 
 # Errors after which nothing was done and a retry may succeed: the victim of a deadlock; a read without locks whose rows
 # were moved; conflicts of snapshots and of memory-optimized tables.
-_GIVEN_WAY: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
+_RETRYABLE: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
 
 # Other servers that speak SQL Server's protocol use one number for most errors, so the text must tell.
-_ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
+_MISSING_OBJECT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 
 # Our session was killed in the middle of a statement: reported as HY000, and the connection is lost.
 _KILLED: Final = 596
-_TICKET: Final = here(
+_TICKET_HINT: Final = choose_for_system(
     linux="kinit gets one, klist shows those there are",
     macos="kinit gets one, klist shows those there are",
     windows="the account must be one of the domain, or the server's name (SPN) is not registered there",
@@ -111,7 +111,7 @@ _TICKET: Final = here(
 _YES_NO: Final = "yes or no"
 
 # Values that Microsoft's driver 18 accepts, by the keyword that its error names. Tested with each.
-_TAKES: Final = {
+_ACCEPTED_VALUES: Final = {
     "encrypt": "yes, no or strict (also mandatory for yes, optional for no)",
     "trustservercertificate": _YES_NO,
     "trusted_connection": _YES_NO,
@@ -140,20 +140,20 @@ _COLUMN_DENIED: Final = re.compile(
     r"The (\w+) permission was denied on the column '([^']*)' of the object '([^']*)', database '[^']*', "
     r"schema '([^']*)'"
 )
-_HERE_DENIED: Final = re.compile(
+_DATABASE_DENIED: Final = re.compile(
     r"\b((?:CREATE|ALTER|BACKUP|SHOWPLAN|CONTROL)[A-Z ]*) permission (?:was )?denied (?:in|on) database"
 )
 _STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) permission (?:was )?denied")
 
 
-def connecting(fault: DriverFault, target: Target) -> QmonError:
+def connecting_error(fault: DriverFault, target: Target) -> QmonError:
     """Return the error for a fault while connecting."""
-    return _with_name(_connecting(_readable(fault), target, frozenset(fault.numbers)), target)
+    return _with_name(_classify_connecting(_with_socket_texts(fault), target, frozenset(fault.numbers)), target)
 
 
-def hanging(target: Target) -> QmonError:
+def hanging_error(target: Target) -> QmonError:
     """Return the error for a login that hung until its deadline."""
-    server = lookup(target.parameters, "Server", "Address") or "the server"
+    server = lookup_keyword(target.parameters, "Server", "Address") or "the server"
     if is_refused(server):
         return _with_name(Unreachable(why_unreachable(server)), target)
     problem = Unreachable(
@@ -162,17 +162,17 @@ def hanging(target: Target) -> QmonError:
     return _with_name(problem, target)
 
 
-def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError:
-    server = lookup(target.parameters, "Server", "Address") or "the server"
+def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError:
+    server = lookup_keyword(target.parameters, "Server", "Address") or "the server"
     text = fault.text
-    missing = _missing_driver(fault, target)
+    missing = _missing_driver_error(fault, target)
     if missing is not None:
         return missing
-    if refused := _refused_for_good(fault, target, numbers):
+    if refused := _permanent_refusal(fault, target, numbers):
         return refused
     if numbers.intersection(_NOT_READY):
         return Unreachable(f"not ready yet: {text}")
-    if numbers.intersection(_FULL):
+    if numbers.intersection(_NO_CONNECTION_LEFT):
         return NoConnectionLeft(f"the server has no connection left: {text}")
     if _UNTRUSTED.search(text):
         return Unreachable(
@@ -180,7 +180,7 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
             "it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
             retryable=False,
         )
-    if problem := _not_accepted(text):
+    if problem := _refused_by_driver(text):
         return problem
     if _TLS.search(text):
         return Unreachable(f"TLS failed: {text}", retryable=False)
@@ -190,12 +190,12 @@ def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> 
         return Unreachable(f"{server} closed the connection at once; is it a SQL Server, and is it well?")
     if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
         return Unreachable(why_unreachable(server))
-    if user := _unproven(target):
+    if user := _user_without_credentials(target):
         return PasswordNeeded(f"the server does not take login {user!r} without a password, and there is none: {text}")
     return Unreachable(f"cannot connect: {text}")
 
 
-def _readable(fault: DriverFault) -> DriverFault:
+def _with_socket_texts(fault: DriverFault) -> DriverFault:
     """Return the fault with texts in place of the numbers of socket errors."""
 
     def words(found: re.Match[str]) -> str:
@@ -204,46 +204,46 @@ def _readable(fault: DriverFault) -> DriverFault:
     return replace(fault, text=_SOCKET_ERROR.sub(words, fault.text))
 
 
-def _not_accepted(text: str) -> QmonError | None:
+def _refused_by_driver(text: str) -> QmonError | None:
     """Return the error for values that the driver refuses before it asks the server, or ``None``."""
     if "SSPI Provider" in text:
-        return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET}; {text}")
+        return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET_HINT}; {text}")
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
-        takes = _TAKES.get(found[1].lower())
+        takes = _ACCEPTED_VALUES.get(found[1].lower())
         return BadInput(f"{found[1]} does not take this value; it takes {takes}" if takes else text)
     return None
 
 
-def _refused_for_good(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
-    database = lookup(target.parameters, "Database")
+def _permanent_refusal(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
+    database = lookup_keyword(target.parameters, "Database")
     if numbers.intersection(_NO_DATABASE) or _CLOSED.search(fault.text):
         return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
     if numbers.intersection(_LOGIN_FAILED):
-        return _login_failed(fault, target, lookup(target.parameters, "UID"))
+        return _login_error(fault, target, lookup_keyword(target.parameters, "UID"))
     if numbers.intersection(_CLOSED_DATABASE):
         return Unreachable(f"the login may not open database {database!r}; CREATE USER in it helps", retryable=False)
     return None
 
 
-def _missing_driver(fault: DriverFault, target: Target) -> QmonError | None:
+def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError | None:
     if fault.sqlstate not in ("IM002", "IM003", "IM004") and "Can't open lib" not in fault.text:
         return None
-    if (driver := lookup(target.parameters, "Driver")) is not None:
+    if (driver := lookup_keyword(target.parameters, "Driver")) is not None:
         from qmon.engines import odbc
 
-        names = {*odbc.installed_drivers(), *wheel.names()}
-        if (problem := drivers.unknown(driver, names)) is not None:
+        names = {*odbc.installed_drivers(), *wheel.known_names()}
+        if (problem := drivers.unknown_driver_error(driver, names)) is not None:
             return problem
     if fault.sqlstate == "IM002":
-        dsn = lookup(target.parameters, "DSN")
+        dsn = lookup_keyword(target.parameters, "DSN")
         if dsn is not None:
-            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSNS}")
+            return BadInput(f"there is no DSN {dsn!r}; {drivers.DSN_HINT}")
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
-    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_loads()}")
+    return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_load_hint()}")
 
 
-def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonError:
-    if user is not None and _unproven(target):
+def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonError:
+    if user is not None and _user_without_credentials(target):
         return PasswordNeeded(f"the server asks for the password of login {user!r}, and there is none")
     if 18486 in fault.numbers:
         return Unreachable(f"login {user!r} is locked out; a DBA unlocks it", retryable=False)
@@ -262,7 +262,7 @@ def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonE
     )
 
 
-def _unproven(target: Target) -> str | None:
+def _user_without_credentials(target: Target) -> str | None:
     """Return the user for whom no credentials are given, neither a password nor another login method."""
     return password_missing_for(target.parameters, given=target.password is not None)
 
@@ -272,12 +272,12 @@ def _with_name(problem: QmonError, target: Target) -> QmonError:
     return problem
 
 
-def running(fault: DriverFault, name: str, login: str, *, restricted: bool = False) -> QmonError:
+def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bool = False) -> QmonError:
     """Return the error for a fault of the statement ``name``, run as ``login``.
 
     ``restricted``: the login has VIEW DATABASE STATE, which is not enough on this tier of Azure SQL Database.
     """
-    fault = _readable(fault)
+    fault = _with_socket_texts(fault)
     numbers, state = frozenset(fault.numbers), fault.sqlstate
     gone = state in _LOST_STATES or _KILLED in numbers
     if gone or "connection is broken" in fault.text or "connection has been closed" in fault.text:
@@ -287,26 +287,26 @@ def running(fault: DriverFault, name: str, login: str, *, restricted: bool = Fal
         return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
         return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
-    if numbers.intersection(_GIVEN_WAY):
+    if numbers.intersection(_RETRYABLE):
         text = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
         return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
-        grant = _grant(fault.text, login, restricted=restricted)
+        grant = _grant_statement(fault.text, login, restricted=restricted)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
-    if found := _ABSENT.search(fault.text):
+    if found := _MISSING_OBJECT.search(fault.text):
         line = f"{name}: this server has no {found[1]}"
     return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
 
 
-def _grant(text: str, login: str, *, restricted: bool) -> str:
+def _grant_statement(text: str, login: str, *, restricted: bool) -> str:
     to = "[" + (login or "the_login").replace("]", "]]") + "]"
     if found := _OBJECT_DENIED.search(text):
         return " ".join(("GRANT", found[1], "ON", f"[{found[3]}].[{found[2].replace(']', ']]')}]", "TO", to))
     if found := _COLUMN_DENIED.search(text):
         column = "[" + found[2].replace("]", "]]") + "]"
         return f"GRANT {found[1]} ON [{found[4]}].[{found[3].replace(']', ']]')}] ({column}) TO {to}"
-    if found := _HERE_DENIED.search(text):
+    if found := _DATABASE_DENIED.search(text):
         return f"GRANT {found[1]} TO {to}"
     if (found := _STATE_DENIED.search(text)) and restricted:
         return f"ALTER SERVER ROLE ##MS_ServerStateReader## ADD MEMBER {to}"

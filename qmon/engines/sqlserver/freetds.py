@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from qmon.engines.keywords import lookup, without
+from qmon.engines.keywords import lookup_keyword, without_keywords
 from qmon.errors import BadInput
 
 # Encrypted unless the user asks otherwise.
@@ -28,16 +28,16 @@ def is_freetds(driver: str) -> bool:
     return re.search("freetds|tdsodbc", driver, re.I) is not None
 
 
-def translated(given: Mapping[str, str]) -> dict[str, str]:
+def to_freetds(keywords: Mapping[str, str]) -> dict[str, str]:
     """Return the keywords for FreeTDS. Raises ``BadInput`` for an encryption that it would silently ignore."""
-    out = dict(given)
-    server = lookup(given, "Server", "Address")
-    if server is not None and lookup(given, "Port") is None and (found := _SERVER.fullmatch(server.strip())):
-        out = without(out, ("Server", "Address")) | {"Server": found[1], "Port": found[2]}
-    wanted = lookup(given, "Encrypt")
+    out = dict(keywords)
+    server = lookup_keyword(keywords, "Server", "Address")
+    if server is not None and lookup_keyword(keywords, "Port") is None and (found := _SERVER.fullmatch(server.strip())):
+        out = without_keywords(out, ("Server", "Address")) | {"Server": found[1], "Port": found[2]}
+    wanted = lookup_keyword(keywords, "Encrypt")
     if wanted is None:
         return out
     encryption = _ENCRYPTION.get(wanted.strip().lower())
     if encryption is None:
         raise BadInput(f"FreeTDS has no encryption {wanted!r}: it takes yes or no; Microsoft's driver takes strict too")
-    return {"Encryption": encryption} | without(out, ("Encrypt",))
+    return {"Encryption": encryption} | without_keywords(out, ("Encrypt",))

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.keywords import lookup, without
+from qmon.engines.keywords import lookup_keyword, without_keywords
 from qmon.engines.sqlserver.freetds import is_freetds
 from qmon.errors import BadInput
 
-KEYWORD: Final = "Authentication"
+AUTHENTICATION: Final = "Authentication"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,56 +42,56 @@ _METHODS: Final = {
 }
 
 # Names used by sqlcmd and Microsoft's other drivers.
-_SAME: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
+_METHOD_ALIASES: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
 
 
 def takes_password(keywords: Mapping[str, str]) -> bool:
     """Return whether a password is useful. It is not for accounts that are logged in elsewhere."""
-    named = _named(keywords)
+    named = _find_method(keywords)
     if named is not None:
         return named.password
-    return (lookup(keywords, "Trusted_Connection") or "no").lower() not in ("yes", "true", "1")
+    return (lookup_keyword(keywords, "Trusted_Connection") or "no").lower() not in ("yes", "true", "1")
 
 
 def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
     """Return the user whose password is needed and not ``given``; ``None`` if no password is useful."""
-    return None if given or not takes_password(keywords) else lookup(keywords, "UID")
+    return None if given or not takes_password(keywords) else lookup_keyword(keywords, "UID")
 
 
-def checked(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
+def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
     """Return the keywords with the driver's own name of the login method.
 
     ``driver``: its name or path, empty if a DSN decides. Raises ``BadInput`` for a method that the driver would
     refuse, or that FreeTDS would silently ignore.
     """
-    wanted = lookup(keywords, KEYWORD)
+    wanted = lookup_keyword(keywords, AUTHENTICATION)
     if not wanted:
         return dict(keywords)
     if driver and is_freetds(driver):
         raise BadInput(
-            f"FreeTDS knows no {KEYWORD}={wanted}: Entra needs Microsoft's driver; of Windows logins it takes"
+            f"FreeTDS knows no {AUTHENTICATION}={wanted}: Entra needs Microsoft's driver; of Windows logins it takes"
             " Trusted_Connection with Kerberos"
         )
-    method = _named(keywords)
+    method = _find_method(keywords)
     if method is None:
         names = ", ".join(each.name for each in _METHODS.values())
-        raise BadInput(f"Microsoft's ODBC driver has no {KEYWORD}={wanted}; it has: {names}")
+        raise BadInput(f"Microsoft's ODBC driver has no {AUTHENTICATION}={wanted}; it has: {names}")
     if method.windows_only and sys.platform != "win32":
         raise BadInput(
             f"{method.name} opens a window of Microsoft's driver for Windows, and works nowhere else; here there are"
             " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, and ActiveDirectoryIntegrated with a Kerberos ticket"
         )
-    user = lookup(keywords, "UID")
+    user = lookup_keyword(keywords, "UID")
     if method.user is True and not user:
-        raise BadInput(f"{method.name} needs a user: {_USER.get(method.name, 'mssql://user@host/Database')}")
+        raise BadInput(f"{method.name} needs a user: {_USER_HINTS.get(method.name, 'mssql://user@host/Database')}")
     if method.user is False and user:
         raise BadInput(f"{method.name} takes no user: it is the account that runs qmon; leave {user!r} out")
-    return without(keywords, (KEYWORD,)) | {KEYWORD: method.name}
+    return without_keywords(keywords, (AUTHENTICATION,)) | {AUTHENTICATION: method.name}
 
 
-_USER: Final = {"ActiveDirectoryServicePrincipal": "the application's client id; its secret is the password"}
+_USER_HINTS: Final = {"ActiveDirectoryServicePrincipal": "the application's client id; its secret is the password"}
 
 
-def _named(keywords: Mapping[str, str]) -> _Method | None:
-    wanted = (lookup(keywords, KEYWORD) or "").lower()
-    return _METHODS.get(_SAME.get(wanted, wanted))
+def _find_method(keywords: Mapping[str, str]) -> _Method | None:
+    wanted = (lookup_keyword(keywords, AUTHENTICATION) or "").lower()
+    return _METHODS.get(_METHOD_ALIASES.get(wanted, wanted))

@@ -7,28 +7,28 @@ import platform
 from pathlib import Path
 from typing import Final
 
-WHEEL: Final = "mssql_python_odbc"
+WHEEL_PACKAGE: Final = "mssql_python_odbc"
 
 # The name that Microsoft's installer gives the same driver.
 DRIVER_NAME: Final = "ODBC Driver 18 for SQL Server"
 
 
-def called(name: str) -> str | None:
+def library_named(name: str) -> str | None:
     """Return the wheel's library if ``name`` is the one that Microsoft's installer uses, else ``None``."""
-    return wheel_driver() if name.casefold() == DRIVER_NAME.casefold() else None
+    return find_wheel_driver() if name.casefold() == DRIVER_NAME.casefold() else None
 
 
-def names() -> tuple[str, ...]:
+def known_names() -> tuple[str, ...]:
     """Return the names that ``library_named`` knows; empty if the wheel is not installed."""
-    return (DRIVER_NAME,) if wheel_driver() is not None else ()
+    return (DRIVER_NAME,) if find_wheel_driver() is not None else ()
 
 
-def wheel_driver() -> str | None:
+def find_wheel_driver() -> str | None:
     """Return the driver's library inside Microsoft's wheel, found without importing it; ``None`` if it is missing.
 
     The wheel has libraries for several distributions; this is the one for this machine.
     """
-    spec = importlib.util.find_spec(WHEEL)
+    spec = importlib.util.find_spec(WHEEL_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
     machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
@@ -36,12 +36,12 @@ def wheel_driver() -> str | None:
     for place in spec.submodule_search_locations:
         found.extend(sorted(Path(place).rglob("libmsodbcsql*")))
     fitting = [path for path in found if machine in path.parts and path.is_file()]
-    family = _family()
+    family = _system_family()
     best = [path for path in fitting if family in path.parts] or fitting
     return str(best[-1]) if best else None
 
 
-def _family() -> str:
+def _system_family() -> str:
     """Return the wheel's name for this kind of system."""
     if platform.system() == "Darwin":
         return "macos"

@@ -15,9 +15,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from qmon.model.alerts.rules import AlertRule, Cause, RuleResult, applying, find, meets, of_code
+from qmon.model.alerts.rules import (
+    AlertRule,
+    Cause,
+    RuleResult,
+    evaluate_code,
+    evaluate_rule,
+    rules_for_target,
+    verdict_meets_rule,
+)
 from qmon.model.figure import Severity
-from qmon.model.verdicts.access import unreachable
+from qmon.model.verdicts.access import unreachable_verdict
 from qmon.model.view import View
 
 _PATIENCE_POLLS: Final = 3.0
@@ -45,30 +53,30 @@ class Latch:
     cause: Cause | None = None
     broker: bool = False
 
-    def then(self, found: RuleResult, now: float, hold_s: float, clear_s: float, patience_s: float) -> Latch:
+    def apply_reading(self, result: RuleResult, now: float, hold_s: float, clear_s: float, patience_s: float) -> Latch:
         """Return the latch after one more reading.
 
         Readings further apart than ``patience_s`` (or the hold time) are not counted as continuous.
         """
-        if found.met is None:
+        if result.met is None:
             return self
         words, value, cause = self.words, self.value, self.cause
-        if found.met:
-            stays = self.closed and found.value is not None
-            words, value, cause = found.words, found.value, self.cause if stays else found.cause
+        if result.met:
+            stays = self.closed and result.value is not None
+            words, value, cause = result.words, result.value, self.cause if stays else result.cause
         closed, closed_at, turning_at = self.closed, self.closed_at, None
-        if found.met is not closed:
+        if result.met is not closed:
             wanted = clear_s if closed else hold_s
             apart = now - self.known_at > max(wanted, patience_s)
             turning_at = now if self.turning_at is None or apart else self.turning_at
             if now - turning_at >= wanted:
-                closed, closed_at, turning_at = found.met, now if found.met else 0.0, None
+                closed, closed_at, turning_at = result.met, now if result.met else 0.0, None
         return Latch(closed, closed_at, turning_at, now, words, value, cause, self.broker)
 
 
 # Rule, queue (empty for the target itself), severity, and the code of the verdict (empty for a figure).
-Key = tuple[str, str, Severity, str]
-Memory = Mapping[Key, Latch]
+LatchKey = tuple[str, str, Severity, str]
+Memory = Mapping[LatchKey, Latch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +125,20 @@ class Change:
     alert: Alert
 
 
-def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key, Latch]:
+def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[LatchKey, Latch]:
     """Return the memory after one more view. Queues that are gone are removed together with their alerts.
 
     If Service Broker was not read, the latches of its queues are kept.
     """
     now, patience, broker = view.taken_at, _PATIENCE_POLLS * view.interval_s, view.server.broker
     after = {key: latch for key, latch in memory.items() if latch.broker and broker is None}
-    rules = applying(rules, view.target)
+    rules = rules_for_target(rules, view.target)
     for rule in (rule for rule in rules if rule.figure):
-        for queue in (queue for queue in view.queues if rule.of_queue(queue.name)):
+        for queue in (queue for queue in view.queues if rule.applies_to_queue(queue.name)):
             for level in rule.levels:
                 before = memory.get((rule.name, queue.name, level, ""), Latch(known_at=now))
-                found = find(rule, queue, level, held=before.closed)
-                latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
+                found = evaluate_rule(rule, queue, level, was_met=before.closed)
+                latch = before.apply_reading(found, now, rule.hold_s, rule.clear_s, patience)
                 after[rule.name, queue.name, level, ""] = latch
     verdicts = {queue.name: (queue.verdicts or (queue.verdict,), False) for queue in view.queues}
     verdicts |= {name: (found, True) for name, found in (broker.verdicts if broker is not None else {}).items()}
@@ -140,37 +148,41 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
     wanted = {key for key in memory if key[0] in by_name and key[1] in verdicts}
     for rule in by_name.values():
         for name, (holding, _) in verdicts.items():
-            if rule.of_queue(name):
+            if rule.applies_to_queue(name):
                 wanted |= {
                     (rule.name, name, level, each.code)
                     for level in rule.levels
                     for each in holding
-                    if meets(rule, each.code, each.severity, level)
+                    if verdict_meets_rule(rule, each.code, each.severity, level)
                 }
     for key in wanted:
         rule, (holding, of_broker) = by_name[key[0]], verdicts[key[1]]
         before = memory.get(key, Latch(known_at=now, broker=of_broker))
-        found = of_code(rule, holding, key[3], key[2], undecided.get(key[1], ()))
-        latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
+        found = evaluate_code(rule, holding, key[3], key[2], undecided.get(key[1], ()))
+        latch = before.apply_reading(found, now, rule.hold_s, rule.clear_s, patience)
         if latch.closed or latch.turning_at is not None:
             after[key] = latch
     return after
 
 
-def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory) -> dict[Key, Latch]:
+def record_loss(
+    rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory
+) -> dict[LatchKey, Latch]:
     """Return the memory after the target could not be reached. Nothing is known about its queues then."""
     after = dict(memory)
-    verdict = unreachable(reason)
-    for rule in applying(rules, target):
+    verdict = unreachable_verdict(reason)
+    for rule in rules_for_target(rules, target):
         for level in rule.levels if rule.verdicts else ():
             key = (rule.name, "", level, verdict.code)
-            found = of_code(rule, (verdict,), verdict.code, level)
+            found = evaluate_code(rule, (verdict,), verdict.code, level)
             if found.met:
-                after[key] = memory.get(key, Latch(known_at=now)).then(found, now, rule.hold_s, rule.clear_s, math.inf)
+                after[key] = memory.get(key, Latch(known_at=now)).apply_reading(
+                    found, now, rule.hold_s, rule.clear_s, math.inf
+                )
     return after
 
 
-def alerts(memory: Memory) -> tuple[Alert, ...]:
+def raised_alerts(memory: Memory) -> tuple[Alert, ...]:
     """Return the raised alerts, worst first, among equals the longest lasting first."""
     found: dict[tuple[str, str, str], Alert] = {}
     for (rule, queue, level, code), latch in sorted(memory.items(), key=lambda item: item[0][2]):
@@ -182,7 +194,7 @@ def alerts(memory: Memory) -> tuple[Alert, ...]:
     return tuple(sorted(found.values(), key=lambda a: (-a.severity, a.since_at, *a.key)))
 
 
-def changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:
+def find_changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:
     """Return which alerts were raised, became worse or better, or were cleared between two polls.
 
     A change of the text alone is not reported.

@@ -8,8 +8,17 @@ from enum import IntEnum
 from functools import partial
 from typing import Final
 
-from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, RuleResult, applying, find, matches, of_verdicts
-from qmon.model.config_reader import nearest
+from qmon.model.alerts.rules import (
+    HIDING_CODES,
+    LIMIT_FIGURES,
+    AlertRule,
+    RuleResult,
+    evaluate_rule,
+    evaluate_verdicts,
+    matches_pattern,
+    rules_for_target,
+)
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
@@ -30,7 +39,9 @@ class CheckState(IntEnum):
         return (0, 2, 3, 1)[self.value]
 
 
-_NONE: Final = "no queue is known here; one that is known by its shape alone is missed only if qmon.toml names it"
+_NO_QUEUE_KNOWN: Final = (
+    "no queue is known here; one that is known by its shape alone is missed only if qmon.toml names it"
+)
 _BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: CheckState.CRITICAL}
 
 
@@ -65,13 +76,13 @@ class CheckResult:
     broker: tuple[str, ...] = ()
 
     @property
-    def undecided(self) -> bool:
+    def is_undecided(self) -> bool:
         """True if another poll may answer what this one could not."""
         seen = {*self.broker, *(queue.name for queue in self.queues)}
         return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
 
 
-def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) -> CheckResult:
+def check_target(view: View, rules: Sequence[AlertRule], queue_names: Sequence[str] = ()) -> CheckResult:
     """Return the state of a target after its newest poll.
 
     A queue without a rule is judged by the severity of its verdict. Hold times of rules are ignored, because monitoring
@@ -80,45 +91,50 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
 
     ``queue_names``: names of the queues to check, empty for all.
     """
-    rules = applying(rules, view.target)
-    queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
+    rules = rules_for_target(rules, view.target)
+    queues = tuple(q for q in view.queues if not queue_names or q.name in queue_names)
     of_broker: Mapping[str, tuple[Verdict, ...]] = view.server.broker.verdicts if view.server.broker else {}
-    broker = tuple(name for name in of_broker if not wanted or name in wanted)
+    broker = tuple(name for name in of_broker if not queue_names or name in queue_names)
     known = [*(queue.name for queue in view.queues), *of_broker]
     problems = [
-        Problem(name, CheckState.UNKNOWN, f"there is no such queue{nearest(name, known)}")
-        for name in wanted
+        Problem(name, CheckState.UNKNOWN, f"there is no such queue{suggest_nearest(name, known)}")
+        for name in queue_names
         if name not in known
     ]
     problems += [
         Problem(
             name,
             CheckState.UNKNOWN,
-            f"the alert {rule.name!r} names this queue, which is not here{nearest(name, known)}",
+            f"the alert {rule.name!r} names this queue, which is not here{suggest_nearest(name, known)}",
         )
         for rule in rules
         for name in dict.fromkeys(rule.queues)
-        if view.target in rule.targets and not any(matches(name, each) for each in (*known, *wanted))
+        if view.target in rule.targets and not any(matches_pattern(name, each) for each in (*known, *queue_names))
     ]
-    if not queues and not broker and not wanted:
-        problems.append(Problem("", CheckState.UNKNOWN, _NONE))
+    if not queues and not broker and not queue_names:
+        problems.append(Problem("", CheckState.UNKNOWN, _NO_QUEUE_KNOWN))
     for queue in queues:
-        about = [rule for rule in rules if rule.of_queue(queue.name)]
+        about = [rule for rule in rules if rule.applies_to_queue(queue.name)]
         if queue.verdict.code == CANNOT_SEE:  # limits do not hide that, only a rule about it does
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
         verdicts = queue.verdicts or (queue.verdict,)
-        found = [_by_rule(rule, queue.name, partial(find, rule, queue), queue) for rule in about]
-        found = found if about else [_by_verdict(queue.name, verdicts)]
+        found = [_problem_by_rule(rule, queue.name, partial(evaluate_rule, rule, queue), queue) for rule in about]
+        found = found if about else [_problem_by_verdict(queue.name, verdicts)]
         problems += [problem for problem in found if problem is not None]
     for name in broker:
-        about = [rule for rule in rules if rule.of_queue(name)]
-        found = [_by_rule(rule, name, partial(of_verdicts, rule, of_broker[name])) for rule in about if rule.verdicts]
-        found = found if about else [_by_verdict(name, of_broker[name])]
+        about = [rule for rule in rules if rule.applies_to_queue(name)]
+        found = [
+            _problem_by_rule(rule, name, partial(evaluate_verdicts, rule, of_broker[name]))
+            for rule in about
+            if rule.verdicts
+        ]
+        found = found if about else [_problem_by_verdict(name, of_broker[name])]
         problems += [problem for problem in found if problem is not None]
     problems += [
-        Problem(f.queue, CheckState.UNKNOWN if _is_refused(f) else CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
+        Problem(f.queue, CheckState.UNKNOWN if _is_refused(f) else CheckState.CRITICAL, f"{CANNOT_SEE}: {f.text}")
         for f in view.failures
-        if f.gone and (f.queue in wanted if f.queue and wanted else not _is_refused(f) or not (wanted or rules))
+        if f.gone
+        and (f.queue in queue_names if f.queue and queue_names else not _is_refused(f) or not (queue_names or rules))
     ]
     problems.sort(key=lambda problem: -problem.state.rank)
     state = problems[0].state if problems else CheckState.OK
@@ -130,7 +146,7 @@ def _is_refused(failure: ProbeFailure) -> bool:
     return failure.gone and not failure.queue and bool(failure.grant)
 
 
-def warned(outcome: CheckResult) -> CheckResult:
+def unknown_as_warning(outcome: CheckResult) -> CheckResult:
     """Return the outcome with a warning instead of every unknown queue."""
     problems = tuple(
         replace(each, state=CheckState.WARNING) if each.state is CheckState.UNKNOWN and each.queue else each
@@ -140,12 +156,12 @@ def warned(outcome: CheckResult) -> CheckResult:
     return replace(outcome, state=ranked[0].state if ranked else CheckState.OK, problems=ranked)
 
 
-def failed(target: str, reason: str) -> CheckResult:
+def unreadable_result(target: str, reason: str) -> CheckResult:
     """Return the outcome if nothing could be read."""
     return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
 
 
-def _by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | None:
+def _problem_by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | None:
     for verdict in verdicts:
         state = CheckState.UNKNOWN if verdict.code == CANNOT_TELL else _BY_SEVERITY.get(verdict.severity, CheckState.OK)
         if state is not CheckState.OK:
@@ -153,25 +169,25 @@ def _by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | None:
     return None
 
 
-def _by_rule(
-    rule: AlertRule, name: str, says: Callable[[Severity], RuleResult], queue: QueueView | None = None
+def _problem_by_rule(
+    rule: AlertRule, name: str, result_at: Callable[[Severity], RuleResult], queue: QueueView | None = None
 ) -> Problem | None:
     """Return the worst level that is met, or if none is met, a level that is unknown."""
     unknown: Problem | None = None
     for level in reversed(rule.levels):
-        found = says(level)
+        found = result_at(level)
         if found.met:
             return Problem(name, _BY_SEVERITY[level], found.words, rule.name, found.value)
-        if found.met is None and (queue is None or _should_be_there(rule, queue, found.value)):
+        if found.met is None and (queue is None or _is_expected_reading(rule, queue, found.value)):
             unknown = Problem(name, CheckState.UNKNOWN, found.words, rule.name, found.value)
     return unknown
 
 
-def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
+def _is_expected_reading(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
     """Return whether a missing reading is worth reporting.
 
     A rule for many queues may name a figure that some of them do not have.
     """
-    if value is not None or rule.verdicts or rule.names(queue.name):
+    if value is not None or rule.verdicts or rule.names_queue(queue.name):
         return True
-    return queue.layout.has(FIGURES[rule.figure].field) or queue.verdict.code in UNSEEN
+    return queue.layout.has_figure(LIMIT_FIGURES[rule.figure].field) or queue.verdict.code in HIDING_CODES

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from qmon.model.alerts.check import CheckResult, Problem
-from qmon.model.alerts.rules import FIGURES, AlertRule, reading
+from qmon.model.alerts.rules import LIMIT_FIGURES, AlertRule, read_figure
 from qmon.model.broker import CONVERSATIONS, TRANSMISSION
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
@@ -19,9 +19,9 @@ from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
 
 SCHEMA: Final = 1
-_MOST: Final = 8
-_LONGEST: Final = 300
-_ALWAYS: Final = ("ready", "push_rate", "pop_rate")
+_MAX_PROBLEMS: Final = 8
+_MAX_PROBLEM_LENGTH: Final = 300
+_ALWAYS_INCLUDED: Final = ("ready", "push_rate", "pop_rate")
 
 
 def plugin_line(*outcomes: CheckResult) -> str:
@@ -30,90 +30,92 @@ def plugin_line(*outcomes: CheckResult) -> str:
     With several targets it has the worst state, and labels start with the target's name.
     """
     state = max((each.state for each in outcomes), key=lambda state: state.rank)
-    line = f"QMON {state.name} - {plain(summary(*outcomes))}"
-    data = " ".join(performance(*outcomes))
+    line = f"QMON {state.name} - {plain_text(summary_text(*outcomes))}"
+    data = " ".join(performance_data(*outcomes))
     return f"{line} | {data}" if data else line
 
 
-def summary(*outcomes: CheckResult) -> str:
+def summary_text(*outcomes: CheckResult) -> str:
     """Return the problems, worst first, or how many queues are fine."""
     ranked = sorted(outcomes, key=lambda each: -each.state.rank)
     ill = [each for each in ranked if each.problems]
     if len(outcomes) == 1 or not ill:
-        return "; ".join(map(_summary_of_one, ranked))
-    texts = [_summary_of_one(each) for each in ill]
+        return "; ".join(map(_target_summary, ranked))
+    texts = [_target_summary(each) for each in ill]
     fine = len(outcomes) - len(ill)
     return "; ".join(texts) + (f"; {fine} more target{'s' if fine > 1 else ''} fine" if fine else "")
 
 
-def _summary_of_one(outcome: CheckResult) -> str:
+def _target_summary(outcome: CheckResult) -> str:
     where = f"{outcome.target}: " if outcome.target else ""
     if not outcome.problems:
         count = len(outcome.queues) + sum(name not in (TRANSMISSION, CONVERSATIONS) for name in outcome.broker)
         ready = sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
-        state = "fine" if all(map(_fine, outcome.queues)) else "within the limits asked for"
+        state = "fine" if all(map(_is_fine, outcome.queues)) else "within the limits asked for"
         return f"{where}{count} queue{'s' if count != 1 else ''} {state}, {ready:,.0f} ready"
-    texts = [_problem_text(problem) for problem in outcome.problems[:_MOST]]
-    more = len(outcome.problems) - _MOST
+    texts = [_problem_text(problem) for problem in outcome.problems[:_MAX_PROBLEMS]]
+    more = len(outcome.problems) - _MAX_PROBLEMS
     return where + "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
 
 
-def _fine(queue: QueueView) -> bool:
+def _is_fine(queue: QueueView) -> bool:
     """Return whether the queue is known to have no problem, whatever the limits are."""
     verdicts = queue.verdicts or (queue.verdict,)
     return all(each.severity < Severity.WARNING and each.code != CANNOT_TELL for each in verdicts)
 
 
 def _problem_text(problem: Problem) -> str:
-    words = problem.words if len(problem.words) <= _LONGEST else f"{problem.words[: _LONGEST - 1]}…"
+    words = (
+        problem.words if len(problem.words) <= _MAX_PROBLEM_LENGTH else f"{problem.words[: _MAX_PROBLEM_LENGTH - 1]}…"
+    )
     return f"{problem.queue}: {words}" if problem.queue else words
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return the text on one line, without terminal control sequences and without the bar before performance data."""
     shown = "".join(c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text)
     return " ".join(shown.replace("|", "¦").split())
 
 
-def performance(*outcomes: CheckResult) -> Iterator[str]:
+def performance_data(*outcomes: CheckResult) -> Iterator[str]:
     """Yield the figures of every queue. An unknown figure is ``U`` if it is always included or has a limit."""
     taken: set[str] = set()
     for outcome in outcomes:
         where = f"{outcome.target}." if len(outcomes) > 1 else ""
         for queue in outcome.queues:
-            for name in FIGURES:
-                limits = [rule for rule in outcome.rules if rule.figure == name and rule.of_queue(queue.name)]
-                value = reading(queue, name).value
-                if value is not None or limits or name in _ALWAYS:
-                    label = _unique(f"{where}{queue.name}.{FIGURES[name].label}", taken)
-                    yield f"{_quoted(label)}={_figure(name, value, limits)}"
+            for name in LIMIT_FIGURES:
+                limits = [rule for rule in outcome.rules if rule.figure == name and rule.applies_to_queue(queue.name)]
+                value = read_figure(queue, name).value
+                if value is not None or limits or name in _ALWAYS_INCLUDED:
+                    label = _unique_label(f"{where}{queue.name}.{LIMIT_FIGURES[name].label}", taken)
+                    yield f"{_quote_label(label)}={_figure_data(name, value, limits)}"
 
 
-def _figure(name: str, value: float | None, rules: Sequence[AlertRule]) -> str:
-    kind = FIGURES[name]
+def _figure_data(name: str, value: float | None, rules: Sequence[AlertRule]) -> str:
+    kind = LIMIT_FIGURES[name]
     times, unit = (100.0, "%") if kind.unit == SHARE else (1.0, "s" if kind.unit == SECONDS else "")
-    shown = "U" if value is None else f"{_number(value * times)}{unit}"
+    shown = "U" if value is None else f"{_number_text(value * times)}{unit}"
     least, most = "" if kind.negative else "0", "100" if kind.unit == SHARE else ""
-    warn = next((_range(r, r.warn * times) for r in rules if r.warn is not None), "")
-    crit = next((_range(r, r.crit * times) for r in rules if r.crit is not None), "")
+    warn = next((_range_text(r, r.warn * times) for r in rules if r.warn is not None), "")
+    crit = next((_range_text(r, r.crit * times) for r in rules if r.crit is not None), "")
     return ";".join((shown, warn, crit, least, most)).rstrip(";")
 
 
-def _range(rule: AlertRule, limit: float) -> str:
+def _range_text(rule: AlertRule, limit: float) -> str:
     """Return the range without an alert: ``10`` is 0 to 10, ``~:10`` anything up to 10, ``10:`` 10 and more."""
     if rule.below:
-        return f"{_number(limit)}:"
-    return f"~:{_number(limit)}" if FIGURES[rule.figure].negative else _number(limit)
+        return f"{_number_text(limit)}:"
+    return f"~:{_number_text(limit)}" if LIMIT_FIGURES[rule.figure].negative else _number_text(limit)
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     """Return digits and a point, never an exponent."""
     return f"{value:.4f}".rstrip("0").rstrip(".") if value != round(value) else f"{value:.0f}"
 
 
-def _unique(label: str, taken: set[str]) -> str:
+def _unique_label(label: str, taken: set[str]) -> str:
     """Return a label that is not taken. Labels may contain anything but ``=``; equal ones get a number."""
-    label = plain(label).replace("=", "_")
+    label = plain_text(label).replace("=", "_")
     wanted, number = label, 1
     while label in taken:
         number += 1
@@ -122,7 +124,7 @@ def _unique(label: str, taken: set[str]) -> str:
     return label
 
 
-def _quoted(label: str) -> str:
+def _quote_label(label: str) -> str:
     return "'" + label.replace("'", "''") + "'"
 
 
@@ -133,7 +135,7 @@ def check_object(outcome: CheckResult) -> dict[str, Any]:
         "target": outcome.target,
         "state": outcome.state.name.lower(),
         "exit_code": int(outcome.state),
-        "summary": summary(outcome),
+        "summary": summary_text(outcome),
         "problems": [
             {
                 "queue": p.queue or None,

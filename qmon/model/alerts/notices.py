@@ -42,11 +42,11 @@ class Notice:
         return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True if it says that the alert is cleared."""
         return self.event is AlertEvent.CLEARED
 
-    def least(self, severity: Severity) -> Notice | None:
+    def for_min_severity(self, severity: Severity) -> Notice | None:
         """Return the notice for a receiver with this minimum severity, ``None`` if it receives nothing."""
         if self.severity >= severity:
             unheard = self.was is not None and self.was < severity
@@ -56,7 +56,7 @@ class Notice:
         return None
 
 
-def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) -> dict[str, Notice]:
+def notices_for(target: str, alerts: Sequence[Alert], now: float, wall: float) -> dict[str, Notice]:
     """Return the raised alerts as notices, by key. ``now``: the clock of ``alerts``. ``wall``: the time of day."""
     groups: dict[tuple[str, str, str], list[Alert]] = {}
     for alert in alerts:
@@ -83,7 +83,7 @@ def notices_of(target: str, alerts: Sequence[Alert], now: float, wall: float) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SentNotice:
     """The last notice that was sent. Times are monotonic.
 
     ``first_at``: when the alert was first seen. ``told_at``: when the notice was sent, ``None`` if not yet.
@@ -96,25 +96,25 @@ class Told:
     over_at: float | None = None
 
 
-def tell(
-    before: Mapping[str, Told], notices: Mapping[str, Notice], now: float, wall: float, wait_s: float
-) -> tuple[dict[str, Told], list[Notice]]:
+def select_due_notices(
+    before: Mapping[str, SentNotice], notices: Mapping[str, Notice], now: float, wall: float, wait_s: float
+) -> tuple[dict[str, SentNotice], list[Notice]]:
     """Return the new state and the notices to send now.
 
     A new notice waits ``wait_s`` seconds for other queues with its cause, and is not sent if the alert is over by then.
     Additional queues are reported no more often than that, and an alert must be over for that long to be cleared. A
     changed severity is sent immediately.
     """
-    after, out = dict[str, Told](), list[Notice]()
+    after, out = dict[str, SentNotice](), list[Notice]()
     for key, notice in notices.items():
-        old = before.get(key, Told(notice, now))
-        event = _event(old, notice, now, wait_s)
+        old = before.get(key, SentNotice(notice, now))
+        event = _due_event(old, notice, now, wait_s)
         if event is None:
             after[key] = replace(old, over_at=None) if old.told_at is not None else replace(old, notice=notice)
             continue
         was = old.notice.severity if event in (AlertEvent.WORSE, AlertEvent.BETTER) else None
         said = replace(notice, event=event, was=was)
-        after[key] = Told(said, old.first_at, now)
+        after[key] = SentNotice(said, old.first_at, now)
         out.append(said)
     for key, old in before.items():
         if key in notices or old.told_at is None:
@@ -127,7 +127,7 @@ def tell(
     return after, out
 
 
-def _event(old: Told, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
+def _due_event(old: SentNotice, notice: Notice, now: float, wait_s: float) -> AlertEvent | None:
     """Return what to report about a notice, ``None`` if nothing."""
     if old.told_at is None:
         return AlertEvent.RAISED if now - old.first_at >= wait_s else None

@@ -15,38 +15,46 @@ from qmon.model.figure import Severity
 from qmon.model.report import iso
 
 SCHEMA: Final = 1
-SLACK_TEXT: Final = 3_000
-SUMMARY: Final = 1_024
+MAX_SLACK_LENGTH: Final = 3_000
+MAX_SUMMARY_LENGTH: Final = 1_024
 
 # Maximum number of queues named in a text.
-_QUEUES: Final = 20
+_MAX_QUEUES: Final = 20
 _MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
 _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 
 
 def headline(notice: Notice) -> str:
     """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s``; ``✓ CLEARED …``."""
-    state = "✓ CLEARED" if notice.over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
+    state = "✓ CLEARED" if notice.is_over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = f"{len(notice.queues)} queues" if len(notice.queues) > 1 else "".join(notice.queues)
-    return cut(": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), SUMMARY)
+    return truncate_text(
+        ": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), MAX_SUMMARY_LENGTH
+    )
 
 
-def details(notice: Notice) -> list[str]:
+def detail_lines(notice: Notice) -> list[str]:
     """Return additional lines: cause, queues, start."""
     since = f"alert {notice.name}, {notice.event} at {iso(notice.at)}, since {iso(notice.since_at)}"
-    lines = [f"cause: {notice.cause}" if notice.cause else "", f"queues: {_queues(notice)}", since]
-    return [cut(line, SUMMARY) for line in (lines if len(notice.queues) > 1 else [lines[0], since]) if line]
+    lines = [f"cause: {notice.cause}" if notice.cause else "", f"queues: {_queue_list(notice)}", since]
+    return [
+        truncate_text(line, MAX_SUMMARY_LENGTH)
+        for line in (lines if len(notice.queues) > 1 else [lines[0], since])
+        if line
+    ]
 
 
-def _queues(notice: Notice) -> str:
-    more = len(notice.queues) - _QUEUES
-    return cut(", ".join(notice.queues[:_QUEUES]), SUMMARY) + (f" and {more} more" if more > 0 else "")
+def _queue_list(notice: Notice) -> str:
+    more = len(notice.queues) - _MAX_QUEUES
+    return truncate_text(", ".join(notice.queues[:_MAX_QUEUES]), MAX_SUMMARY_LENGTH) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
-def cut(text: str, most: int) -> str:
+def truncate_text(text: str, max_length: int) -> str:
     """Return the text on one line, truncated to ``max_length`` characters, without terminal control sequences."""
     shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+    return shown if len(shown) <= max_length else f"{shown[: max_length - 1]}…"
 
 
 class NoticeReport(TypedDict):
@@ -66,7 +74,7 @@ class NoticeReport(TypedDict):
     at: str
 
 
-def json_of(notice: Notice) -> NoticeReport:
+def notice_report(notice: Notice) -> NoticeReport:
     """Return a notice as plain JSON, which commands receive too (see the manual)."""
     return {
         "schema": SCHEMA,
@@ -84,58 +92,58 @@ def json_of(notice: Notice) -> NoticeReport:
     }
 
 
-def slack(notice: Notice) -> dict[str, Any]:
+def slack_message(notice: Notice) -> dict[str, Any]:
     """Return a message for an incoming webhook. Its blocks are plain text, so that no name triggers a mention."""
     head = headline(notice)
     text = head.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {"text": text, "blocks": [_section(head), _section("\n".join(details(notice)))]}
+    return {"text": text, "blocks": [_section(head), _section("\n".join(detail_lines(notice)))]}
 
 
 def _section(text: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "plain_text", "text": text[:SLACK_TEXT], "emoji": False}}
+    return {"type": "section", "text": {"type": "plain_text", "text": text[:MAX_SLACK_LENGTH], "emoji": False}}
 
 
-def teams(notice: Notice) -> dict[str, Any]:
+def teams_card(notice: Notice) -> dict[str, Any]:
     """Return an Adaptive Card for a Workflows webhook."""
-    colour = "good" if notice.over else _COLOURS.get(notice.severity, "default")
+    colour = "good" if notice.is_over else _COLOURS.get(notice.severity, "default")
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": [
-            _run(headline(notice), weight="bolder", color=colour),
-            *(_run(line, isSubtle=True) for line in details(notice)),
+            _text_run(headline(notice), weight="bolder", color=colour),
+            *(_text_run(line, isSubtle=True) for line in detail_lines(notice)),
         ],
     }
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
     return {"type": "message", "attachments": [attachment]}
 
 
-def _run(text: str, **style: object) -> dict[str, Any]:
+def _text_run(text: str, **style: object) -> dict[str, Any]:
     return {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, **style}]}
 
 
-def pagerduty(notice: Notice, routing_key: str) -> dict[str, Any]:
+def pagerduty_event(notice: Notice, routing_key: str) -> dict[str, Any]:
     """Return an event for PagerDuty's Events API v2."""
     event: dict[str, Any] = {
         "routing_key": routing_key,
-        "event_action": "resolve" if notice.over else "trigger",
+        "event_action": "resolve" if notice.is_over else "trigger",
         "dedup_key": notice.key,
     }
-    if notice.over:
+    if notice.is_over:
         return event
     payload = {
         "summary": headline(notice),
-        "source": cut(notice.target, SUMMARY),
+        "source": truncate_text(notice.target, MAX_SUMMARY_LENGTH),
         "severity": notice.severity.name.lower(),
         "timestamp": iso(notice.since_at),
-        "class": cut(notice.name, SUMMARY),
-        "custom_details": {"cause": notice.cause or None, "queues": _queues(notice), "since": iso(notice.since_at)},
+        "class": truncate_text(notice.name, MAX_SUMMARY_LENGTH),
+        "custom_details": {"cause": notice.cause or None, "queues": _queue_list(notice), "since": iso(notice.since_at)},
     }
     return {**event, "client": "qmon", "payload": payload}
 
 
-def alertmanager(notices: Sequence[Notice], now: float, lasting_s: float) -> list[dict[str, Any]]:
+def alertmanager_alerts(notices: Sequence[Notice], now: float, lasting_s: float) -> list[dict[str, Any]]:
     """Return alerts for Alertmanager, which drops those not sent again within ``lasting_s`` seconds after ``now``.
 
     The severity is a label, and labels identify alerts. So when the severity of an alert changes, its old alert is
@@ -143,13 +151,17 @@ def alertmanager(notices: Sequence[Notice], now: float, lasting_s: float) -> lis
     """
     out = []
     for notice in notices:
-        out.append(_alert(notice, notice.severity, max(notice.at, notice.since_at) if notice.over else now + lasting_s))
+        out.append(
+            _alertmanager_alert(
+                notice, notice.severity, max(notice.at, notice.since_at) if notice.is_over else now + lasting_s
+            )
+        )
         if notice.was is not None:
-            out.append(_alert(notice, notice.was, max(notice.at, notice.since_at)))
+            out.append(_alertmanager_alert(notice, notice.was, max(notice.at, notice.since_at)))
     return out
 
 
-def _alert(notice: Notice, severity: Severity, ends_at: float) -> dict[str, Any]:
+def _alertmanager_alert(notice: Notice, severity: Severity, ends_at: float) -> dict[str, Any]:
     labels = {
         "alertname": notice.name,
         "target": notice.target,
@@ -157,7 +169,7 @@ def _alert(notice: Notice, severity: Severity, ends_at: float) -> dict[str, Any]
         "cause": notice.cause,
         "severity": severity.name.lower(),
     }
-    annotations = {"summary": headline(notice), "queues": _queues(notice), "key": notice.key}
+    annotations = {"summary": headline(notice), "queues": _queue_list(notice), "key": notice.key}
     return {
         "labels": {name: value for name, value in labels.items() if value},
         "annotations": {name: value for name, value in annotations.items() if value},

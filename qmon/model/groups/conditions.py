@@ -104,32 +104,32 @@ class Contains:
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class AllOf:
     """All of these conditions are true."""
 
     of: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class AnyOf:
     """At least one of these conditions is true."""
 
     of: tuple[Condition, ...]
 
 
-Condition = OneOf | IsNull | Compared | Timed | AdvisoryLock | Exists | Contains | Every | Some
+Condition = OneOf | IsNull | Compared | Timed | AdvisoryLock | Exists | Contains | AllOf | AnyOf
 
-ALWAYS: Final = Every(())
-NEVER: Final = Some(())
+ALWAYS: Final = AllOf(())
+NEVER: Final = AnyOf(())
 
 
-def tables_of(condition: Condition) -> frozenset[str]:
+def required_tables(condition: Condition) -> frozenset[str]:
     """Return the other tables that a condition requires a row in, without those used only for column lookups."""
     match condition:
         case Exists(table, when=when):
-            return frozenset({table}) | (tables_of(when) if when is not None else frozenset())
-        case Every(of) | Some(of):
-            return frozenset(table for each in of for table in tables_of(each))
+            return frozenset({table}) | (required_tables(when) if when is not None else frozenset())
+        case AllOf(of) | AnyOf(of):
+            return frozenset(table for each in of for table in required_tables(each))
     return frozenset()
 
 
@@ -138,10 +138,10 @@ def without_locks(condition: Condition) -> Condition:
     match condition:
         case AdvisoryLock():
             return ALWAYS
-        case Every(of):
-            return Every(tuple(map(without_locks, of)))
-        case Some(of):
-            return Some(tuple(map(without_locks, of)))
+        case AllOf(of):
+            return AllOf(tuple(map(without_locks, of)))
+        case AnyOf(of):
+            return AnyOf(tuple(map(without_locks, of)))
     return condition
 
 
@@ -149,80 +149,82 @@ def without_locks(condition: Condition) -> Condition:
 TableColumn = tuple[str, str]
 
 
-def column_of(column: ColumnRef, table: str) -> TableColumn:
+def table_column(column: ColumnRef, table: str) -> TableColumn:
     """Return the table that a column of a row of ``table`` belongs to, and its name there."""
     return (table if column.lookup is None else column.lookup.table, column.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class ColumnsRead:
     """The columns that something reads, each with its table. ``times``: those with times."""
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
 
-    def __or__(self, other: Uses) -> Uses:
-        return Uses(self.columns | other.columns, self.times | other.times)
+    def __or__(self, other: ColumnsRead) -> ColumnsRead:
+        return ColumnsRead(self.columns | other.columns, self.times | other.times)
 
 
-def uses(found: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> Uses:
+def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
     """Return what a condition on a row of ``table``, or a column of it, reads. ``as_time``: the column has times."""
-    match found:
+    match source:
         case ColumnRef(lookup=lookup):
-            own = frozenset({column_of(found, table)})
-            out = Uses(own, own if as_time else frozenset())
+            own = frozenset({table_column(source, table)})
+            out = ColumnsRead(own, own if as_time else frozenset())
             if lookup is not None:
-                out |= Uses(frozenset({(lookup.table, lookup.key), (table, lookup.by)})) | uses(
+                out |= ColumnsRead(frozenset({(lookup.table, lookup.key), (table, lookup.by)})) | columns_read(
                     lookup.when, lookup.table
                 )
             return out
         case Timed(column, plus=plus):
-            return uses(column, table, as_time=True) | uses(plus if isinstance(plus, ColumnRef) else None, table)
+            return columns_read(column, table, as_time=True) | columns_read(
+                plus if isinstance(plus, ColumnRef) else None, table
+            )
         case OneOf(column) | IsNull(column) | AdvisoryLock(column) | Contains(column):
-            return uses(column, table)
+            return columns_read(column, table)
         case Compared(column, other=other):
-            return uses(column, table) | uses(other if isinstance(other, ColumnRef) else None, table)
+            return columns_read(column, table) | columns_read(other if isinstance(other, ColumnRef) else None, table)
         case Exists(other_table, key, by, when):
-            return uses(by, table) | uses(ColumnRef(key), other_table) | uses(when, other_table)
-        case Every(of) | Some(of):
-            return reduce(or_, (uses(each, table) for each in of), Uses())
-    return Uses()
+            return columns_read(by, table) | columns_read(ColumnRef(key), other_table) | columns_read(when, other_table)
+        case AllOf(of) | AnyOf(of):
+            return reduce(or_, (columns_read(each, table) for each in of), ColumnsRead())
+    return ColumnsRead()
 
 
-def in_words(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
     """Return what must be true of a row, in words."""
     match condition:
         case OneOf(column, values, negated):
             said = " or ".join(map(str, values))
-            return f"{column_in_words(column)} is {'not ' if negated else ''}{said}"
+            return f"{column_text(column)} is {'not ' if negated else ''}{said}"
         case IsNull(column, negated):
-            return f"{column_in_words(column)} is {'set' if negated else 'NULL'}"
+            return f"{column_text(column)} is {'set' if negated else 'NULL'}"
         case AdvisoryLock(column, negated):
-            return f"{'no session' if negated else 'a session'} holds an advisory lock on {column_in_words(column)}"
+            return f"{'no session' if negated else 'a session'} holds an advisory lock on {column_text(column)}"
         case Compared(column, how, other):
-            right = str(other) if isinstance(other, int) else column_in_words(other)
-            return f"{column_in_words(column)} {how} {right}"
+            right = str(other) if isinstance(other, int) else column_text(other)
+            return f"{column_text(column)} {how} {right}"
         case Timed(column, how, plus):
             when = "is past" if how == "<=" else "is to come"
-            later = f"{column_in_words(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
-            return f"{column_in_words(column)}{f' + {later}' if plus else ''} {when}"
+            later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
+            return f"{column_text(column)}{f' + {later}' if plus else ''} {when}"
         case Exists(table, key, by, when, negated):
-            more = f" where {_inner(when)}" if when is not None else ""
-            return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_in_words(by)}{more}"
+            more = f" where {_nested_text(when)}" if when is not None else ""
+            return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_text(by)}{more}"
         case Contains(column, text):
-            return f"{column_in_words(column)} contains {text!r}"
-        case Every(of):
-            return " and ".join(_inner(each) for each in of) or "any row"
-        case Some(of):
-            return " or ".join(_inner(each) for each in of) or "no row"
+            return f"{column_text(column)} contains {text!r}"
+        case AllOf(of):
+            return " and ".join(_nested_text(each) for each in of) or "any row"
+        case AnyOf(of):
+            return " or ".join(_nested_text(each) for each in of) or "no row"
 
 
-def column_in_words(column: ColumnRef) -> str:
+def column_text(column: ColumnRef) -> str:
     """Return a column name, with its table if that is another one."""
     name = column.name if column.element is None else f"{column.name}[{column.element}]"
     return name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
 
 
-def _inner(condition: Condition) -> str:
-    text = in_words(condition)
-    return f"({text})" if isinstance(condition, Some | Every) and len(condition.of) > 1 else text
+def _nested_text(condition: Condition) -> str:
+    text = condition_text(condition)
+    return f"({text})" if isinstance(condition, AnyOf | AllOf) and len(condition.of) > 1 else text

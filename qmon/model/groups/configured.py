@@ -8,15 +8,15 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
-from qmon.model.groups.conditions import ALWAYS, ColumnRef, Condition, Every, IsNull, OneOf, Some, Timed
-from qmon.model.groups.group import Group, Kind, State
-from qmon.model.groups.io import column_from, condition_from, group_from_dict
-from qmon.model.layout.io import layout_from_dict, need_table, times_from
+from qmon.model.groups.conditions import ALWAYS, AllOf, AnyOf, ColumnRef, Condition, IsNull, OneOf, Timed
+from qmon.model.groups.group import Group, State, StateKind
+from qmon.model.groups.io import group_from_dict, parse_column, parse_condition
+from qmon.model.layout.io import layout_from_dict, parse_required_table, parse_times
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, StateValue
-from qmon.model.layout.zones import COUNTED
+from qmon.model.layout.zones import NUMBER_ZONES
 
-_OF_A_GROUP: Final = ("queue", "where")
-_NOT_IN_A_GROUP: Final = (
+_GROUP_KEYS: Final = ("queue", "where")
+_LAYOUT_ONLY_KEYS: Final = (
     "ring",
     "data_table",
     "sequence",
@@ -39,7 +39,7 @@ class NamedLibrary:
 ConfiguredQueue = Layout | Group | NamedLibrary
 
 
-def name_of(queue: ConfiguredQueue) -> str:
+def configured_name(queue: ConfiguredQueue) -> str:
     """Return the name of a queue, or the prefix of its queues' names."""
     match queue:
         case Layout():
@@ -58,24 +58,24 @@ def queue_from_dict(raw: Mapping[str, object], *, where: str, libraries: Sequenc
     keys = Keys(raw, where)
     if "library" in raw:
         named = NamedLibrary(keys.choice("library", libraries) or "")
-        keys.finish()
+        keys.reject_unknown_keys()
         return named
     if isinstance(raw.get("state"), list):
-        return group_from_dict(raw, need_table(keys, "table"), where=where)
-    if not raw.keys() & set(_OF_A_GROUP):
+        return group_from_dict(raw, parse_required_table(keys, "table"), where=where)
+    if not raw.keys() & set(_GROUP_KEYS):
         return layout_from_dict(raw, where=where)
-    for name in _NOT_IN_A_GROUP:
+    for name in _LAYOUT_ONLY_KEYS:
         if name in raw:
-            raise BadInput(f"{keys.path(name)}: a queue that is told by {' or '.join(_OF_A_GROUP)} has none")
-    layout = layout_from_dict({name: raw[name] for name in raw if name not in (*_OF_A_GROUP, "times")}, where=where)
+            raise BadInput(f"{keys.path(name)}: a queue that is told by {' or '.join(_GROUP_KEYS)} has none")
+    layout = layout_from_dict({name: raw[name] for name in raw if name not in (*_GROUP_KEYS, "times")}, where=where)
     if layout.id is None or layout.key:
         raise BadInput(f"{where}: needs id, the one column that messages are called by")
-    part = condition_from(keys, "where")
-    group = group_of_layout(layout, column_from(keys, "queue"), times_from(keys, tuple(COUNTED)))
-    return group if part is None else group.within(part)
+    part = parse_condition(keys, "where")
+    group = group_from_layout(layout, parse_column(keys, "queue"), parse_times(keys, tuple(NUMBER_ZONES)))
+    return group if part is None else group.restrict_to(part)
 
 
-def group_of_layout(layout: Layout, queue: ColumnRef | None, times: str | None) -> Group:
+def group_from_layout(layout: Layout, queue: ColumnRef | None, times: str | None) -> Group:
     """Return a layout as a group, with one queue per value of a column. The layout must have a one-column id."""
     owner = layout.owner
     by = None if owner is None else ColumnRef(owner.column)
@@ -90,9 +90,9 @@ def group_of_layout(layout: Layout, queue: ColumnRef | None, times: str | None) 
         overdue=Timed(by, "<=") if lease and by else None,
         gone=Timed(by, "<=", layout.timeout_s) if heartbeat and by else None,
         owner=None if lease or heartbeat else by,
-        attempts=_ref(layout.attempts),
-        payload=_ref(layout.payload),
-        error=_ref(layout.error),
+        attempts=_column_ref(layout.attempts),
+        payload=_column_ref(layout.payload),
+        error=_column_ref(layout.error),
         times=times,
         timeout_s=layout.timeout_s,
         source=LayoutSource.CONFIGURATION,
@@ -100,16 +100,16 @@ def group_of_layout(layout: Layout, queue: ColumnRef | None, times: str | None) 
 
 
 def _states(layout: Layout) -> Iterator[State]:
-    state, due = layout.state, _ref(layout.due_at)
-    ready = ALWAYS if state is None else _is(state, state.ready)
+    state, due = layout.state, _column_ref(layout.due_at)
+    ready = ALWAYS if state is None else _state_condition(state, state.ready)
     if due is None:
-        yield State("ready", "ready", ready, _ref(layout.enqueued_at))
+        yield State("ready", "ready", ready, _column_ref(layout.enqueued_at))
     else:
-        yield State("ready", "ready", Every((ready, Some((IsNull(due), Timed(due, "<="))))), due)
-        yield State("scheduled", "scheduled", Every((ready, Timed(due, ">"))), due)
+        yield State("ready", "ready", AllOf((ready, AnyOf((IsNull(due), Timed(due, "<="))))), due)
+        yield State("scheduled", "scheduled", AllOf((ready, Timed(due, ">"))), due)
     if state is None:
         return
-    others: tuple[tuple[Kind, StateValue | None, str | None], ...] = (
+    others: tuple[tuple[StateKind, StateValue | None, str | None], ...] = (
         ("in_progress", state.in_progress, layout.started_at),
         ("blocked", state.blocked, None),
         ("dead", state.dead, None),
@@ -117,12 +117,12 @@ def _states(layout: Layout) -> Iterator[State]:
     )
     for kind, value, since in others:
         if value is not None:
-            yield State(kind, kind, _is(state, value), _ref(since))
+            yield State(kind, kind, _state_condition(state, value), _column_ref(since))
 
 
-def _is(state: StateColumn, value: StateValue) -> Condition:
+def _state_condition(state: StateColumn, value: StateValue) -> Condition:
     return OneOf(ColumnRef(state.column), (value,))
 
 
-def _ref(column: str | None) -> ColumnRef | None:
+def _column_ref(column: str | None) -> ColumnRef | None:
     return None if column is None else ColumnRef(column)

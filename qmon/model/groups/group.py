@@ -8,17 +8,27 @@ from functools import reduce
 from operator import or_
 from typing import Final, Literal
 
-from qmon.model.groups.conditions import NEVER, ColumnRef, Condition, Every, OneOf, TableColumn, Timed, Uses, uses
+from qmon.model.groups.conditions import (
+    NEVER,
+    AllOf,
+    ColumnRef,
+    ColumnsRead,
+    Condition,
+    OneOf,
+    TableColumn,
+    Timed,
+    columns_read,
+)
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName
 from qmon.model.layout.table_facts import ListPath
-from qmon.model.layout.zones import COUNTED, UTC_ZONE, Zone
+from qmon.model.layout.zones import NUMBER_ZONES, UTC_ZONE, Zone
 
-Kind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
+StateKind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]
 
 # Maximum number of queues read per table: those with most messages.
 MOST_QUEUES: Final = 500
-KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
+STATE_KINDS: Final[tuple[StateKind, ...]] = ("ready", "scheduled", "in_progress", "blocked", "dead", "done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class State:
     """
 
     name: str
-    kind: Kind
+    kind: StateKind
     when: Condition
     since: ColumnRef | None = None
     blocker: Blocker | None = None
@@ -135,36 +145,36 @@ class Group:
     @property
     def zone(self) -> Zone:
         """The meaning of times without a zone in this group, UTC by default."""
-        return COUNTED.get(self.times or "", UTC_ZONE)
+        return NUMBER_ZONES.get(self.times or "", UTC_ZONE)
 
-    def zone_of(self, column: TableColumn) -> Zone:
+    def zone_for(self, column: TableColumn) -> Zone:
         """Return the meaning of a column's times."""
         return dict(self.zones).get(column, self.zone)
 
     @property
-    def uses(self) -> Uses:
+    def columns_read(self) -> ColumnsRead:
         """The columns that are read."""
         own = self.table.name
         columns = (self.queue, self.owner, self.attempts, self.payload, self.error, ColumnRef(self.id))
         of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
-        found = [uses(each, own) for each in of_rows]
-        found += [uses(state.since, own, as_time=True) for state in self.states]
+        found = [columns_read(each, own) for each in of_rows]
+        found += [columns_read(state.since, own, as_time=True) for state in self.states]
         for blocker in (state.blocker for state in self.states if state.blocker is not None):
-            found += [uses(each, own) for each in (blocker.name, blocker.holder)]
-            found.append(uses(blocker.since, own, as_time=True))
+            found += [columns_read(each, own) for each in (blocker.name, blocker.holder)]
+            found.append(columns_read(blocker.since, own, as_time=True))
         for steps in self.steps:
-            found += [uses(condition, steps.table) for _, condition in steps.steps]
-            found += [uses(steps.queue, steps.table), *_named(steps.id, steps.table)]
-            found += _named(steps.at, steps.table, as_time=True)
+            found += [columns_read(condition, steps.table) for _, condition in steps.steps]
+            found += [columns_read(steps.queue, steps.table), *_columns_read_by_name(steps.id, steps.table)]
+            found += _columns_read_by_name(steps.at, steps.table, as_time=True)
         if (workers := self.workers) is not None:
-            found += [uses(workers.alive, workers.table), uses(workers.queue, workers.table)]
+            found += [columns_read(workers.alive, workers.table), columns_read(workers.queue, workers.table)]
         return reduce(or_, found)
 
-    def within(self, where: Condition) -> Group:
+    def restrict_to(self, where: Condition) -> Group:
         """Return the part of the group that fulfils ``where``."""
-        return replace(self, where=where, states=tuple(replace(s, when=Every((where, s.when))) for s in self.states))
+        return replace(self, where=where, states=tuple(replace(s, when=AllOf((where, s.when))) for s in self.states))
 
-    def late(self, states: Sequence[State]) -> Condition:
+    def late_condition(self, states: Sequence[State]) -> Condition:
         """Return the condition of a message in one of these states that has been in progress for too long."""
         if any(state.kind != "in_progress" for state in states):
             return NEVER
@@ -173,7 +183,7 @@ class Group:
         since = states[0].since if len(states) == 1 else None
         return NEVER if since is None else Timed(since, "<=", self.timeout_s)
 
-    def layout(self, value: str | None) -> Layout:
+    def queue_layout(self, value: str | None) -> Layout:
         """Return the layout of one of its queues, or with ``None`` of everything in the table."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
@@ -212,11 +222,11 @@ class FoundGroup:
     tables: tuple[tuple[str, int], ...] = ()
 
 
-def state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:
+def find_state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | None:
     """Return the column whose value every state tests, and the known values, ``None`` without such a column."""
     found: list[dict[ColumnRef, tuple[StateValue, ...]]] = []
     for state in group.states:
-        parts = state.when.of if isinstance(state.when, Every) else (state.when,)
+        parts = state.when.of if isinstance(state.when, AllOf) else (state.when,)
         if NEVER not in parts:
             tests = (part for part in parts if isinstance(part, OneOf) and not part.negated)
             found.append({test.column: test.values for test in tests if test.column == ColumnRef(test.column.name)})
@@ -226,5 +236,5 @@ def state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] | Non
     return None
 
 
-def _named(column: str | None, table: str, *, as_time: bool = False) -> list[Uses]:
-    return [] if column is None else [uses(ColumnRef(column), table, as_time=as_time)]
+def _columns_read_by_name(column: str | None, table: str, *, as_time: bool = False) -> list[ColumnsRead]:
+    return [] if column is None else [columns_read(ColumnRef(column), table, as_time=as_time)]

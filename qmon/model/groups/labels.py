@@ -8,18 +8,18 @@ from dataclasses import replace
 from qmon.model.groups.conditions import (
     ALWAYS,
     NEVER,
+    AllOf,
+    AnyOf,
     ColumnRef,
     Compared,
     Condition,
     Contains,
-    Every,
     Exists,
     IsNull,
     OneOf,
-    Some,
     TableColumn,
     Timed,
-    column_of,
+    table_column,
 )
 from qmon.model.groups.group import Group
 
@@ -27,7 +27,7 @@ from qmon.model.groups.group import Group
 Labels = Mapping[TableColumn, frozenset[str]]
 
 
-def without_missing_labels(group: Group, labels: Labels) -> Group:
+def drop_missing_labels(group: Group, labels: Labels) -> Group:
     """Return the group with conditions that use only existing labels. No row has a missing one.
 
     An older version of a library has fewer states than the version that qmon knows.
@@ -37,18 +37,21 @@ def without_missing_labels(group: Group, labels: Labels) -> Group:
     own = group.table.name
 
     def condition(given: Condition | None, table: str = own) -> Condition | None:
-        return None if given is None else _condition(given, table, labels)
+        return None if given is None else _filter_condition(given, table, labels)
 
     def column(given: ColumnRef | None, table: str = own) -> ColumnRef | None:
-        return None if given is None else _column(given, labels)
+        return None if given is None else _filter_column(given, labels)
 
     workers = group.workers
     if workers is not None:
-        workers = replace(workers, alive=_condition(workers.alive, workers.table, labels), queue=column(workers.queue))
+        workers = replace(
+            workers, alive=_filter_condition(workers.alive, workers.table, labels), queue=column(workers.queue)
+        )
     return replace(
         group,
         states=tuple(
-            replace(each, when=_condition(each.when, own, labels), since=column(each.since)) for each in group.states
+            replace(each, when=_filter_condition(each.when, own, labels), since=column(each.since))
+            for each in group.states
         ),
         queue=column(group.queue),
         overdue=condition(group.overdue),
@@ -70,34 +73,34 @@ def without_missing_labels(group: Group, labels: Labels) -> Group:
     )
 
 
-def _condition(given: Condition, table: str, labels: Labels) -> Condition:
+def _filter_condition(given: Condition, table: str, labels: Labels) -> Condition:
     match given:
         case OneOf(column, values, negated):
-            known = labels.get(column_of(column, table)) if column.element is None else None
+            known = labels.get(table_column(column, table)) if column.element is None else None
             kept = values if known is None else tuple(value for value in values if str(value) in known)
             if not kept:
                 return ALWAYS if negated else NEVER
-            return replace(given, column=_column(column, labels), values=kept)
+            return replace(given, column=_filter_column(column, labels), values=kept)
         case IsNull(column) | Contains(column):
-            return replace(given, column=_column(column, labels))
+            return replace(given, column=_filter_column(column, labels))
         case Compared(column, other=other):
-            right = _column(other, labels) if isinstance(other, ColumnRef) else other
-            return replace(given, column=_column(column, labels), other=right)
+            right = _filter_column(other, labels) if isinstance(other, ColumnRef) else other
+            return replace(given, column=_filter_column(column, labels), other=right)
         case Timed(column, plus=plus):
-            later = _column(plus, labels) if isinstance(plus, ColumnRef) else plus
-            return replace(given, column=_column(column, labels), plus=later)
+            later = _filter_column(plus, labels) if isinstance(plus, ColumnRef) else plus
+            return replace(given, column=_filter_column(column, labels), plus=later)
         case Exists(other_table, by=by, when=when):
-            inner = None if when is None else _condition(when, other_table, labels)
-            return replace(given, by=_column(by, labels), when=inner)
-        case Every(of):
-            return Every(tuple(_condition(each, table, labels) for each in of))
-        case Some(of):
-            return Some(tuple(_condition(each, table, labels) for each in of))
+            inner = None if when is None else _filter_condition(when, other_table, labels)
+            return replace(given, by=_filter_column(by, labels), when=inner)
+        case AllOf(of):
+            return AllOf(tuple(_filter_condition(each, table, labels) for each in of))
+        case AnyOf(of):
+            return AnyOf(tuple(_filter_condition(each, table, labels) for each in of))
     return given
 
 
-def _column(given: ColumnRef, labels: Labels) -> ColumnRef:
+def _filter_column(given: ColumnRef, labels: Labels) -> ColumnRef:
     lookup = given.lookup
     if lookup is None or lookup.when is None:
         return given
-    return replace(given, lookup=replace(lookup, when=_condition(lookup.when, lookup.table, labels)))
+    return replace(given, lookup=replace(lookup, when=_filter_condition(lookup.when, lookup.table, labels)))

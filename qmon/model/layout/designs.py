@@ -56,4 +56,4 @@ TRAITS: Final[dict[str, Traits]] = {
 }
 
 # Properties of the queues of a group (`model.groups`), whose tables were not designed by qmon.
-OF_A_PART: Final = Traits("", "rows in states that conditions tell", False, "any", True)
+GROUP_TRAITS: Final = Traits("", "rows in states that conditions tell", False, "any", True)

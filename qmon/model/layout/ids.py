@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
-def id_parts(text: str, count: int) -> tuple[str, ...]:
+def split_id(text: str, count: int) -> tuple[str, ...]:
     """Return the ``count`` parts of an id. An invalid id has fewer or more parts."""
     return (text,) if count == 1 else tuple(_split(text, "/", keep=""))
 

@@ -24,13 +24,13 @@ from qmon.model.layout.layout import (
     Switch,
     TableName,
 )
-from qmon.model.layout.writes import max_attempts_from, order_from, order_to_list, writes_from, writes_to_dict
-from qmon.model.layout.zones import named_zone
+from qmon.model.layout.writes import order_to_list, parse_max_attempts, parse_order, parse_writes, writes_to_dict
+from qmon.model.layout.zones import load_zone
 from qmon.model.text import format_duration
 
 # The registry's `version`. Readers skip greater ones.
 JSON_FORMAT: Final = 1
-_LONGEST: Final = 256 * 1024
+_MAX_JSON_LENGTH: Final = 256 * 1024
 _COLUMNS: Final = (
     "started_at",
     "enqueued_at",
@@ -62,32 +62,32 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
     Missing values and ``source`` are omitted.
     """
     out: dict[str, object] = {"name": layout.queue, "table": table_to_text(layout.table), "design": layout.design}
-    _put(out, "id", list(layout.key) or layout.id)
+    _put_if_set(out, "id", list(layout.key) or layout.id)
     for name in _COLUMNS:
-        _put(out, name, getattr(layout, name))
+        _put_if_set(out, name, getattr(layout, name))
     if layout.state is not None:
         state: dict[str, object] = {"column": layout.state.column}
         for name in _STATES:
-            _put(state, name, getattr(layout.state, name))
+            _put_if_set(state, name, getattr(layout.state, name))
         out["state"] = state
     if (owner := layout.owner) is not None:
         out["owner"] = {"column": owner.column, "kind": owner.kind, "held_while_working": owner.held_while_working}
     for name in ("sequence", "data_table"):
         table: TableName | None = getattr(layout, name)
-        _put(out, name, None if table is None else table_to_text(table))
+        _put_if_set(out, name, None if table is None else table_to_text(table))
     if layout.ring is not None:
         out["ring"] = _ring_to_dict(layout.ring)
-    _put(out, "times", layout.times)
+    _put_if_set(out, "times", layout.times)
     out["timeout"] = format_duration(layout.timeout_s)
-    _put(out, "max_attempts", layout.max_attempts)
-    _put(out, "order", order_to_list(layout.order) or None)
-    _put(out, "writes", writes_to_dict(layout.writes) or None)
-    _put(out, "pop", layout.pop)
+    _put_if_set(out, "max_attempts", layout.max_attempts)
+    _put_if_set(out, "order", order_to_list(layout.order) or None)
+    _put_if_set(out, "writes", writes_to_dict(layout.writes) or None)
+    _put_if_set(out, "pop", layout.pop)
     for name in ("pushers", "poppers"):
         clients: dict[str, object] = {}
         for field in fields(Clients):
-            _put(clients, field.name, getattr(getattr(layout, name), field.name))
-        _put(out, name, clients or None)
+            _put_if_set(clients, field.name, getattr(getattr(layout, name), field.name))
+        _put_if_set(out, name, clients or None)
     if layout.routines:
         out["routines"] = {verb: table_to_text(name) for verb, name in layout.routines}
     if (switch := layout.switch) is not None:
@@ -108,34 +108,34 @@ def layout_from_dict(
     keys = Keys(raw, where)
     design = keys.choice("design", tuple(TRAITS))
     if design is None and not {"id", "ring"} & raw.keys():
-        raise keys.missing("design", "an id, the column that numbers the messages, or a design")
-    design = design or _fitting(raw)
+        raise keys.missing_key_error("design", "an id, the column that numbers the messages, or a design")
+    design = design or _guess_design(raw)
     ids = keys.names("id")
     layout = Layout(
-        queue=keys.need_text("name"),
+        queue=keys.require_text("name"),
         design=design,
-        table=need_table(keys, "table"),
+        table=parse_required_table(keys, "table"),
         id=ids[-1] if ids else None,
         key=ids if len(ids) > 1 else (),
         **{name: keys.text(name) for name in _COLUMNS},  # type: ignore[arg-type]
-        state=_state(keys, design),
-        owner=_owner(keys),
-        sequence=_table(keys, "sequence"),
-        data_table=_table(keys, "data_table"),
-        ring=_ring(keys),
-        times=times_from(keys),
+        state=_parse_state(keys, design),
+        owner=_parse_owner(keys),
+        sequence=_parse_optional_table(keys, "sequence"),
+        data_table=_parse_optional_table(keys, "data_table"),
+        ring=_parse_ring(keys),
+        times=parse_times(keys),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
-        max_attempts=max_attempts_from(keys),
-        order=(order := order_from(keys)),
-        writes=writes_from(keys, order),
+        max_attempts=parse_max_attempts(keys),
+        order=(order := parse_order(keys)),
+        writes=parse_writes(keys, order),
         pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
-        pushers=_clients(keys, "pushers"),
-        poppers=_clients(keys, "poppers"),
-        routines=_routines(keys),
-        switch=_switch(keys),
+        pushers=_parse_clients(keys, "pushers"),
+        poppers=_parse_clients(keys, "poppers"),
+        routines=_parse_routines(keys),
+        switch=_parse_switch(keys),
         source=source,
     )
-    keys.finish()
+    keys.reject_unknown_keys()
     return layout
 
 
@@ -149,8 +149,8 @@ def layout_from_json(text: str, *, where: str = "layout") -> Layout:
 
     The source of the layout is the registry. Raises ``BadInput`` if it is invalid.
     """
-    if len(text) > _LONGEST:
-        raise BadInput(f"{where}: a layout has {_LONGEST:,} characters at most, this one {len(text):,}")
+    if len(text) > _MAX_JSON_LENGTH:
+        raise BadInput(f"{where}: a layout has {_MAX_JSON_LENGTH:,} characters at most, this one {len(text):,}")
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -180,12 +180,12 @@ def table_from_text(text: str) -> TableName:
     return TableName(parts[0] if len(parts) == 2 else "", parts[-1])
 
 
-def _put(out: dict[str, object], name: str, value: object) -> None:
+def _put_if_set(out: dict[str, object], name: str, value: object) -> None:
     if value is not None:
         out[name] = value
 
 
-def _fitting(raw: Mapping[str, object]) -> str:
+def _guess_design(raw: Mapping[str, object]) -> str:
     """Return a design for a table configured without one."""
     if "ring" in raw:
         return "ring"
@@ -198,14 +198,14 @@ def _fitting(raw: Mapping[str, object]) -> str:
     return "pending" if "due_at" in raw else "fifo"
 
 
-def times_from(keys: Keys, also: Sequence[str] = ()) -> str | None:
+def parse_times(keys: Keys, further_words: Sequence[str] = ()) -> str | None:
     """Read ``times``, the meaning of times without a zone. Raises ``BadInput``.
 
     ``further_words``: words allowed in addition to ``utc``, ``local`` and time zones.
     """
     times = keys.text("times")
-    if times is not None and times not in ("utc", "local", *also) and named_zone(times, time.time()) is None:
-        wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *also))
+    if times is not None and times not in ("utc", "local", *further_words) and load_zone(times, time.time()) is None:
+        wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *further_words))
         raise BadInput(f'{keys.path("times")}: {times!r} is neither {wanted} nor a time zone such as "Europe/Berlin"')
     return times
 
@@ -220,13 +220,13 @@ def _ring_to_dict(ring: Ring) -> dict[str, object]:
         "message_id": ring.message_id,
         "reference_count": ring.reference_count,
     }
-    _put(out, "subscribers", [table_to_text(each) for each in ring.subscribers] or None)
-    _put(out, "unread", ring.unread)
+    _put_if_set(out, "subscribers", [table_to_text(each) for each in ring.subscribers] or None)
+    _put_if_set(out, "unread", ring.unread)
     return out
 
 
-def _state(keys: Keys, design: str) -> StateColumn | None:
-    inner = keys.inner("state", alone="column")
+def _parse_state(keys: Keys, design: str) -> StateColumn | None:
+    inner = keys.nested_keys("state", shorthand_key="column")
     if inner is None:
         return None
     ready, in_progress, done = _ARTICLE_STATES.get(design, (None, None, None))
@@ -236,14 +236,19 @@ def _state(keys: Keys, design: str) -> StateColumn | None:
     if given["ready"] is None:
         raise BadInput(f"{inner.where}: needs ready, the value of a message that waits")
     state = StateColumn(
-        inner.need_text("column"), given["ready"], given["in_progress"], given["done"], given["dead"], given["blocked"]
+        inner.require_text("column"),
+        given["ready"],
+        given["in_progress"],
+        given["done"],
+        given["dead"],
+        given["blocked"],
     )
-    check_distinct(inner.where, [(name, (value,)) for name, value in given.items() if value is not None])
-    inner.finish()
+    check_distinct_values(inner.where, [(name, (value,)) for name, value in given.items() if value is not None])
+    inner.reject_unknown_keys()
     return state
 
 
-def check_distinct(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
+def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
     """Raise ``BadInput`` starting with ``where`` if two states share a value of the state column.
 
     ``states``: name and values of each state. The number 1 and the text "1" count as the same value, because the
@@ -261,77 +266,77 @@ def check_distinct(where: str, states: Sequence[tuple[str, Collection[StateValue
                 )
 
 
-def _owner(keys: Keys) -> OwnerColumn | None:
-    inner = keys.inner("owner", alone="column")
+def _parse_owner(keys: Keys) -> OwnerColumn | None:
+    inner = keys.nested_keys("owner", shorthand_key="column")
     if inner is None:
         return None
     kind = cast(Literal["session", "lease", "heartbeat", "name"], inner.choice("kind", _OWNERS) or "name")
-    owner = OwnerColumn(inner.need_text("column"), kind, inner.flag("held_while_working"))
-    inner.finish()
+    owner = OwnerColumn(inner.require_text("column"), kind, inner.flag("held_while_working"))
+    inner.reject_unknown_keys()
     return owner
 
 
-def _ring(keys: Keys) -> Ring | None:
-    inner = keys.inner("ring")
+def _parse_ring(keys: Keys) -> Ring | None:
+    inner = keys.nested_keys("ring")
     if inner is None:
         return None
-    size = inner.whole("size")
+    size = inner.whole_number("size")
     if size is None or size < 1:
         raise BadInput(f"{inner.where}.size: a ring needs its number of slots, 1 or more")
     no_turn = inner.raw.get("turn") is False
     ring = Ring(
         size,
-        need_table(inner, "push_sequence"),
-        need_table(inner, "pop_sequence"),
+        parse_required_table(inner, "push_sequence"),
+        parse_required_table(inner, "pop_sequence"),
         slot=inner.text("slot") or "slot",
         turn=None if no_turn else inner.text("turn") or "turn",
         message_id=inner.text("message_id") or "message_id",
         reference_count=inner.text("reference_count") or "reference_count",
-        subscribers=tuple(_named(each, inner, "subscribers") for each in inner.texts("subscribers")),
+        subscribers=tuple(_parse_table(each, inner, "subscribers") for each in inner.texts("subscribers")),
         unread=inner.text("unread"),
     )
-    inner.finish(also=("turn",))
+    inner.reject_unknown_keys(allowed=("turn",))
     return ring
 
 
-def _clients(keys: Keys, name: str) -> Clients:
-    inner = keys.inner(name)
+def _parse_clients(keys: Keys, name: str) -> Clients:
+    inner = keys.nested_keys(name)
     if inner is None:
         return Clients()
     clients = Clients(**{field.name: inner.text(field.name) for field in fields(Clients)})
-    inner.finish()
+    inner.reject_unknown_keys()
     return clients
 
 
-def _routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
-    inner = keys.inner("routines")
-    return () if inner is None else tuple((verb, need_table(inner, verb)) for verb in inner.raw)
+def _parse_routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
+    inner = keys.nested_keys("routines")
+    return () if inner is None else tuple((verb, parse_required_table(inner, verb)) for verb in inner.raw)
 
 
-def _switch(keys: Keys) -> Switch | None:
-    inner = keys.inner("switch")
+def _parse_switch(keys: Keys) -> Switch | None:
+    inner = keys.nested_keys("switch")
     if inner is None:
         return None
-    switch = Switch(need_table(inner, "pushers"), need_table(inner, "poppers"))
-    inner.finish()
+    switch = Switch(parse_required_table(inner, "pushers"), parse_required_table(inner, "poppers"))
+    inner.reject_unknown_keys()
     return switch
 
 
-def _table(keys: Keys, name: str) -> TableName | None:
+def _parse_optional_table(keys: Keys, name: str) -> TableName | None:
     value = keys.text(name)
-    return None if value is None else _named(value, keys, name)
+    return None if value is None else _parse_table(value, keys, name)
 
 
-def _named(value: str, keys: Keys, name: str) -> TableName:
+def _parse_table(value: str, keys: Keys, name: str) -> TableName:
     try:
         return table_from_text(value)
     except BadInput as problem:
         raise BadInput(f"{keys.where}.{name}: {problem}") from None
 
 
-def need_table(keys: Keys, name: str) -> TableName:
+def parse_required_table(keys: Keys, name: str) -> TableName:
     """Read a required table name. Raises ``BadInput``."""
-    table = _table(keys, name)
+    table = _parse_optional_table(keys, name)
     if table is None:
-        raise keys.missing(name)
+        raise keys.missing_key_error(name)
     return table

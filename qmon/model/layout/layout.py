@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal
 
-from qmon.model.layout.designs import OF_A_PART, TRAITS, Traits
-from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
+from qmon.model.layout.designs import GROUP_TRAITS, TRAITS, Traits
+from qmon.model.layout.zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
 StateValue = str | int
 
@@ -223,7 +223,7 @@ class Layout:
     part: GroupPart | None = None
 
     @property
-    def asked_as(self) -> str:
+    def probe_name(self) -> str:
         """Name that its probes run under: all queues of a group share the group's name."""
         return self.queue if self.part is None else self.part.group
 
@@ -235,20 +235,20 @@ class Layout:
     @property
     def traits(self) -> Traits:
         """Properties of every queue of this design."""
-        return OF_A_PART if self.part is not None else TRAITS[self.design]
+        return GROUP_TRAITS if self.part is not None else TRAITS[self.design]
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The columns that identify a message, none if it has no id."""
         return self.key or (() if self.id is None else (self.id,))
 
-    def has(self, figure: str) -> bool:
+    def has_figure(self, figure: str) -> bool:
         """Return whether a queue of this layout has a figure at all, judged by its design and columns.
 
         ``figure``: a field of ``QueueView``. The figure may still be unknown at a given time or for our role.
         """
         if self.part is not None:
-            return _part_has(self.part, figure)
+            return _part_has_figure(self.part, figure)
         state, ring = self.state, self.ring is not None
         working = not ring and (
             self.pop == "delete" or state is None or state.in_progress is not None or not self.traits.completes
@@ -271,25 +271,25 @@ class Layout:
         }
         return known.get(figure, True)
 
-    def timed(self, column: str | None) -> TimeColumn | None:
+    def time_column(self, column: str | None) -> TimeColumn | None:
         """Return the column with the meaning of its times."""
         return None if column is None else TimeColumn(column, dict(self.zones).get(column, UTC_ZONE))
 
-    def tells(self, column: str | None) -> bool:
+    def has_known_time(self, column: str | None) -> bool:
         """Return whether there is such a column and the meaning of its times is known."""
-        return column is not None and dict(self.zones).get(column) != UNKNOWN
+        return column is not None and dict(self.zones).get(column) != UNKNOWN_ZONE
 
     @property
     def deletes_on_pop(self) -> bool:
         """True if the consumer's transaction deletes a popped row: in progress means an open transaction."""
         return self.pop == "delete" or self.traits.deletes_on_pop
 
-    def routine(self, verb: str) -> TableName | None:
+    def routine_for(self, verb: str) -> TableName | None:
         """Return the procedure of an installed design for ``verb`` (``push``, ``pop``, …), ``None`` without one."""
         return dict(self.routines).get(verb)
 
 
-def _part_has(part: GroupPart, figure: str) -> bool:
+def _part_has_figure(part: GroupPart, figure: str) -> bool:
     wanted = {"stuck": "in_progress", "complete_rate": "in_progress", "blocked_oldest": "blocked"}.get(figure, figure)
     if figure in ("gap", "fill"):
         return False

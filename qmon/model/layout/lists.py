@@ -11,7 +11,7 @@ STATES: Final = ("ready", "scheduled", "in_progress", "stuck", "blocked", "dead"
 _ROW_STATES: Final = {"stuck": "in_progress"}
 
 # Why a ring has no such list.
-_OF_A_RING: Final = {
+_RING_REASONS: Final = {
     "scheduled": "a ring has no due time",
     "stuck": "a ring does not say since when a message is in progress",
     "blocked": "a ring has no blocked messages",
@@ -25,12 +25,12 @@ def row_state(state: str) -> str:
     return _ROW_STATES.get(state, state)
 
 
-def offered(layout: Layout) -> tuple[str, ...]:
+def listable_states(layout: Layout) -> tuple[str, ...]:
     """Return the states that may have a list for this queue."""
-    return tuple(state for state in STATES if not why_not(layout, state))
+    return tuple(state for state in STATES if not reason_without_list(layout, state))
 
 
-def from_the_end(layout: Layout, state: str) -> bool:
+def is_listed_descending(layout: Layout, state: str) -> bool:
     """Return whether a list is read in descending order.
 
     A ring's messages in progress are mostly close to its pop position.
@@ -38,13 +38,13 @@ def from_the_end(layout: Layout, state: str) -> bool:
     return layout.ring is not None and state == "in_progress"
 
 
-def why_not(layout: Layout, state: str) -> str:
+def reason_without_list(layout: Layout, state: str) -> str:
     """Return why this queue has no list of messages in a state, empty if it may have one."""
     if layout.part is not None:
         there = row_state(state) in layout.part.kinds
         return "" if there else f"nothing in this table says that a message is {state.replace('_', ' ')}"
     if layout.ring is not None:
-        return _OF_A_RING.get(state, "")
+        return _RING_REASONS.get(state, "")
     if not layout.ids:
         return "the messages have no id"
     states = layout.state
@@ -52,7 +52,7 @@ def why_not(layout: Layout, state: str) -> str:
         return "this table has no time at which a message is due"
     if state in ("in_progress", "stuck") and (states is None or states.in_progress is None):
         return "no value of a state column says that a message is in progress"
-    if state == "stuck" and not layout.tells(layout.started_at):
+    if state == "stuck" and not layout.has_known_time(layout.started_at):
         return "no column says since when a message is in progress"
     if state in ("blocked", "dead", "done") and (states is None or getattr(states, state) is None):
         return f"this table has no state for {state} messages"

@@ -100,12 +100,12 @@ class TableFacts:
     lists: Mapping[str, ListPath] = field(default_factory=dict)
 
     @property
-    def scanned(self) -> bool:
+    def is_scanned(self) -> bool:
         """True if some figures come from scans of the table, because no index leads to them."""
         return bool(self.slow.keys() - {"states"}) and self.push_sequence_id is None
 
     @property
-    def read_by_range(self) -> bool:
+    def is_read_by_range(self) -> bool:
         """True if the table is scanned range by range, even if only to find unknown states."""
         return bool(self.slow) and self.push_sequence_id is None
 
@@ -132,11 +132,11 @@ class TableFacts:
         """Return the column with this name, ``None`` if the table does not have it."""
         return next((column for column in self.columns if column.name == name), None)
 
-    def typed(self, name: str | None) -> Column | None:
+    def column_or_untyped(self, name: str | None) -> Column | None:
         """Return the column with this name, with an empty type if the table is not known to have it."""
         return None if name is None else self.column(name) or Column(name, "")
 
-    def index(self, seek: str) -> IndexName | None:
+    def index_for(self, seek: str) -> IndexName | None:
         """Return the index that serves this seek, ``None`` without one."""
         name = self.indexes.get(seek)
         return None if name is None else IndexName(name, name in self.filtered)

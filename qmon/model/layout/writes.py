@@ -9,29 +9,29 @@ from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
 from qmon.model.layout.layout import MAX_MAX_ATTEMPTS, Order, Write
 
-_WORDS: Final = ("null", "now", "front", "keep")
+_WRITE_WORDS: Final = ("null", "now", "front", "keep")
 _STATES: Final[tuple[Literal["ready", "dead"], ...]] = ("ready", "dead")
 
 
-def max_attempts_from(keys: Keys) -> int | str | None:
+def parse_max_attempts(keys: Keys) -> int | str | None:
     """Read the maximum number of pops, or the column with it. Raises ``BadInput``."""
     if isinstance(keys.raw.get("max_attempts"), str):
         return keys.text("max_attempts")
-    most = keys.whole("max_attempts")
+    most = keys.whole_number("max_attempts")
     if most is not None and not 1 <= most <= MAX_MAX_ATTEMPTS:
         raise BadInput(f"{keys.path('max_attempts')}: must be from 1 to {MAX_MAX_ATTEMPTS:,}, not {most:,}")
     return most
 
 
-def order_from(keys: Keys) -> tuple[Order, ...]:
+def parse_order(keys: Keys) -> tuple[Order, ...]:
     """Read ``order``: a list of columns, each a text or ``{ column = …, descending = true }``. Raises ``BadInput``."""
     raw = keys.entries("order")
     out: dict[str, Order] = {}
     for number, one in enumerate(raw, 1):
         where = f"{keys.path('order')}[{number}]"
         inner = Keys({"column": one} if isinstance(one, str) else cast("Mapping[str, object]", one), where)
-        order = Order(inner.need_text("column"), inner.flag("descending"))
-        inner.finish()
+        order = Order(inner.require_text("column"), inner.flag("descending"))
+        inner.reject_unknown_keys()
         if order.column in out:
             raise BadInput(f"{where}: {order.column} is there twice")
         out[order.column] = order
@@ -43,17 +43,17 @@ def order_to_list(order: Sequence[Order]) -> list[object]:
     return [{"column": each.column, "descending": True} if each.descending else each.column for each in order]
 
 
-def writes_from(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
+def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
     """Read ``writes``: for ``ready`` and ``dead`` a table of columns with the value each gets. Raises ``BadInput``."""
-    states = keys.inner("writes")
+    states = keys.nested_keys("writes")
     if states is None:
         return ()
     out: list[Write] = []
     for state in _STATES:
-        inner = states.inner(state)
+        inner = states.nested_keys(state)
         if inner is not None:
-            out += [_write(state, inner, column, order) for column in inner.raw]
-    states.finish()
+            out += [_parse_write(state, inner, column, order) for column in inner.raw]
+    states.reject_unknown_keys()
     fronts = [each.column for each in out if each.what == "front"]
     if len(fronts) > 1:
         raise BadInput(f"{states.where}: the front is one column's: {' or '.join(fronts)}")
@@ -69,7 +69,7 @@ def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
     return dict(out)
 
 
-def _write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequence[Order]) -> Write:
+def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequence[Order]) -> Write:
     path = keys.path(column)
     if not column:
         raise BadInput(f"{keys.where}: a column needs a name")
@@ -77,13 +77,13 @@ def _write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequ
     if isinstance(raw, Mapping):
         inner = Keys(raw, path)
         value = inner.scalar("value")
-        inner.finish()
+        inner.reject_unknown_keys()
         if value is None:
             raise BadInput(f"{path}: needs value")
         return Write(state, column, "value", value)
     if isinstance(raw, str):
-        if raw not in _WORDS:
-            raise BadInput(f'{path}: is {", ".join(_WORDS)}, a whole number, or {{ value = "…" }}, not {raw!r}')
+        if raw not in _WRITE_WORDS:
+            raise BadInput(f'{path}: is {", ".join(_WRITE_WORDS)}, a whole number, or {{ value = "…" }}, not {raw!r}')
         if raw == "front":
             _check_front(state, column, order, path)
         return Write(state, column, cast("Literal['null', 'now', 'front', 'keep']", raw))

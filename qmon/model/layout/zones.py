@@ -24,14 +24,14 @@ NUMBER_TYPES: Final = frozenset({"bigint", "integer", "int", "numeric", "decimal
 
 _DAY_S: Final = 86400
 _DAYS_BACK: Final = 500
-_DAYS_ON: Final = 500
+_DAYS_AHEAD: Final = 500
 
 # Clocks change at full quarters of an hour.
-_FINEST_S: Final = 900
+_CHANGE_STEP_S: Final = 900
 
 # Sorted pairs: from a time (seconds since the epoch) on, a clock is this many minutes ahead of UTC. The first entry
 # also applies to all earlier times.
-Changes = tuple[tuple[int, int], ...]
+ClockChanges = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Zone:
     """
 
     name: str
-    changes: Changes = ()
+    changes: ClockChanges = ()
     count: TimeUnit | None = None
 
     @property
@@ -66,18 +66,18 @@ class Zone:
         return TIME_TYPES if self.count is None else NUMBER_TYPES
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The contents of such a column."""
         return "a time" if self.count is None else self.count.words
 
 
 UTC_ZONE: Final = Zone("utc")
-LOCAL: Final = Zone("local")
-UNKNOWN: Final = Zone("unknown")
+LOCAL_ZONE: Final = Zone("local")
+UNKNOWN_ZONE: Final = Zone("unknown")
 UNIX: Final = Zone("unix", count=TimeUnit(1, 0, "seconds since 1970"))
 UNIX_MS: Final = Zone("unix_ms", count=TimeUnit(1000, 0, "milliseconds since 1970"))
 TICKS: Final = Zone("ticks", count=TimeUnit(10_000_000, 719_162, "ticks of .NET, 100 ns since the year 1"))
-COUNTED: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
+NUMBER_ZONES: Final = {zone.name: zone for zone in (UNIX, UNIX_MS, TICKS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class TimeColumn:
     zone: Zone = UTC_ZONE
 
 
-def named_zone(name: str, now: float) -> Zone | None:
+def load_zone(name: str, now: float) -> Zone | None:
     """Return the IANA time zone with its changes around ``now`` (seconds since the epoch).
 
     Returns ``None`` if there is no such zone.
@@ -97,24 +97,24 @@ def named_zone(name: str, now: float) -> Zone | None:
         zone = ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return None
-    return Zone(name, _changes(zone, now))
+    return Zone(name, _clock_changes(zone, now))
 
 
-def _changes(zone: ZoneInfo, now: float) -> Changes:
+def _clock_changes(zone: ZoneInfo, now: float) -> ClockChanges:
     start = (int(now) // _DAY_S - _DAYS_BACK) * _DAY_S
-    out = [(start, _offset(zone, start))]
-    for day in range(start, start + (_DAYS_BACK + _DAYS_ON) * _DAY_S, _DAY_S):
-        before, after = out[-1][1], _offset(zone, day + _DAY_S)
+    out = [(start, _offset_minutes(zone, start))]
+    for day in range(start, start + (_DAYS_BACK + _DAYS_AHEAD) * _DAY_S, _DAY_S):
+        before, after = out[-1][1], _offset_minutes(zone, day + _DAY_S)
         if before == after:
             continue
         low, high = day, day + _DAY_S
-        while high - low > _FINEST_S:
-            middle = (low + high) // 2 // _FINEST_S * _FINEST_S
-            low, high = (middle, high) if _offset(zone, middle) == before else (low, middle)
+        while high - low > _CHANGE_STEP_S:
+            middle = (low + high) // 2 // _CHANGE_STEP_S * _CHANGE_STEP_S
+            low, high = (middle, high) if _offset_minutes(zone, middle) == before else (low, middle)
         out.append((high, after))
     return tuple(out)
 
 
-def _offset(zone: ZoneInfo, at: int) -> int:
+def _offset_minutes(zone: ZoneInfo, at: int) -> int:
     offset = datetime.fromtimestamp(at, UTC).astimezone(zone).utcoffset() or timedelta()
     return int(offset.total_seconds()) // 60

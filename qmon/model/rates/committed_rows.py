@@ -56,7 +56,7 @@ class _Side:
     share: float
 
 
-def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
+def committed_work(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
     """Return the committed work between two samples of one table's counters, ``None`` if the counters were reset."""
     inserted = now.inserted - prev.inserted
     updated = now.updated - prev.updated
@@ -64,7 +64,7 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
     if min(inserted, updated, deleted) < 0 or now.vacuums < prev.vacuums or now.analyzes < prev.analyzes:
         return None
     if now.modified_since_analyze is None or prev.modified_since_analyze is None:
-        return _by_rows(inserted, updated, deleted, now.live - prev.live)
+        return _work_by_rows(inserted, updated, deleted, now.live - prev.live)
     if now.analyzes != prev.analyzes:
         return CommittedWork(
             inserted * shares.inserted, updated * shares.updated, deleted * shares.deleted, exact=min_share(shares) == 1
@@ -76,15 +76,17 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
     if layout.deletes_on_pop:
         moved = max(0.0, float(modified - updated))
         first = None if rise is None else (moved + rise) / 2
-        inserts, exact = _part(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)
+        inserts, exact = _split_moved(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)
         return CommittedWork(inserts, float(updated), min(moved - inserts, deleted), exact)
     moved = max(0.0, float(modified - deleted))
     first = None if rise is None else float(rise + deleted)
-    inserts, exact = _part(moved, came, _Side(updated, shares.updated), first, may_be_cut=may_be_cut)
+    inserts, exact = _split_moved(moved, came, _Side(updated, shares.updated), first, may_be_cut=may_be_cut)
     return CommittedWork(inserts, min(moved - inserts, updated), float(deleted), exact)
 
 
-def held_against(work: CommittedWork, more: float, prev: CounterSample, now: CounterSample) -> CommittedWork:
+def reconcile_with_rows(
+    work: CommittedWork, unexplained_rows: float, prev: CounterSample, now: CounterSample
+) -> CommittedWork:
     """Return the work, split again so that it agrees with the counted rows, as far as the attempts allow.
 
     Counters arrive up to a second later than rows, and those of inserts not together with those of deletes. A
@@ -95,7 +97,7 @@ def held_against(work: CommittedWork, more: float, prev: CounterSample, now: Cou
         unexplained_rows: how many more rows there are than all work before this one explains.
     """
     came, gone = now.inserted - prev.inserted, now.deleted - prev.deleted
-    off = more - (work.inserted - work.deleted)
+    off = unexplained_rows - (work.inserted - work.deleted)
     excess = math.copysign(max(0.0, abs(off) - came - gone), off)
     if not excess:
         return work
@@ -108,7 +110,7 @@ def min_share(shares: Shares) -> float:
     return min(shares.inserted, shares.updated, shares.deleted)
 
 
-def shares_of(prev: CounterSample, now: CounterSample, work: CommittedWork, before: Shares) -> Shares:
+def update_shares(prev: CounterSample, now: CounterSample, work: CommittedWork, before: Shares) -> Shares:
     """Return the shares after an interval. Shares without attempts, or after an inexact interval, stay unchanged."""
     if not work.exact:
         return before
@@ -123,7 +125,9 @@ def shares_of(prev: CounterSample, now: CounterSample, work: CommittedWork, befo
     )
 
 
-def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may_be_cut: bool) -> tuple[float, bool]:
+def _split_moved(
+    moved: float, came: _Side, other: _Side, by_live: float | None, *, may_be_cut: bool
+) -> tuple[float, bool]:
     """Return how many of the committed rows were inserts, and whether that is known and not estimated.
 
     Args:
@@ -143,7 +147,7 @@ def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may
     return min(max(by_live, low), high), True
 
 
-def _by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:
+def _work_by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:
     """Return as many of the attempts as agree with the change of the number of rows, all of them if none agree."""
     if not -deleted <= rise <= inserted:
         return CommittedWork(float(inserted), float(updated), float(deleted), exact=False)

@@ -24,7 +24,7 @@ class Flow:
     net: float | None
 
     @property
-    def moves(self) -> bool:
+    def has_movement(self) -> bool:
         """True if any movement is known."""
         return bool(self.pushed or self.popped or self.net)
 
@@ -62,12 +62,12 @@ def table_flow(
     if state is not None and state.done is not None:
         # Pop and complete are updates, and so is every way out of "in progress": U = pops + outs, change = pops - outs.
         popped = work.updated / 2 if in_progress_change is None else (work.updated + in_progress_change) / 2
-        popped = _within(popped, work.updated)
+        popped = _clamp(popped, work.updated)
         return Flow(work.inserted, popped, work.updated - popped, work.inserted - popped)
     # Completing deletes: U = pops + failures, change = pops - completes - failures.
     if in_progress_change is None:
         return Flow(work.inserted, work.updated, work.deleted, work.inserted - work.updated)
-    popped = _within((work.updated + work.deleted + in_progress_change) / 2, work.updated)
+    popped = _clamp((work.updated + work.deleted + in_progress_change) / 2, work.updated)
     net = work.inserted - popped if in_table_change is None else float(in_table_change - in_progress_change)
     return Flow(work.inserted, popped, work.deleted, net)
 
@@ -86,8 +86,8 @@ def steps_flow(
 
     ``waiting``: messages ready or scheduled, before and now.
     """
-    pushed, popped = _more(before.pushed, now.pushed), _more(before.popped, now.popped)
-    completed, failed = _more(before.completed, now.completed), _more(before.failed, now.failed)
+    pushed, popped = _increase(before.pushed, now.pushed), _increase(before.popped, now.popped)
+    completed, failed = _increase(before.completed, now.completed), _increase(before.failed, now.failed)
     if popped is None and completed is not None and in_progress_change is not None:
         popped = max(0.0, completed + (failed or 0.0) + in_progress_change)
     waited, waits = waiting
@@ -98,16 +98,16 @@ def steps_flow(
     return Flow(pushed, popped, completed, pushed - popped + (failed or 0.0))
 
 
-def _more(before: int | None, now: int | None) -> float | None:
+def _increase(before: int | None, now: int | None) -> float | None:
     return None if before is None or now is None or now < before else float(now - before)
 
 
-def pushed_up_to(ring: RingSample) -> int:
+def pushed_total(ring: RingSample) -> int:
     """Return the number of messages ever pushed into a ring and committed, without holes."""
     return ring.push_last - ring.push_open
 
 
-def popped_up_to(ring: RingSample) -> int:
+def popped_total(ring: RingSample) -> int:
     """Return the number of messages ever popped from a ring and committed, without orphans."""
     return ring.pop_last - ring.pop_waiting - ring.pop_held
 
@@ -121,10 +121,10 @@ def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:
     """Return the messages moved through a ring, from its positions, ``None`` if a sequence was set back."""
     if now.push_last < prev.push_last or now.pop_last < prev.pop_last:
         return None
-    pushed = max(0, pushed_up_to(now) - pushed_up_to(prev))
-    popped = max(0, popped_up_to(now) - popped_up_to(prev))
+    pushed = max(0, pushed_total(now) - pushed_total(prev))
+    popped = max(0, popped_total(now) - popped_total(prev))
     return Flow(float(pushed), float(popped), None, float(ring_ready(now) - ring_ready(prev)))
 
 
-def _within(value: float, limit: int | float) -> float:
+def _clamp(value: float, limit: int | float) -> float:
     return min(max(value, 0.0), float(limit))

@@ -15,7 +15,7 @@ from math import ceil
 from typing import Final
 
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.net_rate import NetRate, drift_of
+from qmon.model.rates.net_rate import NetRate, current_net_rate
 from qmon.model.rates.trend import Rise
 from qmon.model.text import duration, percent, rate
 
@@ -59,7 +59,7 @@ class Forecast:
     text: str = ""
     growth_band: float | None = None
 
-    def of_hour(self, rise: Rise) -> Forecast:
+    def with_hourly_rise(self, rise: Rise) -> Forecast:
         """Return the forecast, replaced by the growth of the last hour if it does not say that the queue grows."""
         if self.trend is Trend.GROWING:
             return self
@@ -72,7 +72,7 @@ class Forecast:
         return replace(self, text=self.text.partition(_NEEDS)[0])
 
 
-def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
+def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
     """Return the forecast for one queue.
 
     Only the newest ticks are used, since the net rate last changed. If a growing queue's consumers have always found a
@@ -89,46 +89,46 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
     nets = [(seconds, flow.net) for seconds, flow in ticks if flow.net is not None]
     if len(nets) < len(ticks):
         return Forecast(Trend.UNKNOWN)
-    if not any(flow.moves for _, flow in ticks):
-        return _unmoved(ready)
-    drift = drift_of(nets)
+    if not any(flow.has_movement for _, flow in ticks):
+        return _unmoved_forecast(ready)
+    drift = current_net_rate(nets)
     pushed, popped = _rates(ticks, drift.seconds)
     net = drift.net
     if ready == 0 and abs(net) <= max(0.5, _STEADY_SHARE * pushed):
         return Forecast(Trend.STEADY, text="empty")
     if popped == 0 and pushed == 0 and ready > 0:
-        return _unmoved(ready)
+        return _unmoved_forecast(ready)
     unsure = SIGMAS * drift.error
     if abs(net) <= max(unsure, _STEADY_SHARE * max(pushed, popped), 0.05):
         steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
         return Forecast(Trend.STEADY, growth=net, text="stable" if steady else "unclear")
     if net > 0:
-        return _growing(ready, drift, popped, poppers)
+        return _growing_forecast(ready, drift, popped, poppers)
     left = ready / -net
     if left > _FOREVER_S:
         return Forecast(Trend.STEADY, growth=net, text="stable")
-    band = max(LAG_S, left * min(1.0, SIGMAS * drift.ahead(max(left, 1.0)) / -net))
-    return Forecast(Trend.DRAINING, left, band, net, _drains(left, band))
+    band = max(LAG_S, left * min(1.0, SIGMAS * drift.error_ahead(max(left, 1.0)) / -net))
+    return Forecast(Trend.DRAINING, left, band, net, _drain_text(left, band))
 
 
-def _unmoved(ready: float) -> Forecast:
+def _unmoved_forecast(ready: float) -> Forecast:
     if ready == 0:
         return Forecast(Trend.STEADY, text="empty")
     return Forecast(Trend.STEADY, growth=0.0, text="not moving")
 
 
-def _drains(left: float, band: float) -> str:
+def _drain_text(left: float, band: float) -> str:
     if band >= left:
         return f"drains within {duration(left + band)}"
     return f"drains in {duration(left)}" + (f" ± {percent(band / left)}" if band / left >= 0.005 else "")
 
 
-def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
+def _growing_forecast(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
     text = f"growing {rate(drift.net)}/s"
     if poppers and popped > 0 and ready > popped:
         more = ceil(drift.net / (popped / poppers))
         text += f"{_NEEDS}{more} more popper{'' if more == 1 else 's'}"
-    return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.ahead(AHEAD_S))
+    return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.error_ahead(AHEAD_S))
 
 
 def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, float]:

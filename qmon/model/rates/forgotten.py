@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qmon.model.rates.usage import Key, works_between
+from qmon.model.rates.usage import IndexKey, all_work_between
 from qmon.model.samples.polled import CounterSample
 from qmon.model.samples.usage import UseSample
 
-Uses = Mapping[Key, UseSample]
+UsesByIndex = Mapping[IndexKey, UseSample]
 
 
-def forgotten(before: CounterSample, now: CounterSample, drawn: int | None, uses: tuple[Uses, Uses]) -> bool:
+def may_be_reset(
+    before: CounterSample, now: CounterSample, drawn: int | None, uses: tuple[UsesByIndex, UsesByIndex]
+) -> bool:
     """Return whether the counters were discarded, or may have been.
 
     Args:
@@ -33,7 +35,7 @@ def forgotten(before: CounterSample, now: CounterSample, drawn: int | None, uses
         return True
     if now.altered != before.altered or (now.partitions or 0) < (before.partitions or 0):
         return True
-    if works_between(*uses) is None:
+    if all_work_between(*uses) is None:
         return True
     # Fewer rows were inserted than numbers drawn, and all counted rows may have been inserted since.
     return drawn is not None and now.inserted - before.inserted < drawn and now.inserted <= drawn

@@ -48,7 +48,7 @@ class Ledger:
         """Numbers drawn by producers that consumers have not finished."""
         return sum(part.count for part in self.parts)
 
-    def count(self, name: str) -> int | None:
+    def count_for(self, name: str) -> int | None:
         """Return the count of one part, ``None`` if this ledger does not have it."""
         return next((part.count for part in self.parts if part.name == name), None)
 

@@ -17,10 +17,10 @@ from typing import Final
 _STRETCHES: Final = 30
 
 # A change of the rate is accepted if this many seconds before and after it have been seen …
-_LEAST_S: Final = 14.0
+_MIN_PART_S: Final = 14.0
 # … and if their means differ by this many standard errors. Three are not enough: among the many possible places of a
 # change, one often differs by that much by chance.
-_CHANGED: Final = 4.0
+_CHANGE_SIGMAS: Final = 4.0
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
 
@@ -41,25 +41,25 @@ class NetRate:
         """Standard error of the net rate, in messages per second."""
         return sqrt(self.noise / self.seconds)
 
-    def ahead(self, seconds: float) -> float:
+    def error_ahead(self, seconds: float) -> float:
         """Return the standard error of the mean net rate over the next ``seconds``, in messages per second."""
         return sqrt(self.noise * (1 / self.seconds + 1 / seconds))
 
 
-def drift_of(ticks: Sequence[tuple[float, float]]) -> NetRate:
+def current_net_rate(ticks: Sequence[tuple[float, float]]) -> NetRate:
     """Return the net rate since it last changed.
 
     Args:
         ticks: seconds (above 0) and change of ready messages of each interval, oldest first; at least two.
     """
-    walk = _Walk(_stretched(ticks))
+    walk = _StretchSums(_merge_ticks(ticks))
     start, stop = 0, len(walk)
-    while (change := walk.change(start, stop)) is not None:
+    while (change := walk.find_change(start, stop)) is not None:
         start = change
-    return walk.drift(start, stop)
+    return walk.net_rate(start, stop)
 
 
-def _stretched(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _merge_ticks(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Merge the ticks into stretches of about equal length, the newest one complete."""
     least = sum(seconds for seconds, _ in ticks) / _STRETCHES
     out: list[tuple[float, float]] = []
@@ -73,7 +73,7 @@ def _stretched(ticks: Sequence[tuple[float, float]]) -> list[tuple[float, float]
     return out
 
 
-class _Walk:
+class _StretchSums:
     """Prefix sums over the stretches, which give mean and noise of any part in constant time."""
 
     def __init__(self, stretches: Sequence[tuple[float, float]]) -> None:
@@ -89,7 +89,7 @@ class _Walk:
     def __len__(self) -> int:
         return len(self._seconds) - 1
 
-    def drift(self, start: int, stop: int) -> NetRate:
+    def net_rate(self, start: int, stop: int) -> NetRate:
         seconds = self._seconds[stop] - self._seconds[start]
         return NetRate((self._net[stop] - self._net[start]) / seconds, self._noise(start, stop), seconds)
 
@@ -112,14 +112,14 @@ class _Walk:
         both = self._rates[stop] - self._rates[start + lag] + self._rates[stop - lag] - self._rates[start]
         return (products - mean * both + (count - lag) * mean * mean) / count
 
-    def change(self, start: int, stop: int) -> int | None:
+    def find_change(self, start: int, stop: int) -> int | None:
         """Return where the net rate has changed most clearly, ``None`` if it has not."""
-        best, found = _CHANGED, None
+        best, found = _CHANGE_SIGMAS, None
         for at in range(start + 1, stop):
             before, after = self._seconds[at] - self._seconds[start], self._seconds[stop] - self._seconds[at]
-            if before < _LEAST_S or after < _LEAST_S:
+            if before < _MIN_PART_S or after < _MIN_PART_S:
                 continue
-            old, new = self.drift(start, at), self.drift(at, stop)
+            old, new = self.net_rate(start, at), self.net_rate(at, stop)
             noise = (old.noise * before + new.noise * after) / (before + after)
             differ = abs(new.net - old.net)
             error = sqrt(max(noise, 0.02) * (1 / before + 1 / after))

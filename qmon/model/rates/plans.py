@@ -10,13 +10,13 @@ from typing import Final
 from qmon.model.samples.plans import PlanSample
 
 # A call must read at least this many times more pages than before.
-TIMES: Final = 3.0
+MIN_READS_RATIO: Final = 3.0
 
 # Fewer pages per call than this are never reported.
-LEAST_READS: Final = 50.0
+MIN_READS: Final = 50.0
 
 # Minimum number of calls, before and now, for an average.
-FEWEST: Final = 20
+MIN_CALLS: Final = 20
 
 _EVERY_S: Final = 300.0
 
@@ -24,7 +24,7 @@ _EVERY_S: Final = 300.0
 _EACH_S: Final = 30.0
 
 
-def every_s(queues: int) -> float:
+def reading_interval_s(queues: int) -> float:
     """Return the seconds between two readings of one queue. They are longer if a reading took long."""
     return max(_EVERY_S, _EACH_S * queues)
 
@@ -46,7 +46,7 @@ class StatementUse:
     mean_before_s: float | None
 
     @property
-    def unexplained(self) -> bool:
+    def is_unexplained(self) -> bool:
         """True if a call reads much more than before, and the server does not distinguish plans."""
         return not self.plan.plan_id and self._reads_more
 
@@ -54,11 +54,11 @@ class StatementUse:
     def _reads_more(self) -> bool:
         if self.reads is None or self.reads_before is None:
             return False
-        enough = min(self.calls, self.calls_before) >= FEWEST
-        return enough and self.reads >= max(LEAST_READS, TIMES * self.reads_before)
+        enough = min(self.calls, self.calls_before) >= MIN_CALLS
+        return enough and self.reads >= max(MIN_READS, MIN_READS_RATIO * self.reads_before)
 
     @property
-    def regressed(self) -> bool:
+    def is_regressed(self) -> bool:
         """True if another plan reads much more than the one before.
 
         Always false if the server does not distinguish plans.
@@ -66,21 +66,21 @@ class StatementUse:
         return self._reads_more and self.plan_before is not None and self.plan.plan_id != self.plan_before.plan_id
 
     @property
-    def worse(self) -> bool:
+    def is_worse(self) -> bool:
         """True if ``is_regressed`` or ``is_unexplained`` is true."""
-        return self.regressed or self.unexplained
+        return self.is_regressed or self.is_unexplained
 
 
-def statements(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
+def statement_uses(plans: Iterable[PlanSample]) -> tuple[StatementUse, ...]:
     """Return the use of each recently run statement, those that got worse first, then by pages read."""
     by_statement: defaultdict[str, list[PlanSample]] = defaultdict(list)
     for plan in plans:
         by_statement[plan.statement_id].append(plan)
-    found = [_use(each) for each in by_statement.values() if any(plan.calls for plan in each)]
-    return tuple(sorted(found, key=lambda use: (not use.worse, -(use.reads or 0.0) * use.calls)))
+    found = [_statement_use(each) for each in by_statement.values() if any(plan.calls for plan in each)]
+    return tuple(sorted(found, key=lambda use: (not use.is_worse, -(use.reads or 0.0) * use.calls)))
 
 
-def _use(plans: list[PlanSample]) -> StatementUse:
+def _statement_use(plans: list[PlanSample]) -> StatementUse:
     calls, before = sum(plan.calls for plan in plans), sum(plan.calls_before for plan in plans)
     old = max(plans, key=lambda plan: plan.calls_before)
     spent = sum(plan.spent_s for plan in plans)

@@ -13,26 +13,26 @@ from qmon.model.samples.usage import ProcedureReads
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 # Names used by the source articles and by most other implementations.
-_SAYS: Final = {
+_VERB_WORDS: Final = {
     "pop": frozenset({"pop", "dequeue", "receive"}),
     "push": frozenset({"push", "enqueue", "send"}),
 }
 
 
-def verb_of(layout: Layout, schema: str, name: str) -> str:
+def verb_for(layout: Layout, schema: str, name: str) -> str:
     """Return what a procedure does that names the queue's table: ``push``, ``pop``, or empty if unknown.
 
     The layout's patterns for procedures decide if it has any, else the words of the procedure's name.
     """
     patterns = {"pop": layout.poppers, "push": layout.pushers}
     if any(each.procedure is not None for each in patterns.values()):
-        return next((verb for verb, each in patterns.items() if _fits(each, schema, name)), "")
+        return next((verb for verb, each in patterns.items() if _matches_procedure(each, schema, name)), "")
     words = {word.lower() for word in _WORD.findall(name)}
-    verbs = [verb for verb, known in _SAYS.items() if words & known]
+    verbs = [verb for verb, known in _VERB_WORDS.items() if words & known]
     return verbs[0] if len(verbs) == 1 else ""
 
 
-def _fits(clients: Clients, schema: str, name: str) -> bool:
+def _matches_procedure(clients: Clients, schema: str, name: str) -> bool:
     wanted = clients.procedure
     if wanted is None:
         return False

@@ -75,11 +75,11 @@ class Series(Sequence[Point]):
 class SeriesRecorder:
     """Records points and returns them as a series. It keeps the newest ``capacity``."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        self._most = capacity
         self._numbers = array("d")
 
-    def add(self, point: Point) -> None:
+    def record_point(self, point: Point) -> None:
         """Add one point. Existing series stay valid: old points are dropped by replacing the whole block.
 
         If the server's clock was set back, points later than the new one are removed.
@@ -96,7 +96,7 @@ class SeriesRecorder:
         return Series(self._numbers, max(0, len(self._numbers) - self._most * _WIDTH))
 
 
-def column(points: Sequence[Point], name: str) -> array[float]:
+def figure_column(points: Sequence[Point], name: str) -> array[float]:
     """Return one figure of all these points, NaN if it was unknown."""
     if isinstance(points, Series):
         return points.column(name)

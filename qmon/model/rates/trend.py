@@ -34,7 +34,7 @@ class Slower:
     since_at: float
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The finding as one clause."""
         now, before = (milliseconds(1000 * seconds) for seconds in (self.now_s, self.before_s))
         return f"each message takes ~{now}, before ~{before}, since {time_of_day(self.since_at)}"

@@ -13,7 +13,7 @@ from qmon.model.figure import Figure
 from qmon.model.samples.usage import UseSample
 
 # Table id and index id; index 0 is the table itself.
-Key = tuple[int, int]
+IndexKey = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PopWork:
     ghosted: int | None = None
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """True if no known work was done."""
         return not (
             self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits or self.ghosted
@@ -114,7 +114,7 @@ class QueueUse:
     sized_at: float = 0.0
 
     @property
-    def touched(self) -> Figure:
+    def touched_per_pop(self) -> Figure:
         """What a pop touches: rows, or if the server does not count them, pages read by the procedure that pops."""
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
@@ -125,7 +125,7 @@ class QueueUse:
         return sum(known) if known else None
 
     @property
-    def touches(self) -> str:
+    def touched_unit(self) -> str:
         """The unit of ``touched_per_pop``."""
         return "rows touched" if self.reads_per_pop is None else "logical reads"
 
@@ -135,17 +135,17 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
 
     ``polls``: distance of the two samples in polls. Each poll in between is assumed to have read as much as the first.
     """
-    scans = _less(now.scans, before.scans)
-    rows = _less(now.rows_read, before.rows_read)
-    pages = _less(now.pages, before.pages)
-    latch_waits = _less(now.latch_waits, before.latch_waits)
-    lock_waits = _less(now.lock_waits, before.lock_waits)
-    splits = _less(now.splits, before.splits)
-    forwarded = _less(now.forwarded, before.forwarded)
-    io_waits = _less(now.io_waits, before.io_waits)
-    tried = _less(now.escalations_tried, before.escalations_tried)
-    escalations = _less(now.escalations, before.escalations)
-    ghosted = _less(now.ghosted, before.ghosted)
+    scans = _difference(now.scans, before.scans)
+    rows = _difference(now.rows_read, before.rows_read)
+    pages = _difference(now.pages, before.pages)
+    latch_waits = _difference(now.latch_waits, before.latch_waits)
+    lock_waits = _difference(now.lock_waits, before.lock_waits)
+    splits = _difference(now.splits, before.splits)
+    forwarded = _difference(now.forwarded, before.forwarded)
+    io_waits = _difference(now.io_waits, before.io_waits)
+    tried = _difference(now.escalations_tried, before.escalations_tried)
+    escalations = _difference(now.escalations, before.escalations)
+    ghosted = _difference(now.ghosted, before.ghosted)
     counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations, ghosted)
     if any(count is not None and count < 0 for count in counts):
         return None
@@ -169,11 +169,11 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     )
 
 
-def works_between(
-    before: Mapping[Key, UseSample], now: Mapping[Key, UseSample], polls: int = 1
-) -> dict[Key, PopWork] | None:
+def all_work_between(
+    before: Mapping[IndexKey, UseSample], now: Mapping[IndexKey, UseSample], polls: int = 1
+) -> dict[IndexKey, PopWork] | None:
     """Return the work on all tables and indexes that both polls have, ``None`` after a reset of any of them."""
-    found: dict[Key, PopWork] = {}
+    found: dict[IndexKey, PopWork] = {}
     for key in before.keys() & now.keys():
         work = work_between(before[key], now[key], polls)
         if work is None:
@@ -182,5 +182,5 @@ def works_between(
     return found
 
 
-def _less(now: int | None, before: int | None) -> int | None:
+def _difference(now: int | None, before: int | None) -> int | None:
     return None if now is None or before is None else now - before

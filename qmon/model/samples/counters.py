@@ -31,14 +31,14 @@ class ServerCounters:
     ghosts_skipped: int | None = None
 
 
-def with_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:
+def merge_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:
     """Return the server's sample with the values of its counters added."""
     if counters is None:
         return server
     return replace(server, commits=counters.commits, deadlocks=counters.deadlocks)
 
 
-def with_threadless(
+def add_threadless_waits(
     waits: tuple[WaitSample, ...] | None, counters: ServerCounters | None
 ) -> tuple[WaitSample, ...] | None:
     """Return the waits of sessions, plus those of tasks without a thread (``THREADPOOL``)."""

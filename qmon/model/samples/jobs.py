@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # `outcome` of a step that failed (documentation of `dbo.sysjobsteps`).
-FAILED: Final = 0
+FAILED_OUTCOME: Final = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 # Messages per page.
-PAGE: Final = 100
+PAGE_SIZE: Final = 100
 
 # Maximum number of rows read for a page, if no index returns exactly its rows.
-LOOKED_AT: Final = 2_000
+MAX_ROWS_READ: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)

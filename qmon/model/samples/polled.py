@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # Maximum number of values named in one line.
-_LISTED: Final = 5
+_MAX_VALUES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,14 +303,14 @@ class StrangeStates:
     at_least: bool = False
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The values and the number of messages with them, as one clause."""
         about = "at least " if self.at_least else ""
         messages = f"{about}{self.counted:,} message{'' if self.counted == 1 else 's'}"
         if not self.values:
             return f"{messages} in no state that qmon knows"
-        listed = ", ".join(f"`{value}`" for value in self.values[:_LISTED])
-        more = ", …" if len(self.values) > _LISTED else ""
+        listed = ", ".join(f"`{value}`" for value in self.values[:_MAX_VALUES])
+        more = ", …" if len(self.values) > _MAX_VALUES else ""
         noun = "value" if len(self.values) == 1 else "values"
         known = f"this table has the {noun} {listed}{more}, which qmon does not know"
         return f"{known}: {messages} by `{self.column}`"

@@ -96,7 +96,7 @@ class TempSessionSample:
     objects: int | None
 
     @property
-    def held(self) -> int:
+    def total_bytes(self) -> int:
         """Total bytes."""
         return (self.internal or 0) + (self.objects or 0)
 
@@ -163,11 +163,11 @@ class ServerState:
     read_at: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def local(self) -> ReplicationSample | None:
+    def local_server(self) -> ReplicationSample | None:
         """The server that answers."""
         return next((each for each in self.replication if each.local), None)
 
     @property
-    def copies(self) -> tuple[ReplicationSample, ...]:
+    def replicas(self) -> tuple[ReplicationSample, ...]:
         """The other servers that have the database."""
         return tuple(each for each in self.replication if not each.local)

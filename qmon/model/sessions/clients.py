@@ -53,21 +53,21 @@ class ClientsSeen:
     quiet_s: float | None = None
 
 
-def way_to_know(layout: Layout, side: Side) -> str:
+def identification_for(layout: Layout, side: Side) -> str:
     """Return how the clients of a side are identified: ``pattern``, ``routine`` or ``table``."""
     patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
     if patterns != Clients():
         return "pattern"
-    return "routine" if any(layout.routine(verb) for verb in _VERBS[side]) else "table"
+    return "routine" if any(layout.routine_for(verb) for verb in _VERBS[side]) else "table"
 
 
 def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
     """Return whether the session is a producer or consumer, judged by its properties and its last statement."""
     patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
     if patterns != Clients():
-        return _fits(patterns, client)
-    called = names_in(client.statement)
-    if not any(_called(parts, called) for parts in _names(layout, side)):
+        return _matches_clients(patterns, client)
+    called = statement_names(client.statement)
+    if not any(_is_called(parts, called) for parts in _names(layout, side)):
         return False
     if _routines(layout, side):
         return True
@@ -76,7 +76,7 @@ def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
 
 
 def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:
-    return [name.parts for verb in _VERBS[side] if (name := layout.routine(verb)) is not None]
+    return [name.parts for verb in _VERBS[side] if (name := layout.routine_for(verb)) is not None]
 
 
 def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
@@ -85,7 +85,7 @@ def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
     return _routines(layout, side) or [table.parts for table in tables if table is not None]
 
 
-class Sessions:
+class SessionIndex:
     """The sessions of one poll, indexed by the names in their statements."""
 
     def __init__(self, clients: Sequence[ClientSample]) -> None:
@@ -95,14 +95,14 @@ class Sessions:
         self.hidden = any(not client.state for client in clients)
         self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
         for client in clients:
-            for name in names_in(client.statement):
+            for name in statement_names(client.statement):
                 self._calling.setdefault(name, {})[client.key] = client
 
-    def of(self, layout: Layout, side: Side) -> list[ClientSample]:
+    def find_clients(self, layout: Layout, side: Side) -> list[ClientSample]:
         """Return the producers or consumers of a queue, judged by their properties and last statements."""
         if not self.all:
             return []
-        if way_to_know(layout, side) == "pattern":
+        if identification_for(layout, side) == "pattern":
             maybe: Iterable[ClientSample] = self.all
         else:
             own = {parts[-1].lower() for parts in _names(layout, side)}
@@ -110,39 +110,39 @@ class Sessions:
         return [client for client in maybe if is_client(client, layout, side)]
 
 
-def seen_of(
+def count_clients(
     clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]
 ) -> tuple[int, int, ClientSample | None]:
     """Return how many sessions are among ``members``, how many of these wait, and the one that is quiet longest."""
     found = [client for client in clients if client.key in members]
-    waiting = [client for client in found if waits(client)]
+    waiting = [client for client in found if is_waiting(client)]
     return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
 
 
-def quiet_for(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
+def quiet_seconds(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
     """Return the seconds since any session among ``members`` ran a statement, ``None`` if one is running one."""
     found = [client for client in clients if client.key in members]
     quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
     return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None
 
 
-def waits(client: ClientSample) -> bool:
+def is_waiting(client: ClientSample) -> bool:
     """Return whether a session runs no statement, or one that waits for a lock or for time to pass (a waiting pop)."""
     return not client.state.startswith(("active", "running")) or client.wait_kind in ("Lock", "Timeout")
 
 
 @lru_cache(maxsize=4096)
-def names_in(statement: str) -> frozenset[str]:
+def statement_names(statement: str) -> frozenset[str]:
     """Return the names and words of a statement, lower case and unquoted, each with and without its schema."""
     found: set[str] = set()
     for name in _NAME.findall(statement):
-        parts = [_bare(part) for part in _PARTS.findall(name)]
+        parts = [_unquoted(part) for part in _PARTS.findall(name)]
         found.add(parts[-1])
         found.add(".".join(parts))
     return frozenset(found)
 
 
-def _bare(part: str) -> str:
+def _unquoted(part: str) -> str:
     if part.startswith('"'):
         part = part[1:-1].replace('""', '"')
     elif part.startswith("["):
@@ -150,22 +150,22 @@ def _bare(part: str) -> str:
     return part.lower()
 
 
-def _called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
+def _is_called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
     """Return whether a statement uses a name, with its schema or without any."""
     full = ".".join(parts).lower()
     own = parts[-1].lower()
     return full in called or (own in called and not any(name.endswith(f".{own}") for name in called))
 
 
-def _fits(patterns: Clients, client: ClientSample) -> bool:
-    if patterns.application is not None and not _like(patterns.application, client.application):
+def _matches_clients(patterns: Clients, client: ClientSample) -> bool:
+    if patterns.application is not None and not _matches_pattern(patterns.application, client.application):
         return False
-    if patterns.login is not None and not _like(patterns.login, client.login):
+    if patterns.login is not None and not _matches_pattern(patterns.login, client.login):
         return False
     wanted = patterns.procedure
-    return wanted is None or any(_like(wanted, name) for name in names_in(client.statement))
+    return wanted is None or any(_matches_pattern(wanted, name) for name in statement_names(client.statement))
 
 
 @lru_cache(maxsize=65536)
-def _like(pattern: str, text: str) -> bool:
+def _matches_pattern(pattern: str, text: str) -> bool:
     return fnmatchcase(text.lower(), pattern.lower().replace("[", "[[]"))

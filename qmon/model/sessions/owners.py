@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
-from qmon.model.text import moment
+from qmon.model.text import date_and_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Owners:
     dead_ids: frozenset[str] = frozenset()
 
 
-def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
+def count_owners(diagnostics: MessageDiagnostics, timeout_s: float) -> Owners | None:
     """Return the owners of one poll, ``None`` if they were not read."""
-    if found.owners is None:
+    if diagnostics.owners is None:
         return None
-    late = [o for o in found.owners if o.age_s is not None and o.age_s > timeout_s]
-    dead = [o for o in found.owners if o.owner_state == "dead"]
+    late = [o for o in diagnostics.owners if o.age_s is not None and o.age_s > timeout_s]
+    dead = [o for o in diagnostics.owners if o.owner_state == "dead"]
     alive, unknown, none = ([o for o in late if o.owner_state == state] for state in ("alive", "unknown", "none"))
     return Owners(
         len(dead),
@@ -54,8 +54,8 @@ def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
         _longest(alive),
         _longest(unknown),
         _longest(none),
-        why=found.proof,
-        at_least=len(found.owners) >= found.owners_limit > 0,
+        why=diagnostics.proof,
+        at_least=len(diagnostics.owners) >= diagnostics.owners_limit > 0,
         lost=sum(1 for o in dead if o.age_s is None or o.age_s <= timeout_s),
         dead_ids=frozenset(o.id for o in dead),
     )
@@ -77,7 +77,7 @@ class OwnerFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class OwnerProof:
     """What an owner column proves.
 
     Attributes:
@@ -93,7 +93,7 @@ class Proof:
     why: str
 
 
-def proof(layout: Layout, facts: OwnerFacts) -> Proof:
+def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     """Return what the owner column of this layout proves now.
 
     A vanished session proves nothing if consumers commit first and work outside the session, if a pool shares sessions,
@@ -101,14 +101,14 @@ def proof(layout: Layout, facts: OwnerFacts) -> Proof:
     all earlier sessions, and their consumers may still be working.
     """
     if layout.owner is None:
-        return Proof("none", False, False, "")
+        return OwnerProof("none", False, False, "")
     kind = layout.owner.kind
     if kind == "name":
-        return Proof(kind, False, False, "the owner is a name, which proves nothing")
-    if kind != "session" and not layout.tells(layout.owner.column):
-        return Proof("name", False, False, f"{layout.owner.column} has no time zone")
+        return OwnerProof(kind, False, False, "the owner is a name, which proves nothing")
+    if kind != "session" and not layout.has_known_time(layout.owner.column):
+        return OwnerProof("name", False, False, f"{layout.owner.column} has no time zone")
     if kind != "session":
-        return Proof(kind, False, False, "no time is written down")
+        return OwnerProof(kind, False, False, "no time is written down")
     why = ""
     if not facts.sees_others:
         why = "this role may not see the sessions of others"
@@ -118,6 +118,6 @@ def proof(layout: Layout, facts: OwnerFacts) -> Proof:
         why = "a connection pool hands sessions on"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
         # A time instead of an age, because the text may be shown for longer than until the next reading.
-        at = "a time unknown" if facts.up_since is None else moment(facts.up_since)
+        at = "a time unknown" if facts.up_since is None else date_and_time(facts.up_since)
         why = f"the server came up at {at}, less than one timeout before"
-    return Proof(kind, facts.sees_others, not why, why or "what is written there is no session")
+    return OwnerProof(kind, facts.sees_others, not why, why or "what is written there is no session")

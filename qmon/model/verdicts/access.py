@@ -11,39 +11,39 @@ from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Side
 from qmon.model.text import time_of_day
 from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
-from qmon.model.waits.horizon_holders import culprit, name_of
+from qmon.model.waits.horizon_holders import holder_name, long_holder
 
 UNREACHABLE: Final = "unreachable"
 
 
-def unreachable(reason: str) -> Verdict:
+def unreachable_verdict(reason: str) -> Verdict:
     """Return the verdict on a target that was lost. ``reason``: the error of connecting."""
     return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, cause="no connection")
 
 
-def _locked(s: RuleInput) -> str | None:
-    moves = bool(s.pops) or (s.pops is None and not s.failures)
-    return None if moves or s.paused(Side.POPPERS) or s.locked is None else s.locked.proof
+def _locked_proof(context: RuleInput) -> str | None:
+    moves = bool(context.pops) or (context.pops is None and not context.failures)
+    return None if moves or context.is_paused(Side.POPPERS) or context.locked is None else context.locked.proof
 
 
-def _waited_for(s: RuleInput) -> bool:
-    return s.locked is not None and s.locked.waited_for
+def _is_waited_for(context: RuleInput) -> bool:
+    return context.locked is not None and context.locked.waited_for
 
 
-def _holds_horizon(s: RuleInput) -> bool:
+def _holds_horizon(context: RuleInput) -> bool:
     """Return whether the session that locks the queue also holds the horizon, where the operator can end it."""
-    holder = culprit(s.snapshot.horizon) if s.snapshot is not None else None
-    return holder is not None and s.locked is not None and name_of(holder) == s.locked.by
+    holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
+    return holder is not None and context.locked is not None and holder_name(holder) == context.locked.by
 
 
 LOCKED = Rule(
     "everything locked",
     Severity.CRITICAL,
     2.0,
-    _locked,
+    _locked_proof,
     explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
     cause=lambda s: s.locked.by if s.locked is not None else "",
-    keys={"4": _waited_for, "3": _holds_horizon},
+    keys={"4": _is_waited_for, "3": _holds_horizon},
     probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
     unread=lambda s: s.snapshot is None or s.snapshot.blocking is None,
     refuted=may_have_popped,
@@ -53,20 +53,20 @@ LOCKED = Rule(
 CANNOT_SEE_CODE: Final = "cannot see"
 
 
-def _cannot_see(s: RuleInput) -> str | None:
+def _cannot_see_proof(context: RuleInput) -> str | None:
     """Return the proof that the queue is gone or that our role may not read its depth.
 
     A queue that was only guessed may disappear: its table may be a partition that was attached.
     """
-    guess = s.layout is not None and s.layout.is_guess
-    found = next((f for f in s.failures if f.gone and (f.grant or not guess)), None)
-    if found is None and s.ready.value is None:
-        found = next((f for f in s.failures if f.grant), None)
+    guess = context.layout is not None and context.layout.is_guess
+    found = next((f for f in context.failures if f.gone and (f.grant or not guess)), None)
+    if found is None and context.ready.value is None:
+        found = next((f for f in context.failures if f.grant), None)
     if found is None:
         return None
-    if s.last_seen_at is None:
-        return found.words
-    return f"{found.words}; last seen at {time_of_day(s.last_seen_at)}"
+    if context.last_seen_at is None:
+        return found.text
+    return f"{found.text}; last seen at {time_of_day(context.last_seen_at)}"
 
 
-CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see)
+CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see_proof)

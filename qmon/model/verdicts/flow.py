@@ -14,15 +14,15 @@ from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.text import counted, duration, percent, rate, time_of_day
-from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always, may_have_popped, uncounted
+from qmon.model.text import count_text, duration, percent, rate, time_of_day
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always, is_uncounted, may_have_popped
 
 
-def _paused(s: RuleInput) -> str | None:
-    return "; ".join(pause_line(pause) for pause in s.pauses) or None
+def _paused_proof(context: RuleInput) -> str | None:
+    return "; ".join(pause_line(pause) for pause in context.pauses) or None
 
 
-def _sides(*sides: Side) -> Condition:
+def _paused_sides(*sides: Side) -> Condition:
     return lambda s: {pause.side for pause in s.pauses} == set(sides)
 
 
@@ -30,8 +30,12 @@ PAUSED = Rule(
     "paused",
     Severity.NOTICE,
     0.0,
-    _paused,
-    keys={"p": _sides(Side.PUSHERS), "P": _sides(Side.POPPERS), "p P": _sides(Side.PUSHERS, Side.POPPERS)},
+    _paused_proof,
+    keys={
+        "p": _paused_sides(Side.PUSHERS),
+        "P": _paused_sides(Side.POPPERS),
+        "p P": _paused_sides(Side.PUSHERS, Side.POPPERS),
+    },
     probes=("pauses",),
 )
 
@@ -39,30 +43,30 @@ PAUSED = Rule(
 _SILENT_S: Final = 20.0
 
 # An archiver counts as stopped if it has been silent for this many times its longest break so far …
-_OFTEN: Final = 3.0
+_SILENCE_RATIO: Final = 3.0
 # … and this many times more messages are done than the most seen at earlier runs.
-_MORE: Final = 2.0
+_DONE_RATIO: Final = 2.0
 
 # Minimum number of done messages if rows have been archived before.
-_KNOWN: Final = 1_000
+_MIN_DONE: Final = 1_000
 
 # Minimum number of done messages if none were ever archived.
-_NEVER: Final = 10_000
+_MIN_DONE_NEVER_ARCHIVED: Final = 10_000
 
 # Done messages count as growing if both this number and this share were added: their counts vary a little.
-_GROWN: Final = 100
-_GROWN_SHARE: Final = 0.01
+_MIN_GROWTH: Final = 100
+_MIN_GROWTH_SHARE: Final = 0.01
 
 
-def _behind(s: RuleInput) -> str | None:
+def _behind_proof(context: RuleInput) -> str | None:
     """Return the proof that done messages are not archived. It lasts until rows are deleted, even without pushes."""
-    a = s.queue.archiving
-    if a is None or a.silent_s < _SILENT_S or a.grown < max(_GROWN, _GROWN_SHARE * a.done):
+    a = context.queue.archiving
+    if a is None or a.silent_s < _SILENT_S or a.grown < max(_MIN_GROWTH, _MIN_GROWTH_SHARE * a.done):
         return None
     if a.usual_s is None or a.most is None:
-        never = a.untouched and a.done >= _NEVER
+        never = a.untouched and a.done >= _MIN_DONE_NEVER_ARCHIVED
         return f"~{a.done:,.0f} done and not archived; no row of the table was ever deleted" if never else None
-    if a.silent_s < _OFTEN * a.usual_s or a.done < max(_KNOWN, _MORE * a.most):
+    if a.silent_s < _SILENCE_RATIO * a.usual_s or a.done < max(_MIN_DONE, _DONE_RATIO * a.most):
         return None
     before = f", at most {duration(a.usual_s)} before" if a.usual_s else ""
     return f"~{a.done:,.0f} done and not archived; nothing was archived for {duration(a.silent_s)}{before}"
@@ -72,94 +76,102 @@ BEHIND = Rule(
     "archive behind",
     Severity.WARNING,
     10.0,
-    _behind,
+    _behind_proof,
     probes=("counters", "table_counters", "head", "progress"),
-    unread=uncounted,
+    unread=is_uncounted,
 )
 
 
 _STILL_S: Final = 20.0
 
 # Minimum moves of the heads of other priorities: one or two messages may be popped while another waits its turn.
-_OTHERS: Final = 5
+_MIN_OTHER_MOVES: Final = 5
 
 
-def _starved(s: RuleInput) -> str | None:
-    low = s.queue.starved
-    if low is None or low.still_s < _STILL_S or low.others < _OTHERS or not s.pops or s.paused(Side.POPPERS):
+def _starved_proof(context: RuleInput) -> str | None:
+    low = context.queue.starved
+    if (
+        low is None
+        or low.still_s < _STILL_S
+        or low.others < _MIN_OTHER_MOVES
+        or not context.pops
+        or context.is_paused(Side.POPPERS)
+    ):
         return None
     age = f", {duration(low.oldest_s)} old," if low.oldest_s is not None else ""
     return (
         f"priority {low.priority}: message {low.head_id}{age} has been its head for {duration(low.still_s)} or longer "
-        f"while messages of other priorities are popped, {s.pops:,.1f}/s"
+        f"while messages of other priorities are popped, {context.pops:,.1f}/s"
     )
 
 
-STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved, probes=("priorities",))
+STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved_proof, probes=("priorities",))
 
 
-def _stuck(s: RuleInput) -> str | None:
-    owners = s.queue.owners
-    if not s.stuck.value and not (owners is not None and owners.dead):
+def _stuck_proof(context: RuleInput) -> str | None:
+    owners = context.queue.owners
+    if not context.stuck.value and not (owners is not None and owners.dead):
         return None
-    if owners is not None and (text := _by_owner(owners)):
-        if not s.stuck.value:
+    if owners is not None and (text := _owners_text(owners)):
+        if not context.stuck.value:
             return text
-        return f"{_late(s)}: {text}"
-    whose = _holders(s)
-    return _late(s) + (f": {whose}" if whose else "")
+        return f"{_late_text(context)}: {text}"
+    whose = _holders_text(context)
+    return _late_text(context) + (f": {whose}" if whose else "")
 
 
-def _late(s: RuleInput) -> str:
-    own = s.layout is not None and s.layout.part is not None and s.layout.part.own_timeout
-    longer = "longer than each may take" if own else f"more than {duration(s.timeout_s)}"
-    return f"{_count(s)} in progress for {longer}"
+def _late_text(context: RuleInput) -> str:
+    own = context.layout is not None and context.layout.part is not None and context.layout.part.own_timeout
+    longer = "longer than each may take" if own else f"more than {duration(context.timeout_s)}"
+    return f"{_stuck_count_text(context)} in progress for {longer}"
 
 
-def _count(s: RuleInput) -> str:
-    return f"{'at least ' if s.stuck.at_least else ''}{s.stuck.value or 0:,.0f}"
+def _stuck_count_text(context: RuleInput) -> str:
+    return f"{'at least ' if context.stuck.at_least else ''}{context.stuck.value or 0:,.0f}"
 
 
-def _by_owner(owners: Owners) -> str:
+def _owners_text(owners: Owners) -> str:
     more = "at least " if owners.at_least else ""
     parts = []
     if owners.dead:
-        parts.append(f"{more}{owners.dead:,} with a dead owner{_one(owners.dead_one)}")
+        parts.append(f"{more}{owners.dead:,} with a dead owner{_owner_text(owners.dead_one)}")
     if owners.alive:
-        parts.append(f"{more}{owners.alive:,} with a live owner{_one(owners.alive_one)}")
+        parts.append(f"{more}{owners.alive:,} with a live owner{_owner_text(owners.alive_one)}")
     if owners.unknown:
         why = f": {owners.why}" if owners.why else ""
-        parts.append(f"{more}{owners.unknown:,} with an unknown owner{_one(owners.unknown_one)}{why}")
+        parts.append(f"{more}{owners.unknown:,} with an unknown owner{_owner_text(owners.unknown_one)}{why}")
     if owners.none and owners.none_one is not None:
-        parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since(owners.none_one)}")
+        parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since_text(owners.none_one)}")
     return "; ".join(parts)
 
 
-def _one(owner: OwnerSample | None) -> str:
+def _owner_text(owner: OwnerSample | None) -> str:
     if owner is None:
         return ""
     has = "has had" if owner.age_s is not None else "has"
     whose = f"{owner.owner} {has} " if owner.owner else ""
-    return f" ({whose}message {owner.id}{_since(owner)})"
+    return f" ({whose}message {owner.id}{_since_text(owner)})"
 
 
-def _since(owner: OwnerSample) -> str:
+def _since_text(owner: OwnerSample) -> str:
     return f" for {duration(owner.age_s)}" if owner.age_s is not None else ""
 
 
-def _holders(s: RuleInput) -> str:
+def _holders_text(context: RuleInput) -> str:
     """Return the session with the oldest open transaction, if messages are in progress only while one is open."""
-    if s.samples is None or s.snapshot is None or not s.samples.held:
+    if context.samples is None or context.snapshot is None or not context.samples.held:
         return ""
-    xids = {held.xid for held in s.samples.held if held.running}
-    whose = [w for w in s.snapshot.writers or () if w.xid in xids and (w.transaction_s or 0.0) > s.timeout_s]
+    xids = {held.xid for held in context.samples.held if held.running}
+    whose = [
+        w for w in context.snapshot.writers or () if w.xid in xids and (w.transaction_s or 0.0) > context.timeout_s
+    ]
     if not whose:
         return ""
     oldest = max(whose, key=lambda w: w.transaction_s or 0.0)
-    return _session(oldest) + (f" and {len(whose) - 1} more" if len(whose) > 1 else "")
+    return _writer_text(oldest) + (f" and {len(whose) - 1} more" if len(whose) > 1 else "")
 
 
-def _session(writer: WriterSample) -> str:
+def _writer_text(writer: WriterSample) -> str:
     if writer.session == 0:
         return (
             f"the prepared transaction {writer.application} has held them for {duration(writer.transaction_s or 0.0)}"
@@ -168,9 +180,9 @@ def _session(writer: WriterSample) -> str:
     return f"session {writer.session} ({text}) has held them for {duration(writer.transaction_s or 0.0)}"
 
 
-def _owners_live(s: RuleInput) -> bool:
+def _are_all_owners_alive(context: RuleInput) -> bool:
     """Return whether all owners are alive. If requeued now, their messages would be processed twice."""
-    owners = s.queue.owners
+    owners = context.queue.owners
     return owners is not None and owners.alive > 0 and not (owners.dead or owners.unknown or owners.none)
 
 
@@ -178,45 +190,47 @@ STUCK = Rule(
     "stuck in progress",
     Severity.CRITICAL,
     0.0,
-    _stuck,
-    keys={"2": _owners_live, "r": always},
+    _stuck_proof,
+    keys={"2": _are_all_owners_alive, "r": holds_always},
     probes=("owners", "group_owners"),
 )
 
 
 # Maximum number of blockers in a proof.
-_BLOCKERS: Final = 2
+_MAX_BLOCKERS: Final = 2
 
 
-def _blocked(s: RuleInput) -> str | None:
+def _blocked_proof(context: RuleInput) -> str | None:
     """Return the proof that messages are blocked.
 
     It is no problem if other messages move and none is blocked for longer than a message may be in progress.
     """
-    if not s.blocked.value:
+    if not context.blocked.value:
         return None
-    waits_s = s.blocked_oldest.value
-    if (s.at_work or s.moved) and waits_s is not None and waits_s <= s.timeout_s:
+    waits_s = context.blocked_oldest.value
+    if (context.at_work or context.moved) and waits_s is not None and waits_s <= context.timeout_s:
         return None
-    sample = s.samples.blocked if s.samples is not None else None
+    sample = context.samples.blocked if context.samples is not None else None
     oldest = "" if waits_s is None else f", the oldest for {duration(waits_s)}"
     why = "" if sample is None or not sample.why else f": {' or '.join(sample.why)}"
-    names = [_blocker(each) for each in (sample.blockers if sample is not None else ()) if each.blocker is not None]
-    more = f" and {len(names) - _BLOCKERS:,} more" if len(names) > _BLOCKERS else ""
-    waits = f"; they wait for {', '.join(names[:_BLOCKERS])}{more}" if names else ""
-    return f"{'at least ' if s.blocked.at_least else ''}{s.blocked.value:,.0f} blocked{oldest}{why}{waits}"
+    names = [
+        _blocker_text(each) for each in (sample.blockers if sample is not None else ()) if each.blocker is not None
+    ]
+    more = f" and {len(names) - _MAX_BLOCKERS:,} more" if len(names) > _MAX_BLOCKERS else ""
+    waits = f"; they wait for {', '.join(names[:_MAX_BLOCKERS])}{more}" if names else ""
+    return f"{'at least ' if context.blocked.at_least else ''}{context.blocked.value:,.0f} blocked{oldest}{why}{waits}"
 
 
-def _blocker(found: GroupBlockerSample) -> str:
-    holder = "" if found.holder is None else f", held by {found.holder}"
-    return f"{found.blocker}{holder}" + ("" if found.held_s is None else f" for {duration(found.held_s)}")
+def _blocker_text(blocker: GroupBlockerSample) -> str:
+    holder = "" if blocker.holder is None else f", held by {blocker.holder}"
+    return f"{blocker.blocker}{holder}" + ("" if blocker.held_s is None else f" for {duration(blocker.held_s)}")
 
 
 BLOCKED = Rule(
     "blocked",
     Severity.WARNING,
     0.0,
-    _blocked,
+    _blocked_proof,
     probes=("in_state", "group_states"),
     unread=lambda s: s.may_block and s.blocked.value is None,
 )
@@ -228,28 +242,28 @@ _QUIET_S: Final = 4.0
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
-def _unclaimed(s: RuleInput) -> ClientsSeen | None:
+def _idle_poppers(context: RuleInput) -> ClientsSeen | None:
     """Return the consumers if messages are ready, none was popped recently, and none is being worked on."""
-    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
+    if context.is_paused(Side.POPPERS) or not context.ready.value or context.moved is None or context.at_work:
         return None
-    poppers = s.queue.poppers
-    return None if s.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
+    poppers = context.queue.poppers
+    return None if context.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
 
 
-def _in_order(layout: Layout) -> bool:
+def _is_ordered(layout: Layout) -> bool:
     """Return whether a different first message usually means that the previous one has left."""
     return layout.traits.order in ("fifo", "due") and layout.priority is None
 
 
-def _no_poppers(s: RuleInput) -> str | None:
-    poppers = _unclaimed(s)
-    if poppers is None or poppers.connected or not poppers.whole or s.layout is None:
+def _no_poppers_proof(context: RuleInput) -> str | None:
+    poppers = _idle_poppers(context)
+    if poppers is None or poppers.connected or not poppers.whole or context.layout is None:
         return None
     gone = f"; the last one left {duration(poppers.left_s)} ago" if poppers.left_s is not None else ""
-    return f"{s.ready.value:,.0f} ready and {_nobody(s.layout, poppers)}{gone}"
+    return f"{context.ready.value:,.0f} ready and {_no_poppers_text(context.layout, poppers)}{gone}"
 
 
-def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
+def _no_poppers_text(layout: Layout, poppers: ClientsSeen) -> str:
     if poppers.by == "pattern":
         fields = (
             ("application", layout.poppers.application),
@@ -261,55 +275,55 @@ def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
     elif poppers.by == "library":
         return "no worker that serves it has reported"
     else:
-        pop = layout.routine("pop") or layout.routine("pop_batch")
+        pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
         is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")
     if not poppers.others:
         return f"no session is connected that {is_one}"
-    return f"none of the {counted(poppers.others, 'session')} connected {is_one}"
+    return f"none of the {count_text(poppers.others, 'session')} connected {is_one}"
 
 
-def _not_claiming(s: RuleInput) -> str | None:
-    poppers = _unclaimed(s)
-    if poppers is None or not poppers.connected or s.ready.value is None:
+def _not_claiming_proof(context: RuleInput) -> str | None:
+    poppers = _idle_poppers(context)
+    if poppers is None or not poppers.connected or context.ready.value is None:
         return None
     count = "1 popper is" if poppers.connected == 1 else f"{poppers.connected:,} poppers are"
-    one = f": {_doing(poppers.one)}" if poppers.one is not None else ""
-    return f"{count} connected, not one pops while {s.ready.value:,.0f} are ready{one}"
+    one = f": {_activity_text(poppers.one)}" if poppers.one is not None else ""
+    return f"{count} connected, not one pops while {context.ready.value:,.0f} are ready{one}"
 
 
-def _doing(client: ClientSample) -> str:
+def _activity_text(client: ClientSample) -> str:
     name = f"session {client.session}" + (f" ({client.application})" if client.application else "")
     state = client.state or "connected"
     waits = f", waiting for {client.wait_kind}" if client.wait_kind == "Lock" else ""
     return f"{name} {state}{waits}" + (f" for {duration(client.quiet_s)}" if client.quiet_s is not None else "")
 
 
-def _waits_for_lock(s: RuleInput) -> bool:
-    one = s.queue.poppers.one if s.queue.poppers is not None else None
+def _waits_for_lock(context: RuleInput) -> bool:
+    one = context.queue.poppers.one if context.queue.poppers is not None else None
     return one is not None and one.wait_kind == "Lock"
 
 
-def _poppers_unseen(s: RuleInput) -> bool:
-    return s.queue.poppers is None
+def _are_poppers_unknown(context: RuleInput) -> bool:
+    return context.queue.poppers is None
 
 
 NO_POPPERS = Rule(
     "no poppers",
     Severity.CRITICAL,
     10.0,
-    _no_poppers,
+    _no_poppers_proof,
     explains=_FOLLOWS,
-    unread=_poppers_unseen,
+    unread=_are_poppers_unknown,
     refuted=may_have_popped,
 )
 NOT_CLAIMING = Rule(
     "poppers not claiming",
     Severity.CRITICAL,
     10.0,
-    _not_claiming,
+    _not_claiming_proof,
     explains=_FOLLOWS,
     keys={"4": _waits_for_lock},
-    unread=_poppers_unseen,
+    unread=_are_poppers_unknown,
     refuted=may_have_popped,
 )
 
@@ -317,30 +331,30 @@ NOT_CLAIMING = Rule(
 _FULL: Final = 0.999
 
 
-def _ring_full(s: RuleInput) -> str | None:
-    if s.paused(Side.POPPERS) or s.paused(Side.PUSHERS):
+def _ring_full_proof(context: RuleInput) -> str | None:
+    if context.is_paused(Side.POPPERS) or context.is_paused(Side.PUSHERS):
         return None
-    if s.fill.value is None or s.fill.value < _FULL:
+    if context.fill.value is None or context.fill.value < _FULL:
         return None
-    return f"{percent(s.fill.value)} of the slots hold messages, pushers wait"
+    return f"{percent(context.fill.value)} of the slots hold messages, pushers wait"
 
 
 # Seconds that a message must have been ready while none was popped, if there is no pop rate.
 _WAITS_S: Final = 20.0
 
 
-def _not_taken(s: RuleInput) -> str | None:
+def _not_taken_proof(context: RuleInput) -> str | None:
     """Return the proof without rates: no message is in progress, or all have been for long.
 
     It applies to queues whose messages are visible until they are done.
     """
-    waits, busy = s.oldest.value, s.in_progress.value
-    if not s.ready.value or waits is None or waits < _WAITS_S or busy is None:
+    waits, busy = context.oldest.value, context.in_progress.value
+    if not context.ready.value or waits is None or waits < _WAITS_S or busy is None:
         return None
-    ready = f"{s.ready.value:,.0f} ready, the oldest for {duration(waits)}"
+    ready = f"{context.ready.value:,.0f} ready, the oldest for {duration(waits)}"
     if not busy:
         return f"{ready}, and none is in progress"
-    owners = s.samples.diagnostics.owners if s.samples is not None else None
+    owners = context.samples.diagnostics.owners if context.samples is not None else None
     ages = [None] if owners is None or len(owners) < busy else [owner.age_s for owner in owners]
     since = [age for age in ages if age is not None and age >= _WAITS_S]
     return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
@@ -350,79 +364,87 @@ def _not_taken(s: RuleInput) -> str | None:
 STILL_S: Final = 60.0
 
 
-def _head_stays(s: RuleInput) -> str | None:
+def _head_stays_proof(context: RuleInput) -> str | None:
     """Return the proof without rates: the message to be popped next stays at the head, and no transaction has it."""
-    motion, q = s.queue.motion, s.samples
-    if motion is None or motion.still_s is None or motion.still_s < STILL_S or not s.ready.value or q is None:
+    motion, q = context.queue.motion, context.samples
+    if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
         return None
     held = q.head is None or q.held is None or any(each.running for each in (*q.held, *q.locked))
-    if not _in_order(q.layout) or held or q.partial or q.elsewhere or s.at_work:
+    if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.at_work:
         return None
     which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
-    age = f", {duration(s.oldest.value)} old," if s.oldest.value is not None else ""
-    return f"{s.ready.value:,.0f} ready, and {which}{age} has been the first of them for {duration(motion.still_s)}"
+    age = f", {duration(context.oldest.value)} old," if context.oldest.value is not None else ""
+    return (
+        f"{context.ready.value:,.0f} ready, and {which}{age} has been the first of them for {duration(motion.still_s)}"
+    )
 
 
-def _not_moving(s: RuleInput) -> str | None:
-    if s.paused(Side.POPPERS):
+def _not_moving_proof(context: RuleInput) -> str | None:
+    if context.is_paused(Side.POPPERS):
         return None
-    if s.moved is None:
-        in_group = s.layout is not None and s.layout.part is not None
-        return _not_taken(s) if in_group else _head_stays(s)
-    if not s.ready.value or s.moved > 0:
+    if context.moved is None:
+        in_group = context.layout is not None and context.layout.part is not None
+        return _not_taken_proof(context) if in_group else _head_stays_proof(context)
+    if not context.ready.value or context.moved > 0:
         return None
-    return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
+    return f"{context.ready.value:,.0f} ready and not one pop, while {context.push_rate.value or 0:,.1f}/s are pushed"
 
 
-def _outrun(s: RuleInput) -> str | None:
-    if s.pauses:
+def _outrun_proof(context: RuleInput) -> str | None:
+    if context.pauses:
         return None
-    proof = _risen(s.queue.rise) if s.queue.rise is not None else _growing(s)
-    return f"{proof}; {s.queue.slower.words}" if proof is not None and s.queue.slower is not None else proof
+    proof = _rise_text(context.queue.rise) if context.queue.rise is not None else _growth_text(context)
+    return f"{proof}; {context.queue.slower.text}" if proof is not None and context.queue.slower is not None else proof
 
 
-def _risen(rise: Rise) -> str:
+def _rise_text(rise: Rise) -> str:
     age = rise.age_before_s
     ages = f", the oldest from {duration(age)} to {duration(rise.wait_s)}" if age is not None and rise.wait_s else ""
     return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages} in {duration(rise.over_s)}"
 
 
-def _growing(s: RuleInput) -> str | None:
-    if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None:
+def _growth_text(context: RuleInput) -> str | None:
+    if context.net_rate is None or context.push_rate.value is None or context.pop_rate.value is None:
         return None
-    if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
+    if (
+        not context.ready.value
+        or context.ready.value < 100
+        or context.net_rate <= max(0.5, 0.05 * context.push_rate.value)
+    ):
         return None
-    return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s: growing {s.net_rate:,.1f}/s"
+    return (
+        f"push {context.push_rate.value:,.1f}/s, pop {context.pop_rate.value:,.1f}/s: growing {context.net_rate:,.1f}/s"
+    )
 
 
-def _no_pushes(s: RuleInput) -> str | None:
-    silence = s.queue.silence
-    if silence is None or s.paused(Side.PUSHERS) or (s.fill.value or 0.0) >= _FULL:
+def _no_pushes_proof(context: RuleInput) -> str | None:
+    silence = context.queue.silence
+    if silence is None or context.is_paused(Side.PUSHERS) or (context.fill.value or 0.0) >= _FULL:
         return None
-    rollbacks = s.target.rollbacks
+    rollbacks = context.target.rollbacks
     rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
     return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
 
 
-def _due_later(s: RuleInput) -> str | None:
-    found = s.queue.due_later
+def _due_later_proof(context: RuleInput) -> str | None:
+    found = context.queue.due_later
     if found is None:
         return None
     many = f"~{found.later:,.0f} of the {found.pushed:,.0f} messages since {time_of_day(found.since_at)} are due later"
     return f"{many}; of those before, {percent(found.share_before)}"
 
 
-RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
+RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full_proof)
 NO_POPS = Rule(
-    "no pops", Severity.CRITICAL, 10.0, _not_moving, explains=("pushers outrun poppers",), refuted=may_have_popped
+    "no pops", Severity.CRITICAL, 10.0, _not_moving_proof, explains=("pushers outrun poppers",), refuted=may_have_popped
 )
-NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes, probes=("counters",), unread=uncounted)
+NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes_proof, probes=("counters",), unread=is_uncounted)
 DUE_LATER = Rule(
     "due later than usual",
     Severity.WARNING,
     0.0,
-    _due_later,
+    _due_later_proof,
     probes=("counters", "table_counters", "scheduled"),
-    unread=uncounted,
+    unread=is_uncounted,
 )
-OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)
+OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun_proof)

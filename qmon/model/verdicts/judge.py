@@ -44,66 +44,72 @@ from qmon.model.verdicts.server_state import (
 )
 
 
-def missing(s: RuleInput) -> str:
+def missing_text(context: RuleInput) -> str:
     """Return in one line what would have to be known to call the queue healthy, and why it is unknown.
 
     Empty if nothing.
     """
-    strange = s.samples.strange if s.samples is not None else None
+    strange = context.samples.strange if context.samples is not None else None
     reasons: dict[str, list[str]] = {}
-    for name, reason in _lacking(s):
+    for name, reason in _missing_figures(context):
         reasons.setdefault(reason, []).append(name)
-    lines = [f"{_listed(names, 'and')} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()]
-    return "; ".join([strange.words, *lines] if strange is not None else lines)
+    lines = [
+        f"{_join_words(names, 'and')} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items()
+    ]
+    return "; ".join([strange.text, *lines] if strange is not None else lines)
 
 
-def seen_empty(s: RuleInput) -> bool:
+def is_seen_empty(context: RuleInput) -> bool:
     """Return whether no message is ready, in progress or blocked, as read in the polls. An older count is no proof."""
-    figures = [s.ready, *([s.in_progress] if s.has("in_progress") else []), *([s.blocked] if s.may_block else [])]
+    figures = [
+        context.ready,
+        *([context.in_progress] if context.has_figure("in_progress") else []),
+        *([context.blocked] if context.may_block else []),
+    ]
     return all(figure.value == 0 and not (figure.at_least or figure.every_s) for figure in figures)
 
 
-def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
+def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
     """Yield the needed figures that are unknown or not good enough, each with the reason."""
     # If a message is in progress only while its consumer's transaction is open, it is stuck when that transaction is
     # too old, so the number of such messages does not matter. In other queues, uncounted rows may have been left by
     # anyone.
-    needed = [("ready", s.ready)]
-    if s.has("in_progress") and not s.in_transaction:
-        needed.append(("in progress", s.in_progress))
-    if s.has("stuck"):
-        needed.append(("stuck", s.stuck))
-    if s.may_block:
-        needed.append(("blocked", s.blocked))
+    needed = [("ready", context.ready)]
+    if context.has_figure("in_progress") and not context.in_transaction:
+        needed.append(("in progress", context.in_progress))
+    if context.has_figure("stuck"):
+        needed.append(("stuck", context.stuck))
+    if context.may_block:
+        needed.append(("blocked", context.blocked))
     for name, figure in needed:
         if figure.value is None:
-            yield name, f"not known: {_why(s, figure)}"
+            yield name, f"not known: {_unknown_reason(context, figure)}"
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
             yield name, f"only partly seen: {figure.reason or 'more may be there'}"
-    if not seen_empty(s):  # in an empty queue nothing has to move
-        for name, figure in (("push rate", s.push_rate), ("pop rate", s.pop_rate)):
+    if not is_seen_empty(context):  # in an empty queue nothing has to move
+        for name, figure in (("push rate", context.push_rate), ("pop rate", context.pop_rate)):
             if figure.old:
                 yield name, f"not known: {figure.reason}"
 
 
-def _unmoved(s: RuleInput) -> str:
+def _unmoved_text(context: RuleInput) -> str:
     """Return why it is unknown whether messages leave the queue. Empty if it is known or no message has to leave."""
-    motion = s.queue.motion
+    motion = context.queue.motion
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
-    if s.moved is not None or moves or not s.ready.value or s.paused(Side.POPPERS):
+    if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.POPPERS):
         return ""
-    why = s.pop_rate.reason or "there is no rate of pops"
-    return f"{s.ready.value:,.0f} ready, and whether messages leave the queue is not known: {why}"
+    why = context.pop_rate.reason or "there is no rate of pops"
+    return f"{context.ready.value:,.0f} ready, and whether messages leave the queue is not known: {why}"
 
 
-def _why(s: RuleInput, figure: Figure) -> str:
+def _unknown_reason(context: RuleInput, figure: Figure) -> str:
     """Return why a figure is unknown: the failed probe, else the reason of the figure."""
     if figure.reason not in ("", Reason.NOT_READ_IN_THIS_POLL):
         return figure.reason
-    return next((f.words for f in s.failures), figure.reason or Reason.NOT_READ_IN_THIS_POLL)
+    return next((f.text for f in context.failures), figure.reason or Reason.NOT_READ_IN_THIS_POLL)
 
 
-def _listed(names: list[str], word: str) -> str:
+def _join_words(names: list[str], word: str) -> str:
     return f" {word} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
@@ -185,8 +191,8 @@ class EvidenceSpan:
 Spans = Mapping[str, EvidenceSpan]
 
 
-def judge(
-    given: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
+def judge_queue(
+    context: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
     """Return all verdicts whose evidence has lasted, worst first and at least one, and the spans of evidence so far.
 
@@ -206,7 +212,7 @@ def judge(
     unproved: dict[str, Verdict] = {}
     explained: set[str] = set()
     for rule in RULES:
-        find = partial(_find, rule, given, spans, now_at)
+        find = partial(_evaluate_rule, rule, context, spans, now_at)
         evidence = find() if guard is None else guard.attempt(f"{_RULE}{rule.code}", find, lambda _: None)
         if evidence is None:
             continue
@@ -219,10 +225,12 @@ def judge(
             left_s = span.first_at + rule.hold_s - now_at
             line = f"{raised.proof}; {rule.code} if that lasts {duration(left_s)} more"
             unproved[rule.code] = Verdict(rule.code, line, rule.severity)
-    doubt, faults = missing(given), guard.reasons if guard is not None else {}
-    unread = _unread(given, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values())))
+    doubt, faults = missing_text(context), guard.reasons if guard is not None else {}
+    unread = _unread_codes(
+        context, known=not (doubt and any(each.severity >= Severity.WARNING for each in found.values()))
+    )
     unread = unread.union(part.removeprefix(_RULE) for part in faults)
-    seen = {**_lapsed(_without_refuted(spans, given), unread, now_at), **seen}
+    seen = {**_lapsed_spans(_without_refuted(spans, context), unread, now_at), **seen}
     for code in explained:
         for each in (found, unproved, seen):
             each.pop(code, None)
@@ -230,29 +238,29 @@ def judge(
     if verdicts and verdicts[0].severity >= Severity.WARNING:
         return tuple(verdicts), seen
     doubt = doubt or next((f"{part}: {why}" for part, why in faults.items()), "")
-    if unmoved := _unmoved(given):
-        span = seen[_UNMOVED] = _seen_again(spans, _UNMOVED, now_at, STILL_S)
+    if unmoved := _unmoved_text(context):
+        span = seen[_UNMOVED] = _extend_span(spans, _UNMOVED, now_at, STILL_S)
         doubt = doubt or (unmoved if span.raised or HEALTHY not in seen else "")
     sign = max(unproved.values(), key=lambda v: v.severity, default=None)
     if sign is not None and (doubt or (sign.severity is Severity.CRITICAL and HEALTHY not in seen)):
         doubt = f"{sign.proof}; {doubt}" if doubt else sign.proof
     if doubt:
-        span = seen[CANNOT_TELL] = _seen_again(spans, CANNOT_TELL, now_at, 0.0)
-        key = "n" if _throttled(given) else ""
+        span = seen[CANNOT_TELL] = _extend_span(spans, CANNOT_TELL, now_at, 0.0)
+        key = "n" if _has_throttled_figure(context) else ""
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
         return tuple(verdicts), seen
-    if given.moved is not None or seen_empty(given):
+    if context.moved is not None or is_seen_empty(context):
         seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
-    return tuple(verdicts or [_fine(given)]), seen
+    return tuple(verdicts or [_fine_verdict(context)]), seen
 
 
-def _find(rule: Rule, given: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
+def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
     """Return the verdict of a rule with evidence in this poll, and the span of that evidence."""
-    proof = rule.proof(given)
+    proof = rule.proof(context)
     if proof is None:
         return None
-    span = _seen_again(spans, rule.code, now_at, rule.hold_s)
-    return Verdict(rule.code, proof, rule.severity, span.first_at, rule.key(given), rule.cause(given)), span
+    span = _extend_span(spans, rule.code, now_at, rule.hold_s)
+    return Verdict(rule.code, proof, rule.severity, span.first_at, rule.key_for(context), rule.cause(context)), span
 
 
 def is_brief(verdict: Verdict, at: float) -> bool:
@@ -263,7 +271,7 @@ def is_brief(verdict: Verdict, at: float) -> bool:
     return verdict.code == CANNOT_TELL and verdict.since_at is not None and at - verdict.since_at < LULL_S
 
 
-def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> EvidenceSpan:
+def _extend_span(spans: Spans, code: str, now_at: float, hold_s: float) -> EvidenceSpan:
     """Return the span of a verdict's evidence, extended by this poll."""
     before = spans.get(code)
     goes_on = before is not None and not before.is_over(now_at)
@@ -272,13 +280,13 @@ def _seen_again(spans: Spans, code: str, now_at: float, hold_s: float) -> Eviden
     return EvidenceSpan(first_at, now_at, was_raised or now_at - first_at >= hold_s)
 
 
-def _without_refuted(spans: Spans, given: RuleInput) -> dict[str, EvidenceSpan]:
+def _without_refuted(spans: Spans, context: RuleInput) -> dict[str, EvidenceSpan]:
     """Return the spans without those of verdicts that this poll refutes."""
-    refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(given)}
+    refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(context)}
     return {code: span for code, span in spans.items() if code not in refuted}
 
 
-def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:
+def _lapsed_spans(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, EvidenceSpan]:
     """Return the spans of raised verdicts without evidence in this poll, if they may continue."""
     spans = {code: span for code, span in spans.items() if span.raised}
     lapsed = {
@@ -288,7 +296,7 @@ def _lapsed(spans: Spans, unread: Collection[str], now_at: float) -> dict[str, E
     return {code: span for code, span in lapsed.items() if not span.is_over(now_at)}
 
 
-def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> frozenset[str]:
+def undecided_codes(context: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> frozenset[str]:
     """Return the codes of verdicts that do not hold but are not known to be over.
 
     Their evidence is missing or has not lasted long enough yet.
@@ -298,39 +306,46 @@ def undecided(given: RuleInput, verdicts: Sequence[Verdict], spans: Spans) -> fr
         verdicts: the verdicts that ``judge_queue`` returned for them.
         spans: the spans that ``judge_queue`` returned for them.
     """
-    known = not (verdicts[0].severity >= Severity.WARNING and missing(given))
-    open_codes = _unread(given, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
+    known = not (verdicts[0].severity >= Severity.WARNING and missing_text(context))
+    open_codes = _unread_codes(context, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
     return open_codes.difference(verdict.code for verdict in verdicts)
 
 
-def _unread(s: RuleInput, *, known: bool) -> frozenset[str]:
+def _unread_codes(context: RuleInput, *, known: bool) -> frozenset[str]:
     """Return the codes of verdicts whose evidence was not read.
 
     ``known``: the figures that they need are known, or the queue is called ``CANNOT_TELL``.
     """
-    if s.rates_follow or not known:
+    if context.rates_follow or not known:
         return _CODES
-    of_target = (each for each in (s.snapshot.failures if s.snapshot else ()) if not each.queue)
-    failed = [each.probe for each in (*s.failures, *of_target)]
+    of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
+    failed = [each.probe for each in (*context.failures, *of_target)]
     return frozenset(
-        rule.code for rule in RULES if rule.unread(s) or any(probe.startswith(rule.probes) for probe in failed)
+        rule.code for rule in RULES if rule.unread(context) or any(probe.startswith(rule.probes) for probe in failed)
     )
 
 
-def _throttled(s: RuleInput) -> bool:
+def _has_throttled_figure(context: RuleInput) -> bool:
     """Return whether a poll requested now would read what is unknown."""
-    return any(figure.throttled for figure in (s.ready, s.in_progress, s.stuck))
+    return any(figure.throttled for figure in (context.ready, context.in_progress, context.stuck))
 
 
-def _fine(s: RuleInput) -> Verdict:
-    if seen_empty(s):
-        named = ["ready", *(["in progress"] if s.has("in_progress") else []), *(["blocked"] if s.may_block else [])]
-        return Verdict(EMPTY, f"no message is {_listed(named, 'or')}")
-    return Verdict(HEALTHY, f"{_flowing(s)}; {s.blocked.text()} blocked" if s.blocked.value else _flowing(s))
+def _fine_verdict(context: RuleInput) -> Verdict:
+    if is_seen_empty(context):
+        named = [
+            "ready",
+            *(["in progress"] if context.has_figure("in_progress") else []),
+            *(["blocked"] if context.may_block else []),
+        ]
+        return Verdict(EMPTY, f"no message is {_join_words(named, 'or')}")
+    return Verdict(
+        HEALTHY,
+        f"{_flow_text(context)}; {context.blocked.text()} blocked" if context.blocked.value else _flow_text(context),
+    )
 
 
-def _flowing(s: RuleInput) -> str:
-    if s.push_rate.value is None or s.pop_rate.value is None:
-        why = next((rate.reason for rate in (s.push_rate, s.pop_rate) if rate.value is None), "")
-        return f"{s.ready.value or 0:,.0f} ready; {why or 'its rates are not known'}"
-    return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s"
+def _flow_text(context: RuleInput) -> str:
+    if context.push_rate.value is None or context.pop_rate.value is None:
+        why = next((rate.reason for rate in (context.push_rate, context.pop_rate) if rate.value is None), "")
+        return f"{context.ready.value or 0:,.0f} ready; {why or 'its rates are not known'}"
+    return f"push {context.push_rate.value:,.1f}/s, pop {context.pop_rate.value:,.1f}/s"

@@ -8,32 +8,32 @@ from typing import Final
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.text import percent
-from qmon.model.verdicts.server import DEADLOCK_REPORTS, FEWEST, is_about, members_of
+from qmon.model.verdicts.server import DEADLOCK_REPORTS, MIN_DEADLOCKS, circle_text, is_about
 from qmon.model.waits.deadlocks import Deadlocks
 
 # Share of the session limit above which a few more programs may be refused.
 NEARLY_ALL: Final = 0.9
 
 
-def outside(snapshot: Snapshot, deadlocks: Deadlocks) -> tuple[str, ...]:
+def server_warnings(snapshot: Snapshot, deadlocks: Deadlocks) -> tuple[str, ...]:
     """Return the sentences, most urgent first."""
-    return tuple((*_sessions(snapshot.server), *_deadlocks(snapshot, deadlocks)))
+    return tuple((*_session_warnings(snapshot.server), *_deadlock_warnings(snapshot, deadlocks)))
 
 
-def _sessions(server: ServerSample) -> Iterator[str]:
+def _session_warnings(server: ServerSample) -> Iterator[str]:
     used, limit = server.sessions_used, server.sessions_limit
     if used is not None and limit and used >= NEARLY_ALL * limit:
         then = "refuses new sessions now" if used >= limit else f"refuses new sessions after {limit - used:,} more"
         yield f"{used:,} of {limit:,} sessions are used ({percent(used / limit)}): the server {then}"
 
 
-def _deadlocks(snapshot: Snapshot, found: Deadlocks) -> Iterator[str]:
+def _deadlock_warnings(snapshot: Snapshot, deadlocks: Deadlocks) -> Iterator[str]:
     """Yield deadlocks that were not seen on the table of a queue. Those on a queue's table are the queue's verdict."""
-    if found.count < FEWEST:
+    if deadlocks.count < MIN_DEADLOCKS:
         return
-    about = (is_about(circle, queue, queue.layout) for circle in found.circles for queue in snapshot.queues)
-    text = f"{found.count} deadlocks in the last minute"
-    if not found.circles and len(snapshot.queues) != 1:  # a single queue has the verdict itself
+    about = (is_about(circle, queue, queue.layout) for circle in deadlocks.circles for queue in snapshot.queues)
+    text = f"{deadlocks.count} deadlocks in the last minute"
+    if not deadlocks.circles and len(snapshot.queues) != 1:  # a single queue has the verdict itself
         yield f"{text}; their tables were not seen, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
-    elif found.circles and not any(about):
-        yield f"{text} on tables that are no queues; waiting for each other: {members_of(found.circles[-1])}"
+    elif deadlocks.circles and not any(about):
+        yield f"{text} on tables that are no queues; waiting for each other: {circle_text(deadlocks.circles[-1])}"

@@ -13,7 +13,7 @@ from qmon.model.operations import Pause, Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.waits.locked import Locked
+from qmon.model.waits.locked import QueueLock
 
 _UNREAD: Final = Figure.unknown(Reason.NOT_READ)
 
@@ -53,7 +53,7 @@ class RuleInput:
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
     pauses: tuple[Pause, ...] = ()
-    locked: Locked | None = None
+    locked: QueueLock | None = None
     last_seen_at: float | None = None
     rates_follow: bool = False
     pops_unseen: bool = False
@@ -87,16 +87,16 @@ class RuleInput:
         """True if a message is in progress only while the transaction of its consumer is open."""
         return self.layout is not None and pops_in_transaction(self.layout)
 
-    def has(self, figure: str) -> bool:
+    def has_figure(self, figure: str) -> bool:
         """Return whether the layout has such a figure at all."""
-        return self.layout is None or self.layout.has(figure)
+        return self.layout is None or self.layout.has_figure(figure)
 
     @property
     def may_block(self) -> bool:
         """True if the layout can mark messages as blocked."""
-        return self.layout is not None and self.layout.has("blocked")
+        return self.layout is not None and self.layout.has_figure("blocked")
 
-    def paused(self, side: Side) -> bool:
+    def is_paused(self, side: Side) -> bool:
         """Return whether this side is paused, so that its inactivity is not a problem."""
         return any(pause.side is side for pause in self.pauses)
 
@@ -104,7 +104,7 @@ class RuleInput:
 Condition = Callable[[RuleInput], bool]
 
 
-def always(_: RuleInput) -> bool:
+def holds_always(_: RuleInput) -> bool:
     """Condition of a key that fixes the verdict whatever the evidence is."""
     return True
 
@@ -138,16 +138,16 @@ class Rule:
     unread: Condition = lambda _: False
     refuted: Condition = lambda _: False
 
-    def key(self, given: RuleInput) -> str:
+    def key_for(self, context: RuleInput) -> str:
         """Return the key that fixes it with this evidence, or keys separated by spaces, empty if none does."""
-        return next((key for key, fits in self.keys.items() if fits(given)), "")
+        return next((key for key, fits in self.keys.items() if fits(context)), "")
 
 
-def may_have_popped(given: RuleInput) -> bool:
+def may_have_popped(context: RuleInput) -> bool:
     """Return whether messages left ``ready`` or the table in the last few seconds, or may have."""
-    return given.pops_unseen or bool(given.moved)
+    return context.pops_unseen or bool(context.moved)
 
 
-def uncounted(given: RuleInput) -> bool:
+def is_uncounted(context: RuleInput) -> bool:
     """Return whether the counters of the queue's table were not read. They also contain its id."""
-    return given.samples is not None and given.samples.counters is None
+    return context.samples is not None and context.samples.counters is None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.figure import Severity
-from qmon.model.rates.plans import StatementUse, statements
+from qmon.model.rates.plans import StatementUse, statement_uses
 from qmon.model.samples.server_state import LimitsSample, LogSample, ReplicationSample, ServerState, TempSpaceSample
-from qmon.model.text import counted, duration, number, percent, size
-from qmon.model.verdicts.rule import Condition, Rule, RuleInput, always
+from qmon.model.text import count_text, duration, number, percent, size
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
 
 # From this share of the log's maximum size the next write may fail.
 FULL: Final = 0.95
@@ -29,46 +29,46 @@ FREED_BY: Final = {
 }
 
 
-def _state(s: RuleInput) -> ServerState | None:
-    return s.snapshot.server_state if s.snapshot is not None else None
+def _server_state(context: RuleInput) -> ServerState | None:
+    return context.snapshot.server_state if context.snapshot is not None else None
 
 
-def _unread(probe: str) -> Condition:
+def _is_unread(probe: str) -> Condition:
     """Return a condition that is true if this probe has not been read."""
-    return lambda s: (state := _state(s)) is None or probe not in state.read_at
+    return lambda s: (state := _server_state(s)) is None or probe not in state.read_at
 
 
-def share_used(log: LogSample) -> float | None:
+def log_share_used(log: LogSample) -> float | None:
     """Return the used share of the log's maximum size, 0 to 1, ``None`` if it is unlimited or unknown."""
     return log.used / log.most if log.used is not None and log.most else None
 
 
-def _log_from(s: RuleInput, least: float) -> str | None:
+def _log_proof(context: RuleInput, least: float) -> str | None:
     """Return the proof that at least this share of the log is used."""
-    state = _state(s)
+    state = _server_state(context)
     log = state.log if state is not None else None
-    used = share_used(log) if log is not None else None
+    used = log_share_used(log) if log is not None else None
     if log is None or used is None or used < least:
         return None
     text = f"{percent(used)} of the log is used ({size(log.used or 0)} of {size(log.most or 0)})"
     if not log.held_by:
         return f"{text}; nothing holds it"
-    return f"{text}, held by {log.held_by}{_freed_by(s, log)}"
+    return f"{text}, held by {log.held_by}{_freed_by_text(context, log)}"
 
 
-def _freed_by(s: RuleInput, log: LogSample) -> str:
+def _freed_by_text(context: RuleInput, log: LogSample) -> str:
     """Return what would free the log, and the session that holds it if it is known."""
     words = FREED_BY.get(log.held_by, "")
     known = ""
     if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
         known = f", the last was {duration(log.saved_s)} ago"
     elif log.held_by == "ACTIVE_TRANSACTION":
-        known = _oldest_writer(s)
+        known = _oldest_writer_text(context)
     return f": {words}{known}" if words else ""
 
 
-def _oldest_writer(s: RuleInput) -> str:
-    writers = s.snapshot.writers if s.snapshot is not None else None
+def _oldest_writer_text(context: RuleInput) -> str:
+    writers = context.snapshot.writers if context.snapshot is not None else None
     oldest = max(writers or (), key=lambda writer: writer.transaction_s or 0.0, default=None)
     if oldest is None or oldest.transaction_s is None:
         return ""
@@ -79,68 +79,68 @@ LOG_FULL = Rule(
     "log full",
     Severity.CRITICAL,
     0.0,
-    lambda s: _log_from(s, FULL),
+    lambda s: _log_proof(s, FULL),
     explains=("log filling",),
     cause=lambda _: "the log",
-    keys={"3": always},
+    keys={"3": holds_always},
     probes=("log",),
-    unread=_unread("log"),
+    unread=_is_unread("log"),
 )
 LOG_FILLING = Rule(
     "log filling",
     Severity.WARNING,
     0.0,
-    lambda s: _log_from(s, FILLING),
+    lambda s: _log_proof(s, FILLING),
     cause=lambda _: "the log",
-    keys={"3": always},
+    keys={"3": holds_always},
     probes=("log",),
-    unread=_unread("log"),
+    unread=_is_unread("log"),
 )
 
 
 # A replica may lag this many seconds of commits without being reported.
 BEHIND_S: Final = 60.0
-_STANDS: Final = "not synchronizing"
+_NOT_SYNCHRONIZING: Final = "not synchronizing"
 
 
-def stands(copy: ReplicationSample) -> str:
+def stopped_reason(copy: ReplicationSample) -> str:
     """Return why a replica receives nothing. Empty if it does or that is unknown."""
     if copy.suspended:
         return f"suspended ({copy.suspended})"
     if copy.connected is False:
         return "disconnected"
-    return _STANDS if copy.state == _STANDS else ""
+    return _NOT_SYNCHRONIZING if copy.state == _NOT_SYNCHRONIZING else ""
 
 
-def lacks(copy: ReplicationSample) -> str:
+def missing_log_text(copy: ReplicationSample) -> str:
     """Return what a replica lacks: ``120 MB not sent, 800 MB not redone``."""
     known = ((copy.unsent, "not sent"), (copy.unredone, "not redone"))
     return ", ".join(f"{size(value)} {what}" for value, what in known if value)
 
 
-def named(copy: ReplicationSample) -> str:
+def replica_text(copy: ReplicationSample) -> str:
     """Return the name of a replica and whether commits wait for it."""
     name = copy.name or "a secondary"
     return name if copy.synchronous is None else f"{name} ({'' if copy.synchronous else 'a'}synchronous)"
 
 
-def _stopped(s: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
-    state = _state(s)
-    return tuple((copy, why) for copy in state.copies if (why := stands(copy))) if state is not None else ()
+def _stopped_replicas(context: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
+    state = _server_state(context)
+    return tuple((copy, why) for copy in state.replicas if (why := stopped_reason(copy))) if state is not None else ()
 
 
-def _not_synchronizing(s: RuleInput) -> str | None:
-    found = _stopped(s)
+def _not_synchronizing_proof(context: RuleInput) -> str | None:
+    found = _stopped_replicas(context)
     if not found:
         return None
     (copy, why), *others = found
-    missing = f"; {lacks(copy)}" if lacks(copy) else ""
-    more = f"; and {counted(len(others), 'other')}" if others else ""
-    return f"{named(copy)} is {why}{missing}{more}: a failover would lose what it lacks"
+    missing = f"; {missing_log_text(copy)}" if missing_log_text(copy) else ""
+    more = f"; and {count_text(len(others), 'other')}" if others else ""
+    return f"{replica_text(copy)} is {why}{missing}{more}: a failover would lose what it lacks"
 
 
-def _first_stopped(s: RuleInput) -> str:
-    found = _stopped(s)
+def _first_stopped(context: RuleInput) -> str:
+    found = _stopped_replicas(context)
     return found[0][0].name if found else ""
 
 
@@ -148,31 +148,31 @@ NOT_SYNCHRONIZING = Rule(
     "replica not synchronizing",
     Severity.WARNING,
     20.0,
-    _not_synchronizing,
+    _not_synchronizing_proof,
     explains=("replica behind",),
     cause=_first_stopped,
-    keys={"3": always},
+    keys={"3": holds_always},
     probes=("replication",),
-    unread=_unread("replication"),
+    unread=_is_unread("replication"),
 )
 
 
-def _most_behind(s: RuleInput) -> ReplicationSample | None:
-    state = _state(s)
-    late = [copy for copy in state.copies if (copy.behind_s or 0.0) >= BEHIND_S] if state is not None else []
+def _most_behind(context: RuleInput) -> ReplicationSample | None:
+    state = _server_state(context)
+    late = [copy for copy in state.replicas if (copy.behind_s or 0.0) >= BEHIND_S] if state is not None else []
     return max(late, key=lambda copy: copy.behind_s or 0.0, default=None)
 
 
-def _behind(s: RuleInput) -> str | None:
-    copy = _most_behind(s)
+def _behind_proof(context: RuleInput) -> str | None:
+    copy = _most_behind(context)
     if copy is None:
         return None
-    missing = f": {lacks(copy)}" if lacks(copy) else ""
-    return f"{named(copy)} is {duration(copy.behind_s or 0.0)} behind{missing}"
+    missing = f": {missing_log_text(copy)}" if missing_log_text(copy) else ""
+    return f"{replica_text(copy)} is {duration(copy.behind_s or 0.0)} behind{missing}"
 
 
-def _name_behind(s: RuleInput) -> str:
-    copy = _most_behind(s)
+def _name_behind(context: RuleInput) -> str:
+    copy = _most_behind(context)
     return copy.name if copy is not None else ""
 
 
@@ -180,11 +180,11 @@ REPLICA_BEHIND = Rule(
     "replica behind",
     Severity.NOTICE,
     20.0,
-    _behind,
+    _behind_proof,
     cause=_name_behind,
-    keys={"3": always},
+    keys={"3": holds_always},
     probes=("replication",),
-    unread=_unread("replication"),
+    unread=_is_unread("replication"),
 )
 
 
@@ -192,21 +192,21 @@ REPLICA_BEHIND = Rule(
 TEMP_FILLING_AT: Final = 0.9
 
 
-def share_of_temp(found: TempSpaceSample) -> float | None:
+def temp_share_used(sample: TempSpaceSample) -> float | None:
     """Return the used share of tempdb's maximum size, 0 to 1, ``None`` if it is unknown."""
-    return found.used / found.most if found.used is not None and found.most else None
+    return sample.used / sample.most if sample.used is not None and sample.most else None
 
 
-def _temp_filling(s: RuleInput) -> str | None:
-    state = _state(s)
+def _temp_filling_proof(context: RuleInput) -> str | None:
+    state = _server_state(context)
     found = state.temp_space if state is not None else None
-    used = share_of_temp(found) if found is not None else None
+    used = temp_share_used(found) if found is not None else None
     if state is None or found is None or used is None or used < TEMP_FILLING_AT:
         return None
     parts = ((found.versions, "row versions"), (found.internal, "sorts and joins"), (found.objects, "temporary tables"))
     told = ", ".join(f"{size(value)} {what}" for value, what in parts if value)
     most = state.temp_sessions[0] if state.temp_sessions else None
-    who = f"; session {most.session} holds {size(most.held)}" if most is not None else ""
+    who = f"; session {most.session} holds {size(most.total_bytes)}" if most is not None else ""
     return f"{percent(used)} of tempdb is used ({size(found.used or 0)} of {size(found.most or 0)}): {told}{who}"
 
 
@@ -214,11 +214,11 @@ TEMP_FILLING = Rule(
     "tempdb filling",
     Severity.WARNING,
     0.0,
-    _temp_filling,
+    _temp_filling_proof,
     cause=lambda _: "tempdb",
-    keys={"3": always},
+    keys={"3": holds_always},
     probes=("temp_space",),
-    unread=_unread("temp_space"),
+    unread=_is_unread("temp_space"),
 )
 
 
@@ -235,20 +235,23 @@ LIMITED: Final = {
 }
 
 
-def reached(limits: LimitsSample | None) -> tuple[str, ...]:
+def limits_reached(limits: LimitsSample | None) -> tuple[str, ...]:
     """Return the limits that are used up, each with its share, fullest first."""
     shares = [(getattr(limits, field), what) for field, what in LIMITED.items()] if limits is not None else []
     full = sorted(((share, what) for share, what in shares if share is not None and share >= AT_LIMIT_AT), reverse=True)
     return tuple(f"{what} {percent(share)}" for share, what in full)
 
 
-def _at_limit(s: RuleInput) -> str | None:
-    state = _state(s)
+def _at_limit_proof(context: RuleInput) -> str | None:
+    state = _server_state(context)
     if state is None:
         return None
     objective = state.service.objective if state.service is not None and not state.service.pooled else ""
     pool = f"the elastic pool{f' {state.service.pool}' if state.service is not None and state.service.pool else ''}"
-    for full, of in ((reached(state.limits), objective or "the database"), (reached(state.pool_limits), pool)):
+    for full, of in (
+        (limits_reached(state.limits), objective or "the database"),
+        (limits_reached(state.pool_limits), pool),
+    ):
         if full:
             return f"{', '.join(full)} of what {of} allows: the server holds statements back"
     return None
@@ -258,11 +261,11 @@ AT_LIMIT = Rule(
     "at its limit",
     Severity.WARNING,
     45.0,
-    _at_limit,
+    _at_limit_proof,
     cause=lambda _: "the service's limits",
-    keys={"3": always},
+    keys={"3": holds_always},
     probes=("limits", "pool_limits"),
-    unread=_unread("limits"),
+    unread=_is_unread("limits"),
 )
 
 
@@ -270,11 +273,11 @@ AT_LIMIT = Rule(
 ALONE_S: Final = 900.0
 
 
-def _kept_awake(s: RuleInput) -> str | None:
-    state = _state(s)
-    if s.snapshot is None or state is None or state.service is None or not state.service.serverless:
+def _kept_awake_proof(context: RuleInput) -> str | None:
+    state = _server_state(context)
+    if context.snapshot is None or state is None or state.service is None or not state.service.serverless:
         return None
-    if s.snapshot.server.sessions or not s.snapshot.server.sees_sessions:
+    if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
         return None  # others keep it awake too, or it is unknown who is connected
     return f"nobody but qmon is connected to {state.service.objective}: its polls keep it from pausing, and are billed"
 
@@ -283,23 +286,23 @@ KEPT_AWAKE = Rule(
     "kept awake",
     Severity.NOTICE,
     ALONE_S,
-    _kept_awake,
+    _kept_awake_proof,
     cause=lambda _: "qmon",
-    keys={"q": always},
+    keys={"q": holds_always},
     probes=("service",),
-    unread=_unread("service"),
+    unread=_is_unread("service"),
 )
 
 
-def _use_of(s: RuleInput) -> StatementUse | None:
+def _regressed_use(context: RuleInput) -> StatementUse | None:
     """Return the statement of the queue whose plan got worst, ``None`` if no plan got worse."""
-    mine = s.target.plans.get(s.layout.queue) if s.layout is not None else None
-    use = next(iter(statements(mine.plans)), None) if mine is not None else None
-    return use if use is not None and use.regressed else None
+    mine = context.target.plans.get(context.layout.queue) if context.layout is not None else None
+    use = next(iter(statement_uses(mine.plans)), None) if mine is not None else None
+    return use if use is not None and use.is_regressed else None
 
 
-def _regressed(s: RuleInput) -> str | None:
-    use = _use_of(s)
+def _regressed_proof(context: RuleInput) -> str | None:
+    use = _regressed_use(context)
     if use is None or use.plan_before is None:
         return None
     where = f" of {use.plan.routine}" if use.plan.routine else ""
@@ -309,26 +312,26 @@ def _regressed(s: RuleInput) -> str | None:
     return f"statement {use.plan.statement_id}{where} reads {now}; {before}"
 
 
-def _plans_unread(s: RuleInput) -> bool:
-    return s.layout is not None and s.layout.queue not in s.target.plans
+def _are_plans_unread(context: RuleInput) -> bool:
+    return context.layout is not None and context.layout.queue not in context.target.plans
 
 
 PLAN_REGRESSED = Rule(
     "plan regressed",
     Severity.WARNING,
     0.0,
-    _regressed,
-    keys={"3": always},
+    _regressed_proof,
+    keys={"3": holds_always},
     probes=("plans", "plan_history"),
-    unread=_plans_unread,
+    unread=_are_plans_unread,
 )
 
 
-def _failed_over(s: RuleInput) -> str | None:
-    seen = s.target.failed_over
-    if seen is None or s.snapshot is None:
+def _failed_over_proof(context: RuleInput) -> str | None:
+    seen = context.target.failed_over
+    if seen is None or context.snapshot is None:
         return None
-    since = duration(max(0.0, s.snapshot.sampled_at - seen.at))
+    since = duration(max(0.0, context.snapshot.sampled_at - seen.at))
     return f"{seen.now} answers for {since}, {seen.before} before: counters began anew"
 
 
@@ -336,7 +339,7 @@ FAILED_OVER = Rule(
     "failed over",
     Severity.WARNING,
     0.0,
-    _failed_over,
+    _failed_over_proof,
     cause=lambda s: s.target.failed_over.now if s.target.failed_over is not None else "",
-    keys={"7": always},
+    keys={"7": holds_always},
 )

@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Final
 
 from qmon.model.samples.polled import BlockingSample
-from qmon.model.waits.graph import bits, cycles, reached
+from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 
 # A session's number, and the name of a prepared transaction (with number 0).
-Key = tuple[int, str]
+SessionKey = tuple[int, str]
 
 
 class Role(StrEnum):
@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldRows:
     """Rows near the head of a queue that a session has locked or taken. ``at_least``: no more were read."""
 
     queue: str
@@ -40,7 +40,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class ForestLine:
+class LockChainLine:
     """One line of a lock chain.
 
     Attributes:
@@ -55,15 +55,15 @@ class ForestLine:
     session: BlockingSample
     role: Role
     rails: tuple[bool, ...] = ()
-    blockers: tuple[Key, ...] = ()
+    blockers: tuple[SessionKey, ...] = ()
     blocks: int = 0
     directly: int = 0
     longest_s: float | None = None
     again: bool = False
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldRows, ...] = ()
 
     @property
-    def key(self) -> Key:
+    def key(self) -> SessionKey:
         """Identifies the session."""
         return self.session.session, self.session.gid
 
@@ -74,45 +74,47 @@ class ForestLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
+class LockChains:
     """The lock chains, in the order of their lines. ``waiters``: number of waiting sessions."""
 
-    places: tuple[ForestLine, ...] = ()
+    places: tuple[LockChainLine, ...] = ()
     waiters: int = 0
 
     @property
-    def heads(self) -> tuple[ForestLine, ...]:
+    def heads(self) -> tuple[LockChainLine, ...]:
         """The head blockers, those that block most first."""
         return tuple(place for place in self.places if place.is_head)
 
-    def find(self, key: Key) -> ForestLine | None:
+    def find_line(self, key: SessionKey) -> LockChainLine | None:
         """Return the line that shows a session in full, ``None`` without one."""
         return next((place for place in self.places if place.key == key and not place.again), None)
 
 
-def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] | None = None) -> Forest:
+def build_lock_chains(
+    rows: Sequence[BlockingSample], held: Mapping[int, tuple[HeldRows, ...]] | None = None
+) -> LockChains:
     """Return the lock chains of these rows. ``held``: by session the queue rows it holds, if known.
 
     Every session of ``rows`` is shown in full exactly once, including those named only as a blocker.
     """
-    people = _people(rows)
-    waits_for = _edges(rows, people)
-    behind: dict[Key, list[Key]] = {key: [] for key in people}
+    people = _sessions_by_key(rows)
+    waits_for = _blockers_by_session(rows, people)
+    behind: dict[SessionKey, list[SessionKey]] = {key: [] for key in people}
     for waiter, blockers in waits_for.items():
         for blocker in blockers:
             behind[blocker].append(waiter)
-    group = cycles(behind)
-    reach = reached(behind, group)
+    group = find_cycles(behind)
+    reach = reachable_nodes(behind, group)
     order = list(people)
     circles = {key for key in people if len(group[key]) > 1}
 
-    def rank(key: Key) -> tuple[float, float, Key]:
+    def rank(key: SessionKey) -> tuple[float, float, SessionKey]:
         return -reach[key].bit_count(), -(people[key].transaction_s or 0.0), key
 
-    def place(key: Key, rails: tuple[bool, ...], again: bool) -> ForestLine:
-        mine = {order[i] for i in bits(reach[key])}
+    def place(key: SessionKey, rails: tuple[bool, ...], again: bool) -> LockChainLine:
+        mine = {order[i] for i in set_bits(reach[key])}
         waits = [w for k in mine if (w := people[k].waiting_s) is not None]
-        return ForestLine(
+        return LockChainLine(
             people[key],
             _role(people[key], waits_for[key], key in circles),
             rails,
@@ -126,9 +128,9 @@ def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] 
 
     tops = [k for k in people if all(b in group[k] for one in group[k] for b in waits_for[one])]
     tops = sorted({min(group[k], key=rank) for k in tops}, key=rank)
-    places: list[ForestLine] = []
-    seen: set[Key] = set()
-    stack: list[tuple[Key, tuple[bool, ...]]] = [(top, ()) for top in reversed(tops)]
+    places: list[LockChainLine] = []
+    seen: set[SessionKey] = set()
+    stack: list[tuple[SessionKey, tuple[bool, ...]]] = [(top, ()) for top in reversed(tops)]
     while stack:
         key, rails = stack.pop()
         places.append(place(key, rails, key in seen))
@@ -137,26 +139,28 @@ def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] 
         seen.add(key)
         below = sorted(behind[key], key=lambda k: (k in seen, *rank(k)))
         stack += [(k, (*rails, i < len(below) - 1)) for i, k in reversed(list(enumerate(below)))]
-    return Forest(tuple(places), sum(1 for blockers in waits_for.values() if blockers))
+    return LockChains(tuple(places), sum(1 for blockers in waits_for.values() if blockers))
 
 
-_NOBODY: Final = BlockingSample(
+_UNSEEN_SESSION: Final = BlockingSample(
     0, "", None, "", False, 0, 0, None, "", "", None, None, "", "gone", None, None, "", "", "", "", ""
 )
 
 
-def _people(rows: Iterable[BlockingSample]) -> dict[Key, BlockingSample]:
-    people: dict[Key, BlockingSample] = {}
-    named: dict[Key, BlockingSample] = {}
+def _sessions_by_key(rows: Iterable[BlockingSample]) -> dict[SessionKey, BlockingSample]:
+    people: dict[SessionKey, BlockingSample] = {}
+    named: dict[SessionKey, BlockingSample] = {}
     for row in rows:
         people.setdefault((row.session, row.gid), row)
         if row.blocker is not None:
-            named[row.blocker, row.blocker_gid] = replace(_NOBODY, session=row.blocker, gid=row.blocker_gid)
+            named[row.blocker, row.blocker_gid] = replace(_UNSEEN_SESSION, session=row.blocker, gid=row.blocker_gid)
     return named | people
 
 
-def _edges(rows: Iterable[BlockingSample], people: Mapping[Key, BlockingSample]) -> dict[Key, tuple[Key, ...]]:
-    found: dict[Key, dict[Key, None]] = {key: {} for key in people}
+def _blockers_by_session(
+    rows: Iterable[BlockingSample], people: Mapping[SessionKey, BlockingSample]
+) -> dict[SessionKey, tuple[SessionKey, ...]]:
+    found: dict[SessionKey, dict[SessionKey, None]] = {key: {} for key in people}
     for row in rows:
         key = (row.session, row.gid)
         if row.blocker is not None and (row.blocker, row.blocker_gid) != key:
@@ -164,7 +168,7 @@ def _edges(rows: Iterable[BlockingSample], people: Mapping[Key, BlockingSample])
     return {key: tuple(blockers) for key, blockers in found.items()}
 
 
-def _role(session: BlockingSample, blockers: Sequence[Key], circle: bool) -> Role:
+def _role(session: BlockingSample, blockers: Sequence[SessionKey], circle: bool) -> Role:
     if circle:
         return Role.CYCLE
     if blockers:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qmon.model.samples.deadlocks import Circle, CircleSample
-from qmon.model.waits.graph import cycles
+from qmon.model.waits.graph import find_cycles
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class Deadlocks:
     circles: tuple[Circle, ...]
 
 
-def circles_of(rows: Sequence[CircleSample]) -> tuple[Circle, ...]:
+def find_circles(rows: Sequence[CircleSample]) -> tuple[Circle, ...]:
     """Return the circles among these pairs, with each member once."""
     after: dict[int, list[int]] = {row.session: [] for row in rows}
     for row in rows:
         after.setdefault(row.blocker, [])
         after[row.session].append(row.blocker)
-    groups = {group for group in cycles(after).values() if len(group) > 1}
+    groups = {group for group in find_cycles(after).values() if len(group) > 1}
     found = []
     for group in sorted(groups, key=min):
         members = {row.session: row for row in rows if row.session in group and row.blocker in group}

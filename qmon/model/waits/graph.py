@@ -8,7 +8,7 @@ from typing import TypeVar
 N = TypeVar("N")
 
 
-def cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
+def find_cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
     """Return for each node the nodes that it reaches and that reach it, including itself. In a cycle these are several.
 
     ``after``: the successors of each node. They must be keys too. A node is returned later than its successors, except
@@ -43,7 +43,7 @@ def cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
     return found
 
 
-def reached(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) -> dict[N, int]:
+def reachable_nodes(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) -> dict[N, int]:
     """Return for each node the nodes it reaches, without itself, as bits numbered in the order of ``after``.
 
     ``groups``: result of ``find_cycles`` for the same graph.
@@ -61,6 +61,6 @@ def reached(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) ->
     return found
 
 
-def bits(number: int) -> list[int]:
+def set_bits(number: int) -> list[int]:
     """Return the positions of the set bits, lowest first."""
     return [i for i in range(number.bit_length()) if number >> i & 1]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.waits.known_sqlserver import BENIGN as BENIGN_SQLSERVER
-from qmon.model.waits.known_sqlserver import MEANT as MEANT_SQLSERVER
+from qmon.model.waits.known_sqlserver import MEANINGS as MEANT_SQLSERVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ LOG_WAITS: Final = frozenset({"walsync", "walwrite", "commitdelay", "writelog", 
 PAGE_LATCHES: Final = frozenset({"buffercontent", "buffer_content", "pagelatch_ex", "pagelatch_sh", "pagelatch_up"})
 
 
-def meaning(kind: str, event: str) -> Meaning | None:
+def wait_meaning(kind: str, event: str) -> Meaning | None:
     """Return what a wait means for a queue, ``None`` if qmon does not know it. ``kind`` is its class."""
     name = event.casefold()
     found = MEANT_SQLSERVER.get(f"latch {name}" if kind == "latch" else name)
@@ -192,7 +192,7 @@ def meaning(kind: str, event: str) -> Meaning | None:
     return MEANT_POSTGRES.get(name.replace("_", ""))
 
 
-def benign(kind: str, event: str) -> bool:
+def is_benign(kind: str, event: str) -> bool:
     """Return whether a wait is no sign of a problem: idle background work or sleeping."""
     name = event.casefold()
     if kind in ("wait", "latch"):

@@ -4,89 +4,89 @@ from __future__ import annotations
 
 from typing import Final
 
-Words = tuple[str, str, str]
+MeaningText = tuple[str, str, str]
 
-_EX: Final[Words] = (
+_PAGE_LATCH_EX: Final[MeaningText] = (
     "a page in memory that another session writes",
     "writers meet on one page: the last of an increasing key at push, the first at pop",
     "spread the key; OPTIMIZE_FOR_SEQUENTIAL_KEY; fewer indexes; batches; fewer workers",
 )
-_SH: Final[Words] = (
+_PAGE_LATCH_SH: Final[MeaningText] = (
     "a page in memory, to be read while another session writes it",
     "pops and index descents behind the same hot pages",
     "a filtered index on ready rows; TOP (n); poll less; spread the key",
 )
-_UP: Final[Words] = (
+_PAGE_LATCH_UP: Final[MeaningText] = (
     "a page that keeps track of free space",
     "heavy insert and delete, or tempdb",
     "more data files of equal size; fewer temporary objects a call",
 )
-_IO: Final[Words] = (
+_IO: Final[MeaningText] = (
     "pages read from disk",
     "the backlog, or ghosts and finished rows, are larger than memory",
     "an index on ready rows only; archive what is done; memory; the disk where a read takes over 10 ms",
 )
-_LOG: Final[Words] = (
+_LOG: Final[MeaningText] = (
     "the log to be flushed at commit",
     "one commit a message: the usual ceiling of a queue",
     "several messages per transaction; a faster disk for the log; delayed durability only where loss is accepted",
 )
-_RATE: Final[Words] = (
+_RATE: Final[MeaningText] = (
     "the service's limit on log",
     "the tier writes no more log than that",
     "batches; smaller rows; a higher tier",
 )
-_U: Final[Words] = (
+_UPDATE_LOCK: Final[MeaningText] = (
     "an update lock on a row or page",
     "workers reach for the same row: READPAST or ROWLOCK is missing",
     "WITH (UPDLOCK, READPAST, ROWLOCK), an index in the order of pops; short transactions",
 )
-_XACT: Final[Words] = (
+_XACT: Final[MeaningText] = (
     "the end of a transaction that has changed the row (optimized locking)",
     "a long transaction, or workers that change the same rows",
     "short transactions; screen 4 names the session that holds it",
 )
-_X: Final[Words] = (
+_EXCLUSIVE_LOCK: Final[MeaningText] = (
     "an exclusive lock on a row",
     "rows that another worker holds are changed",
     "change by primary key; batches below 5,000 locks; screen 4 names who holds it",
 )
-_S: Final[Words] = (
+_SHARED_LOCK: Final[MeaningText] = (
     "a lock to read",
     "somebody counts the queue without row versions",
     "READ_COMMITTED_SNAPSHOT; counts from the system views, never COUNT(*) in a loop",
 )
-_I: Final[Words] = (
+_INTENT_LOCK: Final[MeaningText] = (
     "the whole table or page, which somebody has locked",
     "lock escalation, TABLOCK, a purge, index work",
     "purge in smaller batches; screen 4 names who holds it",
 )
-_CPU: Final[Words] = (
+_CPU: Final[MeaningText] = (
     "a processor again, after a full turn",
     "scans over large or ghost-ridden queues, tight polling",
     "an index on ready rows; fewer polls; more processors where signal waits are high too",
 )
-_TREE: Final[Words] = (
+_TREE: Final[MeaningText] = (
     "the root of a B-tree",
     "a small tree whose root splits and shrinks while rows come and go",
     "keep a floor of rows; partition by a hash; fewer indexes",
 )
-_PARALLEL: Final[Words] = (
+_PARALLEL: Final[MeaningText] = (
     "parallel workers",
     "a pop should never run in parallel: its index is missing",
     "an index in the order of pops; MAXDOP 1",
 )
-_FILE: Final[Words] = (
+_FILE: Final[MeaningText] = (
     "a file that grows",
     "all wait while a data or log file is made longer",
     "make files large enough beforehand; sensible growth; no auto-shrink",
 )
 
 # By the wait's name in lower case. Names of latch classes start with `latch`.
-MEANT: Final[dict[str, Words]] = {
-    "pagelatch_ex": _EX,
-    "pagelatch_sh": _SH,
-    "pagelatch_up": _UP,
+MEANINGS: Final[dict[str, MeaningText]] = {
+    "pagelatch_ex": _PAGE_LATCH_EX,
+    "pagelatch_sh": _PAGE_LATCH_SH,
+    "pagelatch_up": _PAGE_LATCH_UP,
     "pageiolatch_sh": _IO,
     "pageiolatch_ex": _IO,
     "pageiolatch_up": _IO,
@@ -104,16 +104,16 @@ MEANT: Final[dict[str, Words]] = {
     "log_rate_governor": _RATE,
     "pool_log_rate_governor": _RATE,
     "hadr_throttle_log_rate_governor": _RATE,
-    "lck_m_u": _U,
+    "lck_m_u": _UPDATE_LOCK,
     "lck_m_s_xact": _XACT,
     "lck_m_s_xact_read": _XACT,
     "lck_m_s_xact_modify": _XACT,
-    "lck_m_x": _X,
-    "lck_m_s": _S,
-    "lck_m_is": _S,
-    "lck_m_ix": _I,
-    "lck_m_iu": _I,
-    "lck_m_six": _I,
+    "lck_m_x": _EXCLUSIVE_LOCK,
+    "lck_m_s": _SHARED_LOCK,
+    "lck_m_is": _SHARED_LOCK,
+    "lck_m_ix": _INTENT_LOCK,
+    "lck_m_iu": _INTENT_LOCK,
+    "lck_m_six": _INTENT_LOCK,
     "lck_m_sch_m": (
         "the table without any user",
         "DDL waits for everybody, and everybody who comes waits behind it",

@@ -15,10 +15,10 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import BlockingSample, HeldSample, WriterSample
-from qmon.model.sessions.clients import names_in
+from qmon.model.sessions.clients import statement_names
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
-from qmon.model.waits.blocking import ForestLine, Key, Role, forest
+from qmon.model.waits.blocking import LockChainLine, Role, SessionKey, build_lock_chains
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
@@ -28,11 +28,11 @@ HELD_S: Final = 5.0
 MANY_ROWS: Final = 100
 
 # The only mode in which a session can wait for a table of PostgreSQL while pops continue: that of VACUUM and ANALYZE.
-_LETS_POP: Final = "ShareUpdateExclusiveLock"
+_HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class QueueLock:
     """The session that locks the whole queue, and the proof.
 
     ``by``: a name that stays the same while it does (``session 61``), empty if unknown. ``waited_for``: others are seen
@@ -44,49 +44,49 @@ class Locked:
     waited_for: bool = True
 
 
-def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> Locked | None:
+def find_queue_lock(samples: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> QueueLock | None:
     """Return the session that keeps all rows of the queue locked, ``None`` without one.
 
     ``in_transaction``: a message is in progress only while its consumer's transaction is open.
     """
-    return _waited_for(q, snapshot) or _held(q, snapshot.writers or (), in_transaction)
+    return _lock_waited_for(samples, snapshot) or _lock_held(samples, snapshot.writers or (), in_transaction)
 
 
-def _waited_for(q: QueueSamples, snapshot: Snapshot) -> Locked | None:
+def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | None:
     rows = snapshot.blocking or ()
     # SQL Server's chains have the statements of waiting sessions only while a screen shows them.
     runs = {client.session: client.statement for client in snapshot.clients or ()}
     waiters = {
         (r.session, r.gid)
         for r in rows
-        if (r.waiting_s or 0.0) >= WAITED_S and _stops_pops(q, r, r.statement or runs.get(r.session, ""))
+        if (r.waiting_s or 0.0) >= WAITED_S and _can_stop_pops(samples, r, r.statement or runs.get(r.session, ""))
     }
     if not waiters:
         return None
-    found = forest(rows)
-    held_up: dict[Key, int] = {}
+    found = build_lock_chains(rows)
+    held_up: dict[SessionKey, int] = {}
     for waiter in waiters:
-        for head in _heads(waiter, {place.key: place for place in found.places if not place.again}):
+        for head in _find_heads(waiter, {place.key: place for place in found.places if not place.again}):
             held_up[head] = held_up.get(head, 0) + 1
     head = max(held_up, key=lambda key: (held_up[key], key))
-    place = found.find(head)
+    place = found.find_line(head)
     if place is None:
         return None
     count = held_up[head]
     sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
     s = place.session
-    who = _session(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
-    return Locked(_known_as(s.session, s.gid), f"{who} blocks {sessions} to lock {q.layout.table}")
+    who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
+    return QueueLock(_lasting_name(s.session, s.gid), f"{who} blocks {sessions} to lock {samples.layout.table}")
 
 
-def _stops_pops(q: QueueSamples, row: BlockingSample, statement: str) -> bool:
+def _can_stop_pops(samples: QueueSamples, row: BlockingSample, statement: str) -> bool:
     """Return whether no pop can proceed while this session waits for the whole table or is itself a waiting pop."""
-    names = _names(q.layout)
+    names = _table_names(samples.layout)
     if any(row.object == f"table {name}" for name in names):
-        return row.mode != _LETS_POP
-    known = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
+        return row.mode != _HARMLESS_MODE
+    known = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None}
     of_queue = row.table_id in known or any(row.object.startswith(f"{name} ") for name in names)
-    return of_queue and " row " in row.object and _is_pop(q.layout, statement)
+    return of_queue and " row " in row.object and _is_pop(samples.layout, statement)
 
 
 def _is_pop(layout: Layout, statement: str) -> bool:
@@ -94,21 +94,21 @@ def _is_pop(layout: Layout, statement: str) -> bool:
 
     A pop that waits for a row does not skip locked rows.
     """
-    called = names_in(statement)
-    routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine(verb)) is not None]
+    called = statement_names(statement)
+    routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine_for(verb)) is not None]
     if any(str(name).lower() in called or name.name.lower() in called for name in routines):
         return True
     # SQL Server shows the statement inside the procedure. Only pops delete from this design's table.
     return layout.design == "strict_fifo" and {"delete", layout.table.name.lower()} <= called
 
 
-def _names(layout: Layout) -> list[str]:
+def _table_names(layout: Layout) -> list[str]:
     return [str(table) for table in (layout.table, layout.data_table) if table is not None]
 
 
-def _heads(start: Key, places: dict[Key, ForestLine]) -> set[Key]:
-    seen: set[Key] = set()
-    heads: set[Key] = set()
+def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> set[SessionKey]:
+    seen: set[SessionKey] = set()
+    heads: set[SessionKey] = set()
     looking = [start]
     while looking:
         key = looking.pop()
@@ -122,33 +122,33 @@ def _heads(start: Key, places: dict[Key, ForestLine]) -> set[Key]:
     return heads
 
 
-def _known_as(number: int, gid: str) -> str:
+def _lasting_name(number: int, gid: str) -> str:
     """Return a name that is the same for all queues, and the same as for a holder of the horizon."""
-    return _name(number, gid).removeprefix("the ") if number or gid else ""
+    return _session_name(number, gid).removeprefix("the ") if number or gid else ""
 
 
-def _name(number: int, gid: str) -> str:
+def _session_name(number: int, gid: str) -> str:
     if number:
         return f"session {number}"
     return f"the prepared transaction {gid}" if gid else "a prepared transaction"
 
 
-def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
+def _session_text(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
     """Return a session in words. ``application``: for a prepared transaction its name."""
     if number == 0:
-        return _name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
+        return _session_name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
     parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
     more = ", ".join(part for part in parts if part)
-    return f"{_name(number, '')} ({more})" if more else _name(number, "")
+    return f"{_session_name(number, '')} ({more})" if more else _session_name(number, "")
 
 
-def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> Locked | None:
-    if q.head is None or not q.locked:
+def _lock_held(samples: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> QueueLock | None:
+    if samples.head is None or not samples.locked:
         return None
     read = (
-        q.head.counted if q.head.counted < q.head_limit else 0
+        samples.head.counted if samples.head.counted < samples.head_limit else 0
     )  # a pop may find a free row beyond those that were read
-    by_session = _by_session(q.locked, writers)
+    by_session = _rows_by_session(samples.locked, writers)
     if not by_session or not read:
         return None
     session = max(by_session, key=lambda number: by_session[number])
@@ -156,11 +156,11 @@ def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool
     one = next(w for w in writers if w.session == session)
     if rows < read or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
         return None
-    who = _session(session, one.state, one.transaction_s, one.application)
-    return Locked(_known_as(session, one.application), f"{who} holds all {rows:,} messages", waited_for=False)
+    who = _session_text(session, one.state, one.transaction_s, one.application)
+    return QueueLock(_lasting_name(session, one.application), f"{who} holds all {rows:,} messages", waited_for=False)
 
 
-def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:
+def _rows_by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:
     whose = {w.xid: w.session for w in writers}
     found: dict[int, int] = {}
     for each in held:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.model.server_start import same_start
-from qmon.model.waits.known import benign
+from qmon.model.server_start import is_same_start
+from qmon.model.waits.known import is_benign
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Waiting:
         """Average number of sessions that waited or ran."""
         return sum(rate.sessions for rate in self.rates)
 
-    def of(self, events: Iterable[str]) -> tuple[WaitRate, ...]:
+    def rates_for(self, events: Iterable[str]) -> tuple[WaitRate, ...]:
         """Return the waits with these event names (lower case)."""
         wanted = frozenset(events)
         return tuple(rate for rate in self.rates if rate.event.casefold() in wanted)
@@ -91,17 +91,17 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
             return None  # reset between the two samples, so this one covers an unknown time
         if waited > 0 or (total.waits or 0) > ((was.waits or 0) if was is not None else 0):
             spent.append((total, was, max(0.0, waited)))
-    whole = sum(waited for total, _, waited in spent if not _aside(total))
-    rates = [_rate(total, was, waited, seconds, whole) for total, was, waited in spent]
+    whole = sum(waited for total, _, waited in spent if not _is_left_out(total))
+    rates = [_wait_rate(total, was, waited, seconds, whole) for total, was, waited in spent]
     rates.sort(key=lambda rate: (-rate.sessions, rate.kind, rate.event))
     samples = now.samples - before.samples if now.samples is not None and before.samples is not None else None
     return Waiting(
         now.source,
         seconds,
         samples,
-        tuple(r for r in rates if not benign(r.kind, r.event) and r.kind != "latch"),
-        tuple(r for r in rates if r.kind == "latch" and not benign(r.kind, r.event)),
-        tuple(r for r in rates if benign(r.kind, r.event)),
+        tuple(r for r in rates if not is_benign(r.kind, r.event) and r.kind != "latch"),
+        tuple(r for r in rates if r.kind == "latch" and not is_benign(r.kind, r.event)),
+        tuple(r for r in rates if is_benign(r.kind, r.event)),
     )
 
 
@@ -115,16 +115,16 @@ def _seconds_between(before: WaitTotals, now: WaitTotals) -> float | None:
         return None
     if now.source is WaitSource.COUNTED:
         seconds = now.watched_s - before.watched_s + moved
-        return seconds if same_start(before.since_at, now.since_at) else None
+        return seconds if is_same_start(before.since_at, now.since_at) else None
     return now.watched_s - before.watched_s if abs(moved) < 1.0 else None
 
 
-def _aside(total: WaitTotal) -> bool:
-    return total.kind == "latch" or benign(total.kind, total.event)
+def _is_left_out(total: WaitTotal) -> bool:
+    return total.kind == "latch" or is_benign(total.kind, total.event)
 
 
-def _rate(total: WaitTotal, was: WaitTotal | None, waited: float, seconds: float, whole: float) -> WaitRate:
-    share = waited / whole if whole > 0 and not _aside(total) else 0.0
+def _wait_rate(total: WaitTotal, was: WaitTotal | None, waited: float, seconds: float, whole: float) -> WaitRate:
+    share = waited / whole if whole > 0 and not _is_left_out(total) else 0.0
     count = None if total.waits is None else total.waits - ((was.waits or 0) if was is not None else 0)
     signal = None
     if total.signal_s is not None and waited > 0:

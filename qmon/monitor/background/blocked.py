@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.model.samples.deadlocks import BlockedReport, BlockedSample, ReportFile
 from qmon.monitor.probes.statements import StatementCache
@@ -16,7 +16,7 @@ from qmon.redact import hide_passwords
 
 # Minimum seconds between two readings; more if a reading took long.
 EVERY_S: Final = 60.0
-_KEPT: Final = 20
+_MAX_REPORTS: Final = 20
 _CHARS: Final = 200
 _NEWEST: Final = (10_000, 0)
 
@@ -30,39 +30,41 @@ class BlockedReports:
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such reports.
-        self.able = queries.exists(engine.name, "probe/blocked_reports", _NEWEST)
-        self._found: deque[BlockedReport] = deque(maxlen=_KEPT)
+        self.is_supported = queries.has_query(engine.name, "probe/blocked_reports", _NEWEST)
+        self._reports: deque[BlockedReport] = deque(maxlen=_MAX_REPORTS)
         # The path of the file as requested and as the server names it, and the last block that was read.
         self._after: tuple[str, str, int] | None = None
         self._lock = threading.Lock()
 
-    def known(self) -> tuple[BlockedReport, ...]:
+    def latest_reports(self) -> tuple[BlockedReport, ...]:
         """Return the last reports, newest first."""
         with self._lock:
-            return tuple(self._found)
+            return tuple(self._reports)
 
     def read(self, connection: Connection, statements: StatementCache) -> None:
         """Read the reports since the last reading. Raises whatever ``Connection.fetch`` raises."""
-        files = records(ReportFile, connection.fetch(statements.of("blocked_file", ReportFile).bound))
+        files = to_records(ReportFile, connection.fetch(statements.statement_for("blocked_file", ReportFile).bound))
         if not files:
             return
         path = files[0].path
         _, file, offset = self._after if self._after is not None and self._after[0] == path else ("", "", -1)
         values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
         self._after = None  # if the block no longer exists, the next reading starts at the beginning
-        rows = records(BlockedSample, connection.fetch(statements.of("blocked_reports", BlockedSample, values).bound))
+        rows = to_records(
+            BlockedSample, connection.fetch(statements.statement_for("blocked_reports", BlockedSample, values).bound)
+        )
         if rows:
             last = max(rows, key=lambda row: row.offset)
             file, offset = last.file, last.offset
         self._after = path, file, offset
         with self._lock:
             for row in sorted((row for row in rows if row.here), key=lambda row: row.at):
-                report = _report(row)
-                if report not in self._found:
-                    self._found.appendleft(report)
+                report = _to_report(row)
+                if report not in self._reports:
+                    self._reports.appendleft(report)
 
 
-def _report(row: BlockedSample) -> BlockedReport:
+def _to_report(row: BlockedSample) -> BlockedReport:
     """Build the report to show, with passwords hidden."""
     report = BlockedReport(**{field.name: getattr(row, field.name) for field in fields(BlockedReport)})
     return replace(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.monitor.catalog.resolve import NOTHING, Resolved
+from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 
 EVERY_S: Final = 120.0
 
@@ -37,72 +37,74 @@ class CatalogReading:
         self._clock = clock
         self._lock = threading.Lock()
         # The last result when a reading was requested. `None`: no reading is requested.
-        self._before: Resolved | None = None
+        self._requested_before: Resolved | None = None
         # The result that was read since, and how many seconds that took.
-        self._found: tuple[Resolved, float] | None = None
-        self._resolved = NOTHING
-        self._seen: Mapping[str, frozenset[str]] = {}
+        self._result: tuple[Resolved, float] | None = None
+        self._resolved = NO_QUEUES
+        self._seen_states: Mapping[str, frozenset[str]] = {}
         self._read_at = float("-inf")
-        self._again_s = LOST_S
+        self._reread_s = LOST_S
         # Discard earlier results, because queues are now found in a different way.
-        self.anew = False
+        self.discards_earlier = False
         # Something is missing that may come back, so the catalog is read again soon.
-        self.gone = False
+        self.rereads_soon = False
 
-    def find_by(self, resolve: Resolve) -> None:
+    def set_resolver(self, resolve: Resolve) -> None:
         """Use ``resolve`` for discovery from now on. May be called from any thread."""
-        self._resolve, self.anew = resolve, True
+        self._resolve, self.discards_earlier = resolve, True
 
     @property
-    def due(self) -> bool:
+    def is_due(self) -> bool:
         """Whether the catalog should be read again; immediately after a poll has found an unknown state."""
-        if self._resolved.seen != self._seen:
+        if self._resolved.seen != self._seen_states:
             return True
-        return self._clock() - self._read_at >= (self._again_s if self.gone else EVERY_S)
+        return self._clock() - self._read_at >= (self._reread_s if self.rereads_soon else EVERY_S)
 
-    def learn_states(self, seen: Mapping[str, Collection[str]]) -> None:
+    def record_states(self, seen: Mapping[str, Collection[str]]) -> None:
         """Record the unknown state values that a poll has found, by queue."""
-        added = {queue: frozenset(values) - self._seen.get(queue, frozenset()) for queue, values in seen.items()}
+        added = {queue: frozenset(values) - self._seen_states.get(queue, frozenset()) for queue, values in seen.items()}
         for queue, values in added.items():
             if values:
-                self._seen = {**self._seen, queue: self._seen.get(queue, frozenset()) | values}
+                self._seen_states = {**self._seen_states, queue: self._seen_states.get(queue, frozenset()) | values}
 
-    def ask(self) -> None:
+    def request_reading(self) -> None:
         """Request a reading in the background."""
         with self._lock:
-            if self._found is None and self._before is None:
-                self._before = replace(self._resolved, seen=self._seen)
+            if self._result is None and self._requested_before is None:
+                self._requested_before = replace(self._resolved, seen=self._seen_states)
 
-    def take(self) -> Resolved | None:
+    def take_result(self) -> Resolved | None:
         """Return what was read in the background since the last call, or ``None``."""
         with self._lock:
-            found, self._found = self._found, None
-        return None if found is None else self._learn(*found)
+            found, self._result = self._result, None
+        return None if found is None else self._record_result(*found)
 
-    def read_here(self, connection: Connection) -> Resolved:
+    def read_now(self, connection: Connection) -> Resolved:
         """Read the catalog now on this connection, and discard a background reading, which may be older."""
         began = self._clock()
         resolve = self._resolve
-        found = resolve(connection, replace(NOTHING if self.anew else self._resolved, seen=self._seen))
-        self.anew = self._resolve is not resolve
+        found = resolve(
+            connection, replace(NO_QUEUES if self.discards_earlier else self._resolved, seen=self._seen_states)
+        )
+        self.discards_earlier = self._resolve is not resolve
         with self._lock:
-            self._before = self._found = None
-        return self._learn(found, self._clock() - began)
+            self._requested_before = self._result = None
+        return self._record_result(found, self._clock() - began)
 
-    def read(self, connection: Connection) -> None:
+    def read_if_requested(self, connection: Connection) -> None:
         """Read the catalog if a reading was requested. Runs in the background reader's thread."""
         with self._lock:
-            before = self._before
+            before = self._requested_before
         if before is None:
             return
         began = self._clock()
         found = self._resolve(connection, before)
         with self._lock:
-            if self._before is before:
-                self._before, self._found = None, (found, self._clock() - began)
+            if self._requested_before is before:
+                self._requested_before, self._result = None, (found, self._clock() - began)
 
-    def _learn(self, found: Resolved, took_s: float) -> Resolved:
+    def _record_result(self, found: Resolved, took_s: float) -> Resolved:
         self._resolved, self._read_at = found, self._clock()
-        self._again_s = min(max(LOST_S, took_s * _COST_FACTOR), EVERY_S)
-        self.gone = found.locked or any(problem.gone for problem in found.problems)
+        self._reread_s = min(max(LOST_S, took_s * _COST_FACTOR), EVERY_S)
+        self.rereads_soon = found.locked or any(problem.gone for problem in found.problems)
         return found

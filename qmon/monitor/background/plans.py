@@ -11,20 +11,20 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
-from qmon.model.rates.plans import statements as statements_of
+from qmon.model.rates.plans import statement_uses as statements_of
 from qmon.model.samples.plans import PlanHistorySample, PlanSample, QueuePlans
 from qmon.model.samples.polled import ClockSample
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
-_MOST: Final = 40
+_MAX_PLANS: Final = 40
 _CHARS: Final = 400
 
 # Maximum number of statements kept per queue.
-_STATEMENTS: Final = 3
+_MAX_STATEMENTS: Final = 3
 _POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
 _NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
@@ -36,67 +36,69 @@ class PlanReader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         # Whether this engine has such a probe.
-        self.able = queries.exists(engine.name, "probe/plans", _NEWEST)
+        self.is_supported = queries.has_query(engine.name, "probe/plans", _NEWEST)
         self._read: dict[str, QueuePlans] = {}
         self._lock = threading.Lock()
         # The totals at the last reading, by queue and statement, for servers that keep only totals.
         self._totals: dict[str, dict[str, PlanSample]] = {}
 
-    def keep(self, queues: frozenset[str]) -> None:
+    def retain_only(self, queues: frozenset[str]) -> None:
         """Forget the queues that are not listed."""
         with self._lock:
             self._read = {name: found for name, found in self._read.items() if name in queues}
             self._totals = {name: found for name, found in self._totals.items() if name in queues}
 
-    def read_since(self) -> tuple[QueuePlans, ...]:
+    def take_new_plans(self) -> tuple[QueuePlans, ...]:
         """Return what was read since the last call: the plans of each queue, or why none are known."""
         with self._lock:
             found, self._read = self._read, {}
             return tuple(found.values())
 
-    def read(self, connection: Connection, statements: StatementCache, spec: Spec) -> None:
+    def read(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
         """Read the plans of one queue. Raises whatever ``Connection.fetch`` raises."""
-        found = self._of(connection, statements, spec)
+        found = self._read_plans(connection, statements, spec)
         with self._lock:
             self._read[spec.layout.queue] = found
 
-    def _of(self, connection: Connection, statements: StatementCache, spec: Spec) -> QueuePlans:
+    def _read_plans(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> QueuePlans:
         queue, table = spec.layout.queue, spec.layout.table.name
-        if not statements.has("plans"):
-            now = records(ClockSample, connection.fetch(statements.of_target("clock").bound))[0]
+        if not statements.has_probe("plans"):
+            now = to_records(ClockSample, connection.fetch(statements.statement_for_target("clock").bound))[0]
             return QueuePlans(queue, now.now_at, unread=_NO_HISTORY)
-        asked = statements.of("plan_history", PlanHistorySample)
-        history = records(PlanHistorySample, connection.fetch(asked.bound))[0]
+        asked = statements.statement_for("plan_history", PlanHistorySample)
+        history = to_records(PlanHistorySample, connection.fetch(asked.bound))[0]
         if not history.kept:
             return QueuePlans(queue, history.read_at, unread=history.why)
-        pops = [found.name for verb in _POPS if (found := spec.layout.routine(verb)) is not None]
+        pops = [found.name for verb in _POPS if (found := spec.layout.routine_for(verb)) is not None]
         values: dict[str, Value] = {
             "name": table,
-            "pops": self._engine.texts(pops),
-            "limit": _MOST,
+            "pops": self._engine.texts_value(pops),
+            "limit": _MAX_PLANS,
             "chars": _CHARS,
         }
         names = {"counts": (history.home, "pg_stat_statements")}
-        plans = records(PlanSample, connection.fetch(statements.of("plans", PlanSample, values, names).bound))
+        plans = to_records(
+            PlanSample, connection.fetch(statements.statement_for("plans", PlanSample, values, names).bound)
+        )
         words = "|".join(map(re.escape, (table, *pops)))
         word = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
-        mine = self._since_last(queue, [plan for plan in plans if word.search(plan.statement)])
-        kept = {use.plan.statement_id for use in statements_of(mine)[:_STATEMENTS]}
+        mine = self._change_since_last(queue, [plan for plan in plans if word.search(plan.statement)])
+        kept = {use.plan.statement_id for use in statements_of(mine)[:_MAX_STATEMENTS]}
         return QueuePlans(
             queue,
             history.read_at,
             tuple(replace(p, statement=hide_passwords(p.statement)) for p in mine if p.statement_id in kept),
         )
 
-    def _since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
+    def _change_since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
         """Turn totals into the change since the last reading, with the earlier totals; leave plans unchanged."""
         totals = {each.statement_id: each for each in found if not each.plan_id}
         with self._lock:
             before, self._totals[queue] = self._totals.get(queue, {}), totals
-        return [_added(before.get(each.statement_id), each) if not each.plan_id else each for each in found]
+        return [_difference(before.get(each.statement_id), each) if not each.plan_id else each for each in found]
 
 
-def _added(before: PlanSample | None, now: PlanSample) -> PlanSample:
+def _difference(before: PlanSample | None, now: PlanSample) -> PlanSample:
     """Return the difference between two samples.
 
     Returns ``now`` unchanged if there is no earlier sample or the server has reset its counters.

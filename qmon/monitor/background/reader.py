@@ -16,7 +16,7 @@ _GRACE_S: Final = 2.0
 _BACK_OFF_S: Final = 5.0
 
 # Minimum seconds between connection attempts when the server has no connection left.
-_FULL_S: Final = 60.0
+_NO_CONNECTION_LEFT_S: Final = 60.0
 
 
 class BackgroundReader(ABC):
@@ -40,7 +40,7 @@ class BackgroundReader(ABC):
         self._wake = threading.Event()
         self._closed = False
         self._end = threading.Event()
-        self._given_up = False
+        self._release_requested = False
         self._connection: Connection | None = None
         self._thread: threading.Thread | None = None
 
@@ -60,9 +60,9 @@ class BackgroundReader(ABC):
         if self._thread is not None:
             self._thread.join(timeout=_GRACE_S)
 
-    def give_up(self) -> None:
+    def release_connection(self) -> None:
         """Release the connection: the poll has none and the server has none to spare."""
-        self._given_up = True
+        self._release_requested = True
         connection = self._connection
         if connection is not None:
             connection.cancel()
@@ -70,15 +70,15 @@ class BackgroundReader(ABC):
 
     def _back_off(self, why: QmonError | None = None) -> None:
         """Wait before connecting again, or until closed."""
-        self._end.wait(_FULL_S if isinstance(why, NoConnectionLeft) else _BACK_OFF_S)
+        self._end.wait(_NO_CONNECTION_LEFT_S if isinstance(why, NoConnectionLeft) else _BACK_OFF_S)
 
     @abstractmethod
     def _run(self) -> None:
         """Run until ``_closed`` is set. Called in the thread."""
 
-    def _drop(self) -> None:
+    def _drop_connection(self) -> None:
         """Close the connection, if there is one."""
-        self._given_up = False
+        self._release_requested = False
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()

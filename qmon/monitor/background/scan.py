@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Statement, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.budget import Budget
-from qmon.model.counts import PartSample, ScanSample, TableCount, summed
+from qmon.model.counts import PartSample, ScanSample, TableCount, combine_ranges
 from qmon.model.layout.layout import StateColumn
-from qmon.monitor.probes.names import names_of, state_values
+from qmon.monitor.probes.names import probe_names_for, state_values_for
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 
 # Minimum seconds from the end of one scan of a table to the next.
@@ -55,7 +55,7 @@ class Allowance:
         return pages * max(1.0 / self.pages_s, page_s / self.share)
 
 
-def allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
+def scan_allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
     """Return what a scan of a table of ``pages`` may use.
 
     That is half of the budget of polls, divided among all qmon instances. A short-lived command does not share it, and
@@ -86,7 +86,7 @@ class Throttle:
             return _FIRST
         return max(_FEWEST, min(_MOST, int(_RANGE_S / max(self.page_s, 1e-9))))
 
-    def learn(self, pages: int, took_s: float, allowed: Allowance) -> float:
+    def record_range(self, pages: int, took_s: float, allowed: Allowance) -> float:
         """Record the cost of a range; return the seconds to rest before the next range of any table."""
         if pages >= _FEWEST:  # the cost of a shorter range is that of the statement, not of its pages
             self._page_s.append(took_s / pages)
@@ -97,13 +97,13 @@ class Throttle:
 class Scan:
     """One running scan of the tables of one queue."""
 
-    def __init__(self, statements: StatementCache, spec: Spec, parts: Sequence[PartSample]) -> None:
+    def __init__(self, statements: StatementCache, spec: QueueSpec, parts: Sequence[PartSample]) -> None:
         self.spec = spec
         self.by_range = (
-            spec.facts.read_by_range and bool(parts) and all(_has_ranges(part, statements) for part in parts)
+            spec.facts.is_read_by_range and bool(parts) and all(_has_ranges(part, statements) for part in parts)
         )
         self.pages = sum(part.pages or 0 for part in parts)
-        self.done = False
+        self.is_done = False
         self._statements = statements
         self._parts = parts
         self._part = 0
@@ -114,67 +114,70 @@ class Scan:
         self._statement: Statement | None = None
 
     @property
-    def share(self) -> float:
+    def share_done(self) -> float:
         """Share of the pages that has been read, 0 to 1."""
         before = sum(part.pages or 0 for part in self._parts[: self._part])
         return min(1.0, (before + self._page) / self.pages) if self.pages else 0.0
 
     @property
-    def left(self) -> int:
+    def pages_left(self) -> int:
         """Pages that are still to be read."""
-        return round(self.pages * (1 - self.share))
+        return round(self.pages * (1 - self.share_done))
 
-    def step(self, connection: Connection, own: OwnUses, pages: int) -> int:
+    def read_next_range(self, connection: Connection, own_uses: OwnUses, pages: int) -> int:
         """Read the next range, or the whole table if it has no ranges; return the maximum number of pages read.
 
         Raises whatever ``Connection.fetch`` raises. The range can then be read again.
         """
         part = self._parts[self._part] if self.by_range else None
         if part is None:
-            self._read(connection, own, {}, None)
-            self.done = True
+            self._read(connection, own_uses, {}, None)
+            self.is_done = True
             return self.pages
         size = max(1, part.pages or 0)
         end = min(self._page + pages, size)
         if part.place is None:
-            self._read(connection, own, {"first_page": self._page, "end_page": end}, part)
+            self._read(connection, own_uses, {"first_page": self._page, "end_page": end}, part)
         else:
             limit = max(1, round((part.rows_there or 0) / size * pages))
-            sample = self._read(connection, own, {"after": self._after, "limit": limit}, part)
+            sample = self._read(connection, own_uses, {"after": self._after, "limit": limit}, part)
             self._after, self._seen = sample.next_place, self._seen + sample.rows_seen
             end = size if sample.rows_seen < limit else min(end, size - 1)
             end = size if self._seen > 2 * limit + 2 * (part.rows_there or 0) else end
         read, self._page = end - self._page, end
         if end == size:
             self._part, self._page, self._after, self._statement = self._part + 1, 0, None, None
-            self.done = self._part == len(self._parts)
+            self.is_done = self._part == len(self._parts)
         return read
 
     def _read(
-        self, connection: Connection, own: OwnUses, values: dict[str, Value], part: PartSample | None
+        self, connection: Connection, own_uses: OwnUses, values: dict[str, Value], part: PartSample | None
     ) -> ScanSample:
-        statement = self._statement = self._statement or self._rendered(part)
-        known = {**state_values(self.spec.layout), **values}
+        statement = self._statement = self._statement or self._render_statement(part)
+        known = {**state_values_for(self.spec.layout), **values}
         bound = Bound(statement, {name: known[name] for name in statement.parameters})
         tables = [self.spec.facts.table_id if part is None else part.part_id]
-        (rows,) = own.fetch(connection, self._statements, [bound], tables)
-        sample = records(ScanSample, rows)[0]
+        (rows,) = own_uses.fetch_counted(connection, self._statements, [bound], tables)
+        sample = to_records(ScanSample, rows)[0]
         self._samples.append(sample)
         return sample
 
-    def _rendered(self, part: PartSample | None) -> Statement:
+    def _render_statement(self, part: PartSample | None) -> Statement:
         layout, version = self.spec.layout, self._statements.version
         probe = ("scan" if part is not None else "scan_whole") + ("_state" if layout.state is not None else "")
-        query = queries.load(self._statements.engine.name, f"probe/{probe}", version)
-        names: dict[str, Name] = names_of(layout, self.spec.facts)
+        query = queries.load_query(self._statements.engine.name, f"probe/{probe}", version)
+        names: dict[str, Name] = probe_names_for(layout, self.spec.facts)
         if part is not None:
-            names |= {"part": (part.part_schema, part.part_name), "place": self.spec.facts.typed(part.place)}
+            names |= {
+                "part": (part.part_schema, part.part_name),
+                "place": self.spec.facts.column_or_untyped(part.place),
+            }
         return queries.render(query, {name: names.get(name) for name in query.names}, self._statements.engine)
 
-    def count(self, every_s: float) -> TableCount:
+    def to_count(self, every_s: float) -> TableCount:
         """Return the result of a finished scan. ``every_s``: seconds from its end to the end of the next one."""
         took_s = self._samples[-1].counted_at - self._samples[0].counted_at
-        return without_missing_states(summed(self._samples, took_s, took_s + every_s), self.spec.layout.state)
+        return without_missing_states(combine_ranges(self._samples, took_s, took_s + every_s), self.spec.layout.state)
 
 
 def without_missing_states(count: TableCount, state: StateColumn | None) -> TableCount:
@@ -190,7 +193,7 @@ def _has_ranges(part: PartSample, statements: StatementCache) -> bool:
     return part.pages is not None and (statements.engine.name == "postgres" or part.place is not None)
 
 
-def parts_of(connection: Connection, statements: StatementCache, spec: Spec) -> list[PartSample]:
+def read_parts(connection: Connection, statements: StatementCache, spec: QueueSpec) -> list[PartSample]:
     """Return the tables that hold a queue's rows, with their sizes. Raises whatever ``Connection.fetch`` raises."""
-    statement = statements.of("scan_parts", PartSample, {"table_id": spec.facts.table_id})
-    return records(PartSample, connection.fetch(statement.bound))
+    statement = statements.statement_for("scan_parts", PartSample, {"table_id": spec.facts.table_id})
+    return to_records(PartSample, connection.fetch(statement.bound))

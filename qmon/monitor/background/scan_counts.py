@@ -14,9 +14,9 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration
-from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, allowance, parts_of
+from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, read_parts, scan_allowance
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.queue import QueueSpec
 from qmon.monitor.probes.statements import StatementCache
 
 # Rest after a count that cannot be split, as a multiple of its duration: half a percent of one processor.
@@ -30,11 +30,11 @@ _TRUSTED_FEW_S: Final = 10.0
 _FEW_PAGES: Final = 512
 
 # Counter values of a table, which stay the same until a session writes to it.
-Version = tuple[int, ...]
+CounterVersion = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountState:
     """The state of a table's count.
 
     ``progress``: share of the first scan that is done, 0 to 1; ``None``: no scan is running or planned. ``problem``:
@@ -62,10 +62,10 @@ class ScanCounts:
     """
 
     def __init__(
-        self, engine: Engine, own: OwnUses, clock: Callable[[], float], budget: Budget, within_s: float | None
+        self, engine: Engine, own_uses: OwnUses, clock: Callable[[], float], budget: Budget, within_s: float | None
     ) -> None:
         self._engine = engine
-        self._own = own
+        self._own_uses = own_uses
         self._clock = clock
         self._budget = budget
         self._within_s = within_s
@@ -75,23 +75,23 @@ class ScanCounts:
         self._trip_s = float("inf")
         self._began_at: float | None = None
         self._scans: dict[str, Scan] = {}
-        self._begun: dict[str, Version | None] = {}
-        self._versions: dict[str, Version | None] = {}
+        self._begun: dict[str, CounterVersion | None] = {}
+        self._versions: dict[str, CounterVersion | None] = {}
         self._counts: dict[str, TableCount] = {}
         self._trusted_until: dict[str, float] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
         # Number of tables counted so far.
-        self.done = 0
+        self.tables_counted = 0
 
-    def keep(self, queues: Collection[str]) -> None:
+    def retain_only(self, queues: Collection[str]) -> None:
         """Forget all other queues: those that are gone, and those with a different table or layout."""
         with self._lock:
             for memory in self._memories:
                 for queue in [queue for queue in memory if queue not in queues]:
                     del memory[queue]
 
-    def forget(self, queue: str) -> None:
+    def forget_queue(self, queue: str) -> None:
         """Forget this queue, and discard a range that is being read."""
         with self._lock:
             for memory in self._memories:
@@ -107,24 +107,24 @@ class ScanCounts:
         with self._lock:
             return frozenset(part for parts in self._parts.values() for part in parts)
 
-    def rests(self) -> float:
+    def rest_seconds(self) -> float:
         """Return the seconds until the next range of any table may be read."""
         return max(0.0, self._rest_until - self._clock())
 
-    def of(self, queue: str) -> Counted:
+    def count_state_for(self, queue: str) -> CountState:
         """Return the state of a queue's count."""
         with self._lock:
             count, problem, scan = self._counts.get(queue), self._problems.get(queue, ""), self._scans.get(queue)
         if count is not None or problem:
-            return Counted(count, None, problem)
-        return Counted(None, scan.share if scan is not None else 0.0)
+            return CountState(count, None, problem)
+        return CountState(None, scan.share_done if scan is not None else 0.0)
 
-    def fail(self, queue: str, reason: str) -> None:
+    def record_failure(self, queue: str, reason: str) -> None:
         """Record why a range could not be read."""
         with self._lock:
             self._problems[queue] = reason
 
-    def unchanged(self, queue: str, version: Version | None, at: float) -> bool:
+    def still_holds(self, queue: str, version: CounterVersion | None, at: float) -> bool:
         """Return whether the newest count still holds at ``at`` (server clock, seconds).
 
         It holds if no session has written to the table and no message changes its state over time, for at most
@@ -136,12 +136,12 @@ class ScanCounts:
             count = self._counts.get(queue)
             if count is None or version is None or queue in self._scans or self._begun.get(queue) != version:
                 return False
-            if count.waits_for_time or at <= count.counted_at or at > self._trusted_until[queue]:
+            if count.may_change_with_time or at <= count.counted_at or at > self._trusted_until[queue]:
                 return False
             self._counts[queue] = replace(count, counted_at=at)
             return True
 
-    def step(self, connection: Connection, spec: Spec, qmons: int = 1) -> ScanStep | None:
+    def count_next_range(self, connection: Connection, spec: QueueSpec, qmons: int = 1) -> ScanStep | None:
         """Count one more range, or everything if there are no ranges. ``qmons``: how many share the cost budget.
 
         Returns ``None`` if there is not enough time to count it. Raises whatever ``Connection.fetch`` raises.
@@ -152,17 +152,17 @@ class ScanCounts:
             self._began_at = self._clock()
         scan = self._scans.get(queue)
         if scan is None or scan.spec.facts.table_id != spec.facts.table_id:
-            scan = self._begin(connection, statements, spec)
-        allowed = allowance(self._budget, self._within_s, scan.pages, qmons)
-        if self._too_long(scan, allowed):
+            scan = self._begin_scan(connection, statements, spec)
+        allowed = scan_allowance(self._budget, self._within_s, scan.pages, qmons)
+        if self._exceeds_time(scan, allowed):
             return None
         began = self._clock()
-        pages = scan.step(connection, self._own, self._throttle.pages)
+        pages = scan.read_next_range(connection, self._own_uses, self._throttle.pages)
         took_s = self._clock() - began
         if scan.by_range:
-            rest_s = self._throttle.learn(pages, max(0.0, took_s - self._trip_s), allowed)
+            rest_s = self._throttle.record_range(pages, max(0.0, took_s - self._trip_s), allowed)
             self._rest_until = self._clock() + rest_s
-            often = spec.facts.scanned or scan.pages <= _FEW_PAGES
+            often = spec.facts.is_scanned or scan.pages <= _FEW_PAGES
             every_s = max(EVERY_S if often else _WHOLE_EVERY_S, rest_s)
         else:
             rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * qmons)
@@ -170,22 +170,22 @@ class ScanCounts:
             if self._scans.get(queue) is not scan:  # the table was replaced in the meantime
                 return ScanStep(0.0, done=False)
             self._problems.pop(queue, None)
-            if scan.done:
-                self._counts[queue] = count = scan.count(every_s)
+            if scan.is_done:
+                self._counts[queue] = count = scan.to_count(every_s)
                 few = scan.by_range and scan.pages <= _FEW_PAGES
                 trusted_s = min(_TRUSTED_S, _TRUSTED_FEW_S) if few else _TRUSTED_S
                 self._trusted_until[queue] = count.counted_at + trusted_s
                 self._scans.pop(queue, None)
-                self.done += 1
-        return ScanStep(every_s if scan.done else rest_s, scan.done)
+                self.tables_counted += 1
+        return ScanStep(every_s if scan.is_done else rest_s, scan.is_done)
 
-    def _begin(self, connection: Connection, statements: StatementCache, spec: Spec) -> Scan:
+    def _begin_scan(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> Scan:
         began = self._clock()
-        connection.fetch(statements.of_target("clock").bound)
+        connection.fetch(statements.statement_for_target("clock").bound)
         self._trip_s = min(self._trip_s, self._clock() - began)
-        if not statements.has("scan_parts"):
+        if not statements.has_probe("scan_parts"):
             raise QueryFailed("this server's tables cannot be counted", query="probe/scan_parts")
-        parts = parts_of(connection, statements, spec)
+        parts = read_parts(connection, statements, spec)
         scan = Scan(statements, spec, parts)
         with self._lock:
             self._scans[spec.layout.queue] = scan
@@ -195,11 +195,11 @@ class ScanCounts:
             self._parts[spec.layout.queue] = tuple(part.part_id for part in parts)
         return scan
 
-    def _too_long(self, scan: Scan, allowed: Allowance) -> bool:
+    def _exceeds_time(self, scan: Scan, allowed: Allowance) -> bool:
         """Return whether the scan would not finish in time. It is then dropped and the reason is recorded."""
         if allowed.within_s is None or self._began_at is None:
             return False
-        needed_s = allowed.seconds(scan.left, self._throttle.page_s)
+        needed_s = allowed.seconds(scan.pages_left, self._throttle.page_s)
         if self._clock() - self._began_at + needed_s <= allowed.within_s:
             return False
         with self._lock:
@@ -214,7 +214,7 @@ class ScanCounts:
         return True
 
 
-def uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
+def why_uncounted(facts: TableFacts, counted: CountState) -> dict[str, str]:
     """Return why each figure without an index is unknown, or not known yet."""
     slow = {figure: reason for figure, reason in facts.slow.items() if figure != "states"}
     if counted.count is not None or not slow:
@@ -225,7 +225,7 @@ def uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
     return {figure: f"{why}; {reason}" if why else reason for figure, reason in slow.items()}
 
 
-def version_of(q: QueueSamples) -> Version | None:
+def counter_version(samples: QueueSamples) -> CounterVersion | None:
     """Return values that stay the same until a session writes to the queue's table."""
-    c = q.counters
+    c = samples.counters
     return None if c is None else (c.inserted, c.updated, c.deleted, c.live)

@@ -17,13 +17,13 @@ from typing import Final
 
 from qmon import log
 from qmon.engines.base import Bound, Connection, Engine, Rows, Session
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.errors import ConnectionLost, QmonError
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.samples.polled import ClockSample, WaitSample
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.waits.deadlocks import circles_of
+from qmon.model.waits.deadlocks import find_circles
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
@@ -69,13 +69,13 @@ class WaitSampler(BackgroundReader):
         self._circles: list[Circle] = []
         self._failure: ProbeFailure | None = None
 
-    def pace(self, focus: Focus) -> None:
+    def set_pace(self, focus: Focus) -> None:
         """Set the sampling rate: higher while waits are on screen, lower while another target is."""
         if focus.closely and not self._focus.closely:
             self._wake.set()
         self._focus = focus
 
-    def totals(self) -> WaitTotals | None:
+    def wait_totals(self) -> WaitTotals | None:
         """Return the totals so far; ``None`` before the first sample, and if the server counts waits itself."""
         with self._lock:
             if self._since_at is None or not self._samples:
@@ -92,21 +92,21 @@ class WaitSampler(BackgroundReader):
         while not self._closed:
             why: QmonError | None = None
             try:
-                if self._stay():
+                if self._sample_until_closed():
                     return
             except ConnectionLost as problem:  # the poll reports this too
                 self._log.info("lost: %s", problem)
             except QmonError as problem:
                 why = problem
-                self._fail(str(problem))
+                self._record_failure(str(problem))
             except Exception as problem:  # a bug in qmon is reported like any other reason
-                self._fail(log.report(problem))
+                self._record_failure(log.report_defect(problem))
             finally:
-                self._forget()
-                self._drop()
+                self._reset_totals()
+                self._drop_connection()
             self._back_off(why)
 
-    def _stay(self) -> bool:
+    def _sample_until_closed(self) -> bool:
         """Sample until closed or given up. Return immediately if the server counts waits itself.
 
         Returns whether there is nothing more to do.
@@ -114,31 +114,37 @@ class WaitSampler(BackgroundReader):
         session = Session("waits", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = self._connection = self._connect(session)
         statements = StatementCache(self._engine, connection.version)
-        if statements.has("wait_totals") or not statements.has("waits"):
+        if statements.has_probe("wait_totals") or not statements.has_probe("waits"):
             return True
-        circles = statements.of("circles", CircleSample, _CIRCLES).bound if statements.has("circles") else None
-        sample, clock = statements.of_target("waits").bound, statements.of_target("clock").bound
-        began = records(ClockSample, connection.fetch(clock))[0].now_at
+        circles = (
+            statements.statement_for("circles", CircleSample, _CIRCLES).bound
+            if statements.has_probe("circles")
+            else None
+        )
+        sample, clock = statements.statement_for_target("waits").bound, statements.statement_for_target("clock").bound
+        began = to_records(ClockSample, connection.fetch(clock))[0].now_at
         last = waited_at = self._clock()
         planned = 0.0
 
         def read(bound: Bound, took_s: deque[float]) -> Rows:
             started, rows, ended = connection.fetch_batch([clock, bound, clock])
-            took_s.append(max(0.0, records(ClockSample, ended)[0].now_at - records(ClockSample, started)[0].now_at))
+            took_s.append(
+                max(0.0, to_records(ClockSample, ended)[0].now_at - to_records(ClockSample, started)[0].now_at)
+            )
             return rows
 
         sample_s: deque[float] = deque(maxlen=_LEAST_OF)
         circles_s: deque[float] = deque(maxlen=_LEAST_OF)
-        while not self._closed and not self._given_up:
+        while not self._closed and not self._release_requested:
             started = self._clock()
-            seen = records(WaitSample, read(sample, sample_s))
+            seen = to_records(WaitSample, read(sample, sample_s))
             took_s = min(sample_s)
             stands_for = min(started - last, _LONGEST * planned)
             last = started
-            self._add(began, seen, stands_for)
+            self._record_waits(began, seen, stands_for)
             waited_at = started if seen else waited_at
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
-                self._see(records(CircleSample, read(circles, circles_s)))
+                self._record_circles(to_records(CircleSample, read(circles, circles_s)))
                 took_s += min(circles_s)
             cost = took_s * _AROUND
             often_s = CLOSELY_S if self._focus.closely else EVERY_S
@@ -153,7 +159,7 @@ class WaitSampler(BackgroundReader):
             self._wake.clear()
         return self._closed
 
-    def _add(self, began: float, seen: list[WaitSample], stands_for: float) -> None:
+    def _record_waits(self, began: float, seen: list[WaitSample], stands_for: float) -> None:
         with self._lock:
             self._failure = None
             self._since_at = began
@@ -163,23 +169,23 @@ class WaitSampler(BackgroundReader):
                 key = ("", "") if not wait.event else (wait.kind, wait.event)
                 self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for
 
-    def _see(self, rows: list[CircleSample]) -> None:
-        found = circles_of([replace(row, statement=hide_passwords(row.statement)) for row in rows])
+    def _record_circles(self, rows: list[CircleSample]) -> None:
+        found = find_circles([replace(row, statement=hide_passwords(row.statement)) for row in rows])
         with self._lock:
             self._circles += [circle for circle in found if circle not in self._circles]
 
-    def circles(self) -> tuple[Circle, ...]:
+    def take_circles(self) -> tuple[Circle, ...]:
         """Return the sessions seen waiting for each other since the last call."""
         with self._lock:
             found, self._circles = tuple(self._circles), []
         return found
 
-    def _forget(self) -> None:
+    def _reset_totals(self) -> None:
         """Reset the totals for a new connection, because waits during the gap were not sampled."""
         with self._lock:
             self._since_at, self._watched_s, self._samples, self.share = None, 0.0, 0, 0.0
             self._waited.clear()
 
-    def _fail(self, reason: str) -> None:
+    def _record_failure(self, reason: str) -> None:
         with self._lock:
             self._failure = ProbeFailure("waits over time", reason)

@@ -11,15 +11,15 @@ from qmon.model.layout.zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
-from qmon.monitor.catalog.column_names import RANDOM_IDS, TEXTS, TRUTHS, WHOLE
+from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, RANDOM_ID_TYPES, TEXT_TYPES, WHOLE_TYPES
 from qmon.monitor.catalog.complete_layout import find_sequence
 from qmon.monitor.catalog.state_values import known_values
 
 # Figures that come from the positions of a ring and the slots around them.
-_OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
+_RING_FIGURES: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 
 # Types of columns that can order a list: equal values have equal texts, and the text converts back to the value.
-_GOES_BY: Final = (WHOLE | TEXTS | RANDOM_IDS | TIME_TYPES | {"date"}) - {"enum", "ntext"}
+_LIST_TYPES: Final = (WHOLE_TYPES | TEXT_TYPES | RANDOM_ID_TYPES | TIME_TYPES | {"date"}) - {"enum", "ntext"}
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
@@ -28,35 +28,35 @@ def table_facts(
     layout: Layout, details: TableDetails, data: TableDetails | None, sequences: Sequence[SequenceRow]
 ) -> TableFacts:
     """Return the facts about one completed layout. ``data``: the second table of a split queue."""
-    reader = _Reader(layout, details)
+    reader = _PathFinder(layout, details)
     readers: list[SequenceRow] = []
     if layout.ring is not None:
-        reader.ring()
+        reader.find_ring()
         push = find_sequence(layout.ring.push_sequence, sequences)
         pop = find_sequence(layout.ring.pop_sequence, sequences)
         found_readers = [find_sequence(name, sequences) for name in layout.ring.subscribers]
         readers = [each for each in found_readers if each is not None]
     else:
-        reader.head()
-        reader.in_progress()
-        reader.dead()
-        reader.blocked()
-        reader.states()
-        reader.priority()
+        reader.find_head()
+        reader.find_in_progress()
+        reader.find_dead()
+        reader.find_blocked()
+        reader.find_states()
+        reader.find_priority()
         push = pop = None
-    reader.clocks()
-    reader.rates()
-    sequence = reader.gap(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
+    reader.mark_unknown_ages()
+    reader.mark_unknown_rates()
+    sequence = reader.find_gap_sequence(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
     return TableFacts(
         table_id=details.table.table_id,
         data_table_id=data.table.table_id if data else None,
-        sequence_id=sequence.sequence_id if sequence else reader.identity(details.table.table_id),
+        sequence_id=sequence.sequence_id if sequence else reader.identity_table(details.table.table_id),
         push_sequence_id=push.sequence_id if push else None,
         pop_sequence_id=pop.sequence_id if pop else None,
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
         order_by=reader.order_by,
-        order_by_number=reader.type_of(reader.order_by) in WHOLE,
-        newest_id_seek=reader.type_of(layout.id) in WHOLE
+        order_by_number=reader.type_of(reader.order_by) in WHOLE_TYPES,
+        newest_id_seek=reader.type_of(layout.id) in WHOLE_TYPES
         and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.ordered_indexes),
         columns=details.facts_columns,
         payload=payload.for_facts if (payload := (data or details).column(layout.payload)) is not None else None,
@@ -66,38 +66,38 @@ def table_facts(
         filtered=frozenset(
             i.name for i in details.ordered_indexes if i.where is not None and i.name in reader.indexes.values()
         ),
-        lists=reader.lists(),
+        lists=reader.list_paths(),
     )
 
 
-def walk_of(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
+def walk_path_for(details: TableDetails, ids: Sequence[str], queue: str | None = None) -> ListPath | None:
     """Return an index of all rows along which the messages with these ids can be listed, preferably by one of the ids.
 
     ``queue``: the column with the name of the queue, if one table holds several.
     """
-    whole = [each for each in details.ordered_indexes if each.where is None and _never_null(details, each.keys[0])]
+    whole = [each for each in details.ordered_indexes if each.where is None and _is_never_null(details, each.keys[0])]
     index = next((each for id in ids[::-1] for each in whole if each.keys[0] == id), None)
     if index is None and queue is not None:
         by_queue = next((each for each in whole if each.keys[:2] == (queue, ids[-1])), None)
-        within, column = goes_by(details, queue), goes_by(details, ids[-1])
+        within, column = list_column(details, queue), list_column(details, ids[-1])
         if by_queue is not None and within is not None and column is not None and column.not_null:
             return ListPath(IndexName(by_queue.name), column, every=True, within=within)
     index = index or next(iter(whole), None)
-    return None if index is None else ListPath(IndexName(index.name), goes_by(details, index.keys[0]), every=True)
+    return None if index is None else ListPath(IndexName(index.name), list_column(details, index.keys[0]), every=True)
 
 
-def _never_null(details: TableDetails, key: str | None) -> bool:
+def _is_never_null(details: TableDetails, key: str | None) -> bool:
     column = details.column(key)
     return column is not None and column.not_null
 
 
-def goes_by(details: TableDetails, key: str | None) -> Column | None:
+def list_column(details: TableDetails, key: str | None) -> Column | None:
     """Return the key column of an index if its values can be written as text and found again."""
     column = details.column(key)
-    return None if column is None or column.type_name not in _GOES_BY else column.for_facts
+    return None if column is None or column.type_name not in _LIST_TYPES else column.for_facts
 
 
-class _Reader:
+class _PathFinder:
     """Collect the facts about the figures of one layout."""
 
     def __init__(self, layout: Layout, details: TableDetails) -> None:
@@ -107,20 +107,20 @@ class _Reader:
         self.indexes: dict[str, str] = {}
         self.unknown: dict[str, str] = {}
         self.slow: dict[str, str] = {}
-        self.order_by = self._order_by()
+        self.order_by = self._choose_order()
 
     def type_of(self, column: str | None) -> str:
         """Return the type of a column; empty if it does not exist."""
         found = self.details.column(column)
         return found.type_name if found else ""
 
-    def _order_by(self) -> str | None:
+    def _choose_order(self) -> str | None:
         """Return the column along which the head is sought: the id, or a time if there is no id or the ids are random.
 
         If pops are sorted by a time and only the index on that time holds exactly the ready rows, the time is
         preferred.
         """
-        if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
+        if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_ID_TYPES:
             first = self.layout.order[0].column if self.layout.order else None
             column = self.details.column(first)
             timed = column is not None and column.not_null and column.type_name in TIME_TYPES
@@ -137,7 +137,7 @@ class _Reader:
                 return time
         return None
 
-    def _same(self, value: str | None, wanted: object) -> bool:
+    def _is_same_value(self, value: str | None, wanted: object) -> bool:
         if value is None:
             return False
         if self.type_of(self.state.column if self.state else None) in ("boolean", "bit"):
@@ -149,8 +149,8 @@ class _Reader:
         """Return whether the index holds the rows of this state and no others."""
         if self.state is None or index.where is None or (wanted := getattr(self.state, state)) is None:
             return False
-        allowed = index.where.only(self.state.column)
-        return allowed is not None and len(allowed) == 1 and self._same(next(iter(allowed)), wanted)
+        allowed = index.where.values_if_only(self.state.column)
+        return allowed is not None and len(allowed) == 1 and self._is_same_value(next(iter(allowed)), wanted)
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
         """Return an index of only the rows of this state, sorted by ``then``. Without a state column: of all rows."""
@@ -165,15 +165,15 @@ class _Reader:
                 return index
         return None
 
-    def _wanted(self, state: str, column: str) -> str:
+    def _describe_missing_index(self, state: str, column: str) -> str:
         """Describe the index that is missing, for a message to the user."""
         value = getattr(self.state, state) if self.state else None
         where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
         return f"an index on (`{column}`){where} would serve it"
 
-    def head(self) -> None:
+    def find_head(self) -> None:
         """Find indexes for the oldest ready message, the bounded count of ready messages, and scheduled messages."""
-        self._due()
+        self._find_due()
         layout = self.layout
         if layout.due_at is not None and "due" in self.indexes:
             self.indexes["ready"] = self.indexes["head"] = self.indexes["due"]
@@ -195,18 +195,18 @@ class _Reader:
             return
         if (ready := self._index_of("ready", (self.order_by,))) is not None:
             self.indexes["ready"] = self.indexes["head"] = ready.name
-        elif (plain := self._leads(self.order_by)) is not None and self.state and self.state.done is None:
+        elif (plain := self._leading_index(self.order_by)) is not None and self.state and self.state.done is None:
             self.indexes["head"] = plain.name
-        if "head" not in self.indexes and (walk := self._mixed()) is not None:
+        if "head" not in self.indexes and (walk := self._mixed_index()) is not None:
             self.indexes["walk"] = walk.name
             self.order_by = walk.keys[0]
         elif "head" not in self.indexes:
-            lead = self._leads(self.order_by)
+            lead = self._leading_index(self.order_by)
             why = "finished rows stay in the index on the id" if lead else f"no index leads with `{self.order_by}`"
-            text = Reason.NO_INDEX_FOR_READY.format(why=why, index=self._wanted("ready", self.order_by))
+            text = Reason.NO_INDEX_FOR_READY.format(why=why, index=self._describe_missing_index("ready", self.order_by))
             self.slow["ready"] = self.slow["oldest"] = text
 
-    def _mixed(self) -> Index | None:
+    def _mixed_index(self) -> Index | None:
         """Return an index of the rows of every state sorted by a time, which is then the order of pops."""
         if self.state is None or self.layout.traits.order != "fifo":
             return None
@@ -217,10 +217,10 @@ class _Reader:
                     return index
         return None
 
-    def _leads(self, column: str) -> Index | None:
+    def _leading_index(self, column: str) -> Index | None:
         return next((i for i in self.details.ordered_indexes if i.where is None and i.keys[:1] == (column,)), None)
 
-    def _due(self) -> None:
+    def _find_due(self) -> None:
         due = self.layout.due_at
         if due is None:
             self.unknown["scheduled"] = Reason.NO_DUE_TIME
@@ -232,9 +232,9 @@ class _Reader:
         elif (index := self._index_of("ready", (due,))) is not None:
             self.indexes["due"] = index.name
         else:
-            self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.format(index=self._wanted("ready", due))
+            self.slow["scheduled"] = Reason.NO_INDEX_FOR_DUE.format(index=self._describe_missing_index("ready", due))
 
-    def in_progress(self) -> None:
+    def find_in_progress(self) -> None:
         """Find indexes for messages in progress and stuck messages."""
         state = self.state
         if pops_in_transaction(self.layout):
@@ -256,17 +256,17 @@ class _Reader:
         elif (index := self._index_of("in_progress", ())) is not None:
             self.indexes["progress"] = index.name
         else:
-            wanted = self._wanted("in_progress", started or self.layout.id or state.column)
+            wanted = self._describe_missing_index("in_progress", started or self.layout.id or state.column)
             text = Reason.NO_INDEX_FOR_PROGRESS.format(index=wanted)
             self.slow["in_progress"] = self.slow["stuck"] = text
 
-    def clocks(self) -> None:
+    def mark_unknown_ages(self) -> None:
         """Mark ages as unknown if the time zone of their column is unknown."""
         for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
-            if column is not None and not self.layout.tells(column):
+            if column is not None and not self.layout.has_known_time(column):
                 self.unknown.setdefault(figure, Reason.NO_TIME_ZONE.format(column=column))
 
-    def dead(self) -> None:
+    def find_dead(self) -> None:
         """Find an index for dead messages."""
         if self.state is None or self.state.dead is None:
             self.unknown["dead"] = Reason.NO_DEAD_STATE
@@ -274,40 +274,40 @@ class _Reader:
             self.indexes["dead"] = index.name
         else:
             column = self.layout.id or self.state.column
-            text = Reason.NO_INDEX_FOR_DEAD.format(index=self._wanted("dead", column))
+            text = Reason.NO_INDEX_FOR_DEAD.format(index=self._describe_missing_index("dead", column))
             self.slow["dead"] = text
 
-    def states(self) -> None:
+    def find_states(self) -> None:
         """Find an index for messages in states that qmon does not know."""
-        if self.state is None or self._knows_all(self.state):
+        if self.state is None or self._has_known_values_only(self.state):
             return
         column = self.state.column
-        if (index := self._leads(column)) is not None:
+        if (index := self._leading_index(column)) is not None:
             self.indexes["states"] = index.name
         else:
             self.slow["states"] = Reason.NO_INDEX_FOR_STATES.format(column=column)
 
-    def _knows_all(self, state: StateColumn) -> bool:
+    def _has_known_values_only(self, state: StateColumn) -> bool:
         """Return whether the column has only known values.
 
         That is known from its type, from a check, or because qmon's routines write it.
         """
-        if self.layout.routines or self.type_of(state.column) in TRUTHS:
+        if self.layout.routines or self.type_of(state.column) in BOOLEAN_TYPES:
             return True
         known = known_values(self.details, state.column)
         return known.closed and set(known.values) <= {str(value) for value in state.values}
 
-    def blocked(self) -> None:
+    def find_blocked(self) -> None:
         """Find an index for blocked messages. No scan counts them."""
         if self.state is None or self.state.blocked is None:
             return
         if (index := self._index_of("blocked", ())) is not None:
             self.indexes["blocked"] = index.name
         else:
-            wanted = self._wanted("blocked", self.layout.id or self.state.column)
+            wanted = self._describe_missing_index("blocked", self.layout.id or self.state.column)
             self.unknown["blocked"] = Reason.NO_INDEX_FOR_BLOCKED.format(index=wanted)
 
-    def lists(self) -> dict[str, ListPath]:
+    def list_paths(self) -> dict[str, ListPath]:
         """Return the index along which the messages in each state are listed."""
         layout, state = self.layout, self.state
         if layout.ring is not None or not layout.ids:
@@ -332,31 +332,31 @@ class _Reader:
         """
         index = self._index_of(state, () if first is None else (first,)) or self._index_of(state, ())
         if index is None:
-            return walk_of(self.details, self.layout.ids)
+            return walk_path_for(self.details, self.layout.ids)
         led = self.state is not None and index.keys[0] == self.state.column
         following = index.keys[1:] if led else index.keys
-        column, then = (goes_by(self.details, key) for key in (*following, None, None)[:2])
+        column, then = (list_column(self.details, key) for key in (*following, None, None)[:2])
         if then is not None and not (then.not_null and self.layout.ids == (then.name,)):
             then = None
         return ListPath(IndexName(index.name, index.where is not None), column, then=then)
 
-    def priority(self) -> None:
+    def find_priority(self) -> None:
         """Find an index for the oldest ready message of each priority."""
         column, order = self.layout.priority, self.order_by
-        if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE:
+        if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE_TYPES:
             return
         if (index := self._index_of("ready", (column, order))) is not None:
             self.indexes["priority"] = index.name
 
-    def ring(self) -> None:
+    def find_ring(self) -> None:
         """Find the index on the slots of a ring."""
         ring = self.layout.ring
         assert ring is not None  # noqa: S101 - the caller has looked
-        if (index := self._leads(ring.slot)) is not None:
+        if (index := self._leading_index(ring.slot)) is not None:
             self.indexes["head"] = self.indexes["ready"] = index.name
         else:
             text = Reason.NO_INDEX_FOR_SLOT.format(column=ring.slot)
-            self.slow |= dict.fromkeys(_OF_A_RING, text)
+            self.slow |= dict.fromkeys(_RING_FIGURES, text)
         for figure, reason in (
             ("scheduled", Reason.RING_HAS_NO_DUE_TIME),
             ("dead", Reason.RING_HAS_NO_DEAD),
@@ -364,19 +364,21 @@ class _Reader:
         ):
             self.unknown[figure] = reason
 
-    def identity(self, table_id: int) -> int | None:
+    def identity_table(self, table_id: int) -> int | None:
         """Return the table id if its id column is an identity that no sequence fills (SQL Server)."""
         column = self.details.column(self.layout.id)
         return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
-    def rates(self) -> None:
+    def mark_unknown_rates(self) -> None:
         """Mark the figures that the design rules out."""
         if not self.layout.traits.completes:
             self.unknown["complete_rate"] = Reason.POPS_ARE_COMPLETIONS
         if self.layout.ring is None:
             self.unknown["fill"] = Reason.NO_SLOTS
 
-    def gap(self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]) -> SequenceRow | None:
+    def find_gap_sequence(
+        self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]
+    ) -> SequenceRow | None:
         """Return the sequence that issues ids. If there is none, record why there is no gap."""
         hidden = [s for s in positions if not s.readable]
         sequence = find_sequence(self.layout.sequence, sequences) if self.layout.sequence else None
@@ -384,7 +386,7 @@ class _Reader:
             column = self.details.column(self.layout.id)
             if column is None:
                 self.unknown["gap"] = Reason.NO_ID
-            elif column.type_name not in WHOLE:
+            elif column.type_name not in WHOLE_TYPES:
                 self.unknown["gap"] = Reason.IDS_NOT_NUMBERS.format(type=column.type_name)
             elif sequence is None and not column.is_identity:
                 self.unknown["gap"] = Reason.NO_SEQUENCE.format(column=column.column_name)
@@ -394,5 +396,5 @@ class _Reader:
             names = " and ".join(str(s.name) for s in hidden)
             self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.format(names=names)
             if self.layout.ring is not None:
-                self.unknown |= dict.fromkeys(_OF_A_RING, self.unknown["gap"])
+                self.unknown |= dict.fromkeys(_RING_FIGURES, self.unknown["gap"])
         return sequence

@@ -9,13 +9,13 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.monitor.catalog.lock_holders import PROBE, LockHolderSample
-from qmon.monitor.catalog.predicate import Condition, condition
+from qmon.monitor.catalog.predicate import Condition, parse_condition
 
 Record = TypeVar("Record")
 
@@ -23,13 +23,13 @@ Record = TypeVar("Record")
 _CHUNK: Final = 500
 
 # Maximum number of tables that are read one by one.
-_SINGLY: Final = 200
+_MAX_SINGLE_READS: Final = 200
 
 # A table whose rows are usually deleted has deleted at least this share of the inserted rows.
-_DELETED: Final = 0.3
+_DELETED_SHARE: Final = 0.3
 
 # Suffix of a simpler statement, which returns less, for servers that cannot run the full one.
-_PLAIN: Final = "_plain"
+_PLAIN_SUFFIX: Final = "_plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Activity:
     @property
     def rows_are_deleted(self) -> bool:
         """Whether a good part of the inserted rows is deleted, as in a queue that deletes finished messages."""
-        return self.deleted > 0 and self.deleted >= _DELETED * self.inserted
+        return self.deleted > 0 and self.deleted >= _DELETED_SHARE * self.inserted
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class ReferenceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DividedRow:
+class PartitionColumnRow:
     """A column that decides in which partition a row of the table is stored."""
 
     table_id: int
@@ -219,92 +219,98 @@ class Catalog:
         self._role = ""
         self._columns: dict[int, tuple[ColumnRow, ...]] = {}
         # Tables of which something could not be read because a session locks out even readers.
-        self.locked: set[int] = set()
+        self.locked_tables: set[int] = set()
 
-    def ask(
+    def read_records(
         self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
     ) -> list[Record]:
         """Run one statement of ``sql/<engine>/catalog`` or ``control``; return one record per row."""
-        query = queries.load(self.engine.name, name, self.connection.version)
+        query = queries.load_query(self.engine.name, name, self.connection.version)
         statement = queries.render(query, names or {}, self.engine)
-        return records(kind, self.connection.fetch(Bound(statement, values)))
+        return to_records(kind, self.connection.fetch(Bound(statement, values)))
 
-    def lock_holders(self) -> dict[int, str]:
+    def read_lock_holders(self) -> dict[int, str]:
         """Return the locking session of each locked table as one line, by table id, if it can be read."""
-        if not self.locked or not queries.exists(self.engine.name, f"probe/{PROBE}", self.connection.version):
+        if not self.locked_tables or not queries.has_query(self.engine.name, f"probe/{PROBE}", self.connection.version):
             return {}
-        tables = self.engine.ids(sorted(self.locked))
+        tables = self.engine.ids_value(sorted(self.locked_tables))
         try:
-            found = self.ask(LockHolderSample, f"probe/{PROBE}", tables=tables)
+            found = self.read_records(LockHolderSample, f"probe/{PROBE}", tables=tables)
         except QueryFailed:  # our role may not see locks
             return {}
-        return {holder.table_id: holder.words for holder in found}
+        return {holder.table_id: holder.summary for holder in found}
 
-    def grant(self, table: TableName) -> str:
+    def grant_statement(self, table: TableName) -> str:
         """Return the statement that would let our role read the table, on one line. It is not run."""
         if not self._role:
-            self._role = self.ask(RoleRow, "catalog/role")[0].role
-        query = queries.load(self.engine.name, "control/grant_table", self.connection.version)
+            self._role = self.read_records(RoleRow, "catalog/role")[0].role
+        query = queries.load_query(self.engine.name, "control/grant_table", self.connection.version)
         names = {"table": table.parts, "schema": (table.schema,), "role": (self._role,)}
         wanted = {name: parts for name, parts in names.items() if name in query.names}
         return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
-    def ask_tables(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
+    def read_records_for(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
         """Run a statement about these tables. If the server cannot, run its plain form for each of the first few."""
         try:
-            return self.ask(kind, name, tables=_ids(tables))
+            return self.read_records(kind, name, tables=_joined_ids(tables))
         except QueryFailed as problem:
             if not self._has_plain(name, problem):
                 raise
-        plain = name + _PLAIN
-        return [row for table in tables[:_SINGLY] for row in self.ask(kind, plain, table_id=table.table_id)]
+        plain = name + _PLAIN_SUFFIX
+        return [
+            row
+            for table in tables[:_MAX_SINGLE_READS]
+            for row in self.read_records(kind, plain, table_id=table.table_id)
+        ]
 
     def _has_plain(self, name: str, problem: QueryFailed) -> bool:
         if isinstance(problem, PermissionMissing | DeadlineExceeded):
             return False
-        return queries.exists(self.engine.name, name + _PLAIN, self.connection.version)
+        return queries.has_query(self.engine.name, name + _PLAIN_SUFFIX, self.connection.version)
 
-    def tables(self) -> list[TableRow]:
+    def read_tables(self) -> list[TableRow]:
         """Return every user table, without sizes if the server does not report them."""
         try:
-            return self.ask(TableRow, "catalog/tables")
+            return self.read_records(TableRow, "catalog/tables")
         except QueryFailed as problem:
             if not self._has_plain("catalog/tables", problem):
                 raise
-        return self.ask(TableRow, "catalog/tables" + _PLAIN)
+        return self.read_records(TableRow, "catalog/tables" + _PLAIN_SUFFIX)
 
-    def sequences(self) -> list[SequenceRow]:
+    def read_sequences(self) -> list[SequenceRow]:
         """Return every user sequence that is a separate object."""
-        return self.ask(SequenceRow, "catalog/sequences")
+        return self.read_records(SequenceRow, "catalog/sequences")
 
-    def divided(self) -> frozenset[tuple[int, str]]:
+    def read_partition_columns(self) -> frozenset[tuple[int, str]]:
         """Return pairs of table id and partitioning column; empty if they cannot be read."""
         try:
-            return frozenset((row.table_id, row.column_name) for row in self.ask(DividedRow, "catalog/divided"))
+            return frozenset(
+                (row.table_id, row.column_name) for row in self.read_records(PartitionColumnRow, "catalog/divided")
+            )
         except QueryFailed:
             return frozenset()
 
-    def inherited(self) -> dict[int, int]:
+    def read_parents(self) -> dict[int, int]:
         """Return the parent's table id by table id, for inherited tables; empty on engines without inheritance.
 
         Partitions are not included.
         """
-        if not queries.exists(self.engine.name, "catalog/inherited", self.connection.version):
+        if not queries.has_query(self.engine.name, "catalog/inherited", self.connection.version):
             return {}
-        return {row.table_id: row.parent_id for row in self.ask(InheritedRow, "catalog/inherited")}
+        return {row.table_id: row.parent_id for row in self.read_records(InheritedRow, "catalog/inherited")}
 
-    def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
+    def read_columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
         """Return the columns of these tables, by table id. Each table is read only once."""
         for some in _chunks([table for table in tables if table.table_id not in self._columns]):
-            found = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
+            found = _group_by_table(self.read_records_for(ColumnRow, "catalog/columns", some))
             self._columns |= {table.table_id: tuple(found[table.table_id]) for table in some}
         return {table.table_id: self._columns[table.table_id] for table in tables if self._columns.get(table.table_id)}
 
-    def activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
+    def read_activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
         """Return the counters of these tables, by table id; empty if our role may not see them."""
-        return {row.table_id: row for some in _chunks(tables) for row in self._activity(some)}
+        return {row.table_id: row for some in _chunks(tables) for row in self._read_activity_of(some)}
 
-    def details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
+    def read_details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
         """Return everything the catalog says about these tables, by table id.
 
         If our role may not run a statement, or the statement runs into a lock, its part stays empty. A table whose
@@ -312,19 +318,19 @@ class Catalog:
         """
         out: dict[int, TableDetails] = {}
         for some in _chunks(tables):
-            columns = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
-            indexes = _by_table(self._optional(IndexRow, "catalog/indexes", some))
-            values = _by_table(self._optional(ValuesRow, "catalog/values", some))
-            activity = {row.table_id: row for row in self._activity(some)}
-            keys = self._optional(ReferenceRow, "catalog/references", some)
+            columns = _group_by_table(self.read_records_for(ColumnRow, "catalog/columns", some))
+            indexes = _group_by_table(self._read_optional(IndexRow, "catalog/indexes", some))
+            values = _group_by_table(self._read_optional(ValuesRow, "catalog/values", some))
+            activity = {row.table_id: row for row in self._read_activity_of(some)}
+            keys = self._read_optional(ReferenceRow, "catalog/references", some)
             for table in some:
                 here = table.table_id
                 if any(row.is_partial and row.predicate is None for row in indexes[here]):
-                    self.locked.add(here)
+                    self.locked_tables.add(here)
                 out[here] = TableDetails(
                     table,
                     tuple(columns[here]),
-                    tuple(_indexes(indexes[here], self.engine.name == "sqlserver")),
+                    tuple(_to_indexes(indexes[here], self.engine.name == "sqlserver")),
                     tuple(values[here]),
                     activity.get(here),
                     frozenset(k.table_id for k in keys if k.referred_id == here and k.table_id != here),
@@ -332,24 +338,24 @@ class Catalog:
                 )
         return out
 
-    def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
+    def _read_activity_of(self, tables: Sequence[TableRow]) -> list[Activity]:
         """Read the counters of all tables at once.
 
         If the server reports them table by table, read those of the first ``_MAX_SINGLE_READS`` tables.
         """
-        if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
-            return self._optional(Activity, "catalog/activity", tables)
+        if "tables" in queries.load_query(self.engine.name, "catalog/activity", self.connection.version).parameters:
+            return self._read_optional(Activity, "catalog/activity", tables)
         found: list[Activity] = []
         try:
-            for table in tables[:_SINGLY]:
-                found += self.ask(Activity, "catalog/activity", table_id=table.table_id)
+            for table in tables[:_MAX_SINGLE_READS]:
+                found += self.read_records(Activity, "catalog/activity", table_id=table.table_id)
         except QueryFailed:
             return found
         return found
 
-    def _optional(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
+    def _read_optional(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
         try:
-            return self.ask_tables(kind, name, tables)
+            return self.read_records_for(kind, name, tables)
         except QueryFailed:
             return []
 
@@ -359,22 +365,22 @@ def _chunks(tables: Sequence[TableRow]) -> Iterator[Sequence[TableRow]]:
         yield tables[start : start + _CHUNK]
 
 
-def _ids(tables: Sequence[TableRow]) -> str:
+def _joined_ids(tables: Sequence[TableRow]) -> str:
     return ",".join(str(table.table_id) for table in tables)
 
 
-def _by_table(rows: Sequence[Record]) -> defaultdict[int, list[Record]]:
+def _group_by_table(rows: Sequence[Record]) -> defaultdict[int, list[Record]]:
     out: defaultdict[int, list[Record]] = defaultdict(list)
     for row in rows:
         out[row.table_id].append(row)  # type: ignore[attr-defined]
     return out
 
 
-def _indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
+def _to_indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
     for name, group in groupby(rows, key=lambda row: row.index_name):
         keys = sorted(group, key=lambda row: row.position)
         first = keys[0]
-        where = condition(first.predicate, brackets=brackets) if first.is_partial else None
+        where = parse_condition(first.predicate, brackets=brackets) if first.is_partial else None
         yield Index(
             name,
             first.is_unique,

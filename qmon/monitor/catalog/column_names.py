@@ -31,8 +31,8 @@ Role = Literal[
     "turn",
 ]
 
-WHOLE: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
-TEXTS: Final = frozenset(
+WHOLE_TYPES: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
+TEXT_TYPES: Final = frozenset(
     {
         "text",
         "character varying",
@@ -47,9 +47,9 @@ TEXTS: Final = frozenset(
         "ntext",
     }
 )
-TRUTHS: Final = frozenset({"boolean", "bit"})
-BLOBS: Final = frozenset({"bytea", "json", "jsonb", "xml", "varbinary", "image", "hstore"})
-RANDOM_IDS: Final = frozenset({"uuid", "uniqueidentifier"})
+BOOLEAN_TYPES: Final = frozenset({"boolean", "bit"})
+BLOB_TYPES: Final = frozenset({"bytea", "json", "jsonb", "xml", "varbinary", "image", "hstore"})
+RANDOM_ID_TYPES: Final = frozenset({"uuid", "uniqueidentifier"})
 
 _NAMES: Final[dict[Role, str]] = {
     "id": "id queueid messageid msgid jobid taskid itemid eventid workid rowid queuemessageid seq sequence"
@@ -89,9 +89,11 @@ _NAMES: Final[dict[Role, str]] = {
     "turn": "turn",
 }
 _TYPES: Final[dict[Role, frozenset[str]]] = {
-    "id": WHOLE | RANDOM_IDS | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
-    "state": WHOLE | TEXTS | TRUTHS,
-    "flag": WHOLE | TRUTHS,
+    "id": WHOLE_TYPES
+    | RANDOM_ID_TYPES
+    | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
+    "state": WHOLE_TYPES | TEXT_TYPES | BOOLEAN_TYPES,
+    "flag": WHOLE_TYPES | BOOLEAN_TYPES,
     "started_at": TIME_TYPES,
     "finished_at": TIME_TYPES,
     "failed_at": TIME_TYPES,
@@ -99,16 +101,16 @@ _TYPES: Final[dict[Role, frozenset[str]]] = {
     "due_at": TIME_TYPES,
     "lease": TIME_TYPES,
     "heartbeat": TIME_TYPES,
-    "session": WHOLE,
-    "owner_name": TEXTS | WHOLE | RANDOM_IDS,
-    "attempts": WHOLE,
-    "priority": WHOLE,
-    "payload": TEXTS - {"enum", "name"} | BLOBS,
-    "error": TEXTS - {"enum", "name"} | BLOBS | {"array"},
-    "slot": WHOLE,
-    "message_id": WHOLE,
-    "reference_count": WHOLE,
-    "turn": WHOLE,
+    "session": WHOLE_TYPES,
+    "owner_name": TEXT_TYPES | WHOLE_TYPES | RANDOM_ID_TYPES,
+    "attempts": WHOLE_TYPES,
+    "priority": WHOLE_TYPES,
+    "payload": TEXT_TYPES - {"enum", "name"} | BLOB_TYPES,
+    "error": TEXT_TYPES - {"enum", "name"} | BLOB_TYPES | {"array"},
+    "slot": WHOLE_TYPES,
+    "message_id": WHOLE_TYPES,
+    "reference_count": WHOLE_TYPES,
+    "turn": WHOLE_TYPES,
 }
 _ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
 
@@ -126,26 +128,28 @@ _STATES: Final = {
 _STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}
 
 
-def _set(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_AFTER_STATE: Final = _set("id code name text value")
-_KINDS: Final = _set("type kind event action topic name subject operation")
-_STRONG: Final = _set("queue queues mq fifo lifo outbox inbox jobs job backlog workqueue enqueued deadletter dlq")
-_WEAK: Final = _set(
+_AFTER_STATE: Final = _word_set("id code name text value")
+_KIND_WORDS: Final = _word_set("type kind event action topic name subject operation")
+_CLEAR_WORDS: Final = _word_set(
+    "queue queues mq fifo lifo outbox inbox jobs job backlog workqueue enqueued deadletter dlq"
+)
+_WEAK_WORDS: Final = _word_set(
     "task tasks message messages msg msgs event events pending work workitems delivery deliveries mail mails email"
     " emails notification notifications webhook webhooks request requests command commands stack"
 )
-_ENDING_IN_Q: Final = _set("faq seq freq req uniq")
-_AGAINST: Final = _set(
+_ENDING_IN_Q: Final = _word_set("faq seq freq req uniq")
+_CONTRARY_WORDS: Final = _word_set(
     "log logs logging history histories audit audits archive archives archived user users account accounts setting"
     " settings config configuration customer customers session sessions migration migrations version versions lookup"
     " type types statistics stats metric metrics report reports snapshot snapshots"
 )
 
 
-def plain(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return a name in lower case without separators.
 
     ``QueueDateTime`` and ``queue_date_time`` give ``queuedatetime``.
@@ -153,18 +157,18 @@ def plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
 
 
-def words(name: str) -> tuple[str, ...]:
+def split_words(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case: ``dbo.MyQ2_Items`` gives ``dbo my q items``."""
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", re.sub(r"([a-z\d])([A-Z])", r"\1 \2", name))
     return tuple(re.findall(r"[^\W\d_]+", spaced.lower()))
 
 
-def pick(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
     """Return the column that fits ``role`` by name and type; the most common name wins.
 
     ``columns``: pairs of name and type.
     """
-    fitting = [(plain(name), name) for name, kind in columns if kind in _TYPES[role]]
+    fitting = [(normalize_name(name), name) for name, kind in columns if kind in _TYPES[role]]
     for wanted in _ORDERED[role]:
         for short, name in fitting:
             if short == wanted:
@@ -172,38 +176,38 @@ def pick(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
     return None
 
 
-def called_state(name: str) -> bool:
+def is_named_as_state(name: str) -> bool:
     """Return whether a name ends in a word for a state, such as ``the state`` or ``JobItemStatusCode``."""
-    found = list(words(name))
+    found = list(split_words(name))
     while found and found[-1] in _AFTER_STATE:
         found.pop()
     return bool(found) and found[-1] in ("state", "status")
 
 
-def called_kind(name: str) -> bool:
+def is_named_as_kind(name: str) -> bool:
     """Return whether a column is named as a kind of message.
 
     Its values may look like states (``event_type``: created).
     """
-    return bool(_KINDS.intersection(words(name)[-1:]))
+    return bool(_KIND_WORDS.intersection(split_words(name)[-1:]))
 
 
-def state_of(value: str) -> str | None:
+def state_for_value(value: str) -> str | None:
     """Return the state that a value names: ``ready``, ``in_progress``, ``done``, ``dead`` or ``blocked``."""
-    return _STATE_WORDS.get(plain(value))
+    return _STATE_WORDS.get(normalize_name(value))
 
 
-def sounds_like_a_queue(name: str) -> float:
+def queue_name_score(name: str) -> float:
     """Return how strongly a table's name suggests a queue.
 
     0.45: clearly; 0.3 or 0.15: perhaps; -0.4: rather not; 0: no evidence.
     """
-    found = words(name)
+    found = split_words(name)
     last = found[-1] if found else ""
-    if _AGAINST.intersection(found):
+    if _CONTRARY_WORDS.intersection(found):
         return -0.4
-    if _STRONG.intersection(found) or "queue" in plain(name):
+    if _CLEAR_WORDS.intersection(found) or "queue" in normalize_name(name):
         return 0.45
     if last.endswith("q") and last not in _ENDING_IN_Q:
         return 0.3
-    return 0.15 if _WEAK.intersection(found) else 0.0
+    return 0.15 if _WEAK_WORDS.intersection(found) else 0.0

@@ -7,22 +7,22 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
 from qmon.monitor.catalog.catalog import ColumnRow, SequenceRow, TableDetails
-from qmon.monitor.catalog.column_names import WHOLE, Role, pick, plain
-from qmon.monitor.catalog.state_values import Known, state_column, states
+from qmon.monitor.catalog.column_names import WHOLE_TYPES, Role, column_for_role, normalize_name
+from qmon.monitor.catalog.state_values import KnownValues, find_state_column, state_meanings
 
 NEEDS_STATE: Final = frozenset({"status", "flag", "batch_single", "batch_split", "batch_fast"})
 RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscribers"})
 _TIMES: Final = ("started_at", "enqueued_at", "due_at")
-_NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload", "error")
+_COLUMN_ROLES: Final = ("id", *_TIMES, "attempts", "priority", "payload", "error")
 
 # Returns the known values of a column.
-Values = Callable[[str], Known]
+Values = Callable[[str], KnownValues]
 
 
-def complete(
+def complete_layout(
     layout: Layout,
     details: TableDetails,
     sequences: Sequence[SequenceRow],
@@ -34,7 +34,7 @@ def complete(
     ``textless``: types of the engine whose values have no exact text, so they cannot identify a message. Raises
     ``BadInput`` if a named column does not exist, or if the design needs a column that was not found.
     """
-    layout = _named_as_there(replace(layout, table=details.table.name), details)
+    layout = _spell_columns(replace(layout, table=details.table.name), details)
     if layout.design in RINGS:
         return _with_ring(layout, sequences), ()
     reasons: list[str] = []
@@ -50,7 +50,7 @@ def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> Sequence
     return found[0] if len(found) == 1 else None
 
 
-def _named_as_there(layout: Layout, details: TableDetails) -> Layout:
+def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
     """Spell every named column as the table does; a difference in case alone is accepted."""
 
     def there(name: str, what: str) -> str:
@@ -59,10 +59,10 @@ def _named_as_there(layout: Layout, details: TableDetails) -> Layout:
             return name
         if len(near := [known for known in names if known.lower() == name.lower()]) == 1:
             return near[0]
-        raise BadInput(f"{layout.table} has no column {name!r} ({what}){nearest(name, names)}")
+        raise BadInput(f"{layout.table} has no column {name!r} ({what}){suggest_nearest(name, names)}")
 
     changes: dict[str, object] = {}
-    for role in _NAMED:
+    for role in _COLUMN_ROLES:
         if (name := getattr(layout, role)) is not None:
             changes[role] = there(name, role)
     if layout.state is not None:
@@ -96,7 +96,9 @@ def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
     def there(wanted: TableName, role: str) -> TableName:
         sequence = find_sequence(wanted, sequences)
         if sequence is None:
-            raise BadInput(f"there is no sequence {wanted} ({role}){nearest(str(wanted), _names(sequences))}")
+            raise BadInput(
+                f"there is no sequence {wanted} ({role}){suggest_nearest(str(wanted), _sequence_names(sequences))}"
+            )
         return sequence.name
 
     push, pop = there(ring.push_sequence, "push_sequence"), there(ring.pop_sequence, "pop_sequence")
@@ -104,14 +106,14 @@ def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
     return replace(layout, ring=replace(ring, push_sequence=push, pop_sequence=pop, subscribers=readers))
 
 
-def _names(sequences: Sequence[SequenceRow]) -> list[str]:
+def _sequence_names(sequences: Sequence[SequenceRow]) -> list[str]:
     return [str(sequence.name) for sequence in sequences]
 
 
 def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: list[str]) -> Layout:
     if layout.state is not None:
         return layout
-    found = state_column(details, layout.design)
+    found = find_state_column(details, layout.design)
     if layout.design not in NEEDS_STATE:
         if found is not None and layout.design in ("fifo", "heap", "lifo", "naive"):
             name, wanted = found[0].column_name, "flag" if found[1] else "status"
@@ -121,7 +123,7 @@ def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: 
     if found is None:
         raise BadInput(f"{layout.design} needs the column that says which state a message is in: {example}")
     column, flag = found
-    state, why = states(column, values(column.column_name), layout.design, flag=flag)
+    state, why = state_meanings(column, values(column.column_name), layout.design, flag=flag)
     if state is None:
         raise BadInput(f"{why[0]}: write {example}")
     reasons.extend(why)
@@ -136,26 +138,28 @@ def _with_id(
     textless: Collection[str],
 ) -> Layout:
     check_ids(details, (*layout.key, layout.id), textless)
-    name = layout.id or _id(layout, details, reasons)
+    name = layout.id or _choose_id(layout, details, reasons)
     column = details.column(name)
     if column is None:
         return layout
     if column.type_name in textless:
-        reasons.append(f"{_textless(column)}: messages have no id")
+        reasons.append(f"{_describe_textless(column)}: messages have no id")
         return layout
     sequence = layout.sequence
     if sequence is not None:
         if (there := find_sequence(sequence, sequences)) is None:
-            raise BadInput(f"there is no sequence {sequence}{nearest(str(sequence), _names(sequences))}")
+            raise BadInput(
+                f"there is no sequence {sequence}{suggest_nearest(str(sequence), _sequence_names(sequences))}"
+            )
         sequence = there.name
     elif column.sequence_name is not None:
         sequence = TableName(column.sequence_schema or "", column.sequence_name)
         reasons.append(f"`{name}` is filled by the sequence {sequence}")
-    elif column.type_name in WHOLE and not column.is_identity:
-        sequence = loose_sequence(layout.table, column.column_name, sequences)
+    elif column.type_name in WHOLE_TYPES and not column.is_identity:
+        sequence = unowned_sequence(layout.table, column.column_name, sequences)
         if sequence is not None:
             reasons.append(f"the sequence {sequence} is taken to issue `{name}`, by its name")
-    key = layout.key or _whole_key(column.column_name, details, textless)
+    key = layout.key or _key_columns(column.column_name, details, textless)
     if key and not layout.key:
         whole = " and ".join(f"`{each}`" for each in key)
         reasons.append(f"`{name}` alone does not make a message known: {whole} do")
@@ -166,14 +170,14 @@ def check_ids(details: TableDetails, names: Iterable[str | None], textless: Coll
     """Raise ``BadInput`` if one of these columns cannot identify a message. ``textless``: see ``complete_layout``."""
     for name in names:
         if (found := details.column(name)) is not None and found.type_name in textless:
-            raise BadInput(f"{_textless(found)}: name another column as the id")
+            raise BadInput(f"{_describe_textless(found)}: name another column as the id")
 
 
-def _textless(column: ColumnRow) -> str:
+def _describe_textless(column: ColumnRow) -> str:
     return f"`{column.column_name}` is {column.type_name}, whose values have no exact text to name a message by"
 
 
-def _whole_key(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
+def _key_columns(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
     """Return the columns that identify a message, the id last; empty if the id alone does, or no key does."""
     taken = {c.column_name for c in details.columns if c.not_null and c.type_name not in textless}
     keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
@@ -185,7 +189,7 @@ def _whole_key(name: str, details: TableDetails, textless: Collection[str]) -> t
     return (*(each for each in best if each is not None and each != name), name)
 
 
-def _id(layout: Layout, details: TableDetails, reasons: list[str]) -> str | None:
+def _choose_id(layout: Layout, details: TableDetails, reasons: list[str]) -> str | None:
     state = layout.state.column if layout.state else None
     for column in details.columns:
         if (column.is_identity or column.sequence_id is not None) and column.column_name != state:
@@ -197,7 +201,7 @@ def _id(layout: Layout, details: TableDetails, reasons: list[str]) -> str | None
     if primary is not None and (whole := [each for each in primary.keys if _is_whole(each, details)]):
         reasons.append(f"id `{whole[-1]}`: the number in the primary key")
         return whole[-1]
-    name = pick("id", [(c.column_name, c.type_name) for c in details.columns if c.column_name != state])
+    name = column_for_role("id", [(c.column_name, c.type_name) for c in details.columns if c.column_name != state])
     if name is not None:
         reasons.append(f"id `{name}`: by its name")
     return name
@@ -205,23 +209,25 @@ def _id(layout: Layout, details: TableDetails, reasons: list[str]) -> str | None
 
 def _is_whole(name: str | None, details: TableDetails) -> bool:
     column = details.column(name)
-    return column is not None and column.type_name in WHOLE
+    return column is not None and column.type_name in WHOLE_TYPES
 
 
-def loose_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
+def unowned_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
     """Return a sequence that no column owns, named after the table or the id: ``MessageSequence``, ``message_id``."""
-    stems = {plain(table.name), plain(column), plain(column).removesuffix("id")} - {""}
+    stems = {normalize_name(table.name), normalize_name(column), normalize_name(column).removesuffix("id")} - {""}
     near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]
-    found = [s for s in near if any(plain(s.sequence_name).startswith(stem) for stem in stems)]
+    found = [s for s in near if any(normalize_name(s.sequence_name).startswith(stem) for stem in stems)]
     return found[0].name if len(found) == 1 else None
 
 
 def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> Layout:
-    used = {getattr(layout, role) for role in _NAMED} | {None}
+    used = {getattr(layout, role) for role in _COLUMN_ROLES} | {None}
     used |= {layout.state.column if layout.state else None, layout.owner.column if layout.owner else None}
 
     def by_name(role: Role) -> str | None:
-        found = pick(role, [(c.column_name, c.type_name) for c in details.columns if c.column_name not in used])
+        found = column_for_role(
+            role, [(c.column_name, c.type_name) for c in details.columns if c.column_name not in used]
+        )
         if found is not None:
             used.add(found)
             reasons.append(f"{role.replace('_name', '').replace('_', ' ')} `{found}`: by its name")
@@ -229,7 +235,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
 
     changes: dict[str, object] = {}
     if layout.owner is None and not layout.deletes_on_pop:
-        changes["owner"] = _owner(by_name)
+        changes["owner"] = _choose_owner(by_name)
     roles: tuple[Role, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload", "error")
     for role in roles:
         if getattr(layout, role) is None and not (role == "started_at" and layout.state is None):
@@ -240,7 +246,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
     return completed
 
 
-def _owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
+def _choose_owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
     """Return the column that proves the most about the owner: a lease, a heartbeat, a session, or else a name."""
     if (lease := by_name("lease")) is not None:
         return OwnerColumn(lease, "lease")

@@ -42,7 +42,7 @@ class LockHolderSample:
     statement: str
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The session, since when it holds the lock, and its statement without data, on one line."""
         who = f"session {self.session}" if self.session else f"prepared transaction {one_line(self.gid)}"
         since = f"in a transaction since {time_of_day(self.since_at)}" if self.since_at is not None else ""

@@ -13,7 +13,7 @@ from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.layout.zones import UNKNOWN
+from qmon.model.layout.zones import UNKNOWN_ZONE
 from qmon.model.text import duration
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
@@ -39,7 +39,9 @@ class TimesRow:
     local: str
 
 
-def compared(catalog: Catalog, layout: Layout, details: TableDetails, columns: Iterable[str]) -> tuple[str, ...]:
+def compare_with_clock(
+    catalog: Catalog, layout: Layout, details: TableDetails, columns: Iterable[str]
+) -> tuple[str, ...]:
     """Return lines that compare the newest rows with the clock, for each of these columns without a time zone.
 
     There are none for a table without an index that leads to the newest rows, or that cannot be read now.
@@ -48,42 +50,43 @@ def compared(catalog: Catalog, layout: Layout, details: TableDetails, columns: I
     led = any(index.keys[:1] == (id,) and index.where is None for index in details.ordered_indexes)
     if id is None or not led or not details.table.readable:
         return ()
-    return tuple(line for column in dict.fromkeys(columns) for line in _lines(catalog, details, id, column))
+    return tuple(line for column in dict.fromkeys(columns) for line in _read_comparison(catalog, details, id, column))
 
 
-def compared_tables(catalog: Catalog, layouts: Iterable[Layout]) -> dict[TableName, tuple[str, ...]]:
+def compare_tables_with_clock(catalog: Catalog, layouts: Iterable[Layout]) -> dict[TableName, tuple[str, ...]]:
     """Return the lines for the unknown times of these layouts, by table. Reads nothing if there are none."""
-    asked = {layout.table: layout for layout in layouts if unknown_columns(layout)}
+    asked = {layout.table: layout for layout in layouts if columns_of_unknown_zone(layout)}
     if not asked:
         return {}
-    known = catalog.details([row for row in catalog.tables() if row.name in asked]).values()
+    known = catalog.read_details([row for row in catalog.read_tables() if row.name in asked]).values()
     named = {details.table.name: details for details in known}
     return {
-        table: compared(catalog, asked[table], found, unknown_columns(asked[table])) for table, found in named.items()
+        table: compare_with_clock(catalog, asked[table], found, columns_of_unknown_zone(asked[table]))
+        for table, found in named.items()
     }
 
 
-def unknown_columns(layout: Layout) -> tuple[str, ...]:
+def columns_of_unknown_zone(layout: Layout) -> tuple[str, ...]:
     """Return the columns of a layout whose time zone is unknown."""
-    return tuple(column for column, zone in layout.zones if zone == UNKNOWN)
+    return tuple(column for column, zone in layout.zones if zone == UNKNOWN_ZONE)
 
 
-def _lines(catalog: Catalog, details: TableDetails, id: str, column: str) -> tuple[str, ...]:
+def _read_comparison(catalog: Catalog, details: TableDetails, id: str, column: str) -> tuple[str, ...]:
     names = {"table": details.table.name.parts, "id": id, "column": column}
     try:
-        return comparison(column, catalog.ask(TimesRow, "catalog/peek_times", names))
+        return comparison_lines(column, catalog.read_records(TimesRow, "catalog/peek_times", names))
     except QueryFailed:
         return ()
 
 
-def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
+def comparison_lines(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
     """Return the lines of one column. ``rows``: newest first; without rows there are no lines."""
     if not rows:
         return ()
     newest, utc, local = (datetime.fromisoformat(text) for text in (rows[0].newest, rows[0].utc, rows[0].local))
     lines = [
         f"the newest message has `{column}` {newest}; the clock is {utc} in UTC and {local} in the server's local time"
-        f": {_fitting(newest, utc, local)}"
+        f": {_describe_fit(newest, utc, local)}"
     ]
     # The rows are in id order, newest first, so an older time should not be later.
     times = [datetime.fromisoformat(row.newest) for row in rows]
@@ -96,7 +99,7 @@ def comparison(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _fitting(newest: datetime, utc: datetime, local: datetime) -> str:
+def _describe_fit(newest: datetime, utc: datetime, local: datetime) -> str:
     fits = [
         name
         for name, clock in (('"utc"', utc), ('"local"', local))

@@ -35,7 +35,7 @@ class Condition:
     allowed: Mapping[str, Allowed] = field(default_factory=dict)
     more: bool = False
 
-    def only(self, column: str) -> Allowed | None:
+    def values_if_only(self, column: str) -> Allowed | None:
         """Return the values of ``column`` if the condition concerns only it and is fully understood, else ``None``."""
         return self.allowed.get(column) if not self.more and len(self.allowed) == 1 else None
 
@@ -43,14 +43,14 @@ class Condition:
 UNKNOWN: Final = Condition(more=True)
 
 
-def condition(text: str | None, *, brackets: bool = False) -> Condition:
+def parse_condition(text: str | None, *, brackets: bool = False) -> Condition:
     """Parse a condition. ``brackets``: names are quoted as in SQL Server. Never raises."""
     if text is None:
         return UNKNOWN
     try:
-        reader = _Reader(text, brackets)
-        found = reader.either()
-        return found if reader.done else UNKNOWN
+        reader = _ConditionParser(text, brackets)
+        found = reader.parse_or()
+        return found if reader.is_done else UNKNOWN
     except (_NotUnderstoodError, RecursionError):
         return UNKNOWN
 
@@ -59,7 +59,7 @@ class _NotUnderstoodError(Exception):
     """The text is not in the supported subset."""
 
 
-class _Reader:
+class _ConditionParser:
     """Recursive descent over the tokens.
 
     A name is ``("name", x)``, a value ``("value", x)``, others stand for themselves.
@@ -67,7 +67,7 @@ class _Reader:
 
     def __init__(self, text: str, brackets: bool) -> None:
         self.tokens: list[tuple[str, str]] = []
-        self.at = 0
+        self.position = 0
         pattern, at = _TOKENS[brackets], 0
         while at < len(text):
             found = pattern.match(text, at)
@@ -75,100 +75,100 @@ class _Reader:
                 raise _NotUnderstoodError
             at = found.end()
             if found.lastgroup != "space":
-                self.tokens.append(_token(found.lastgroup or "", found[0]))
+                self.tokens.append(_to_token(found.lastgroup or "", found[0]))
 
     @property
-    def done(self) -> bool:
-        return self.at == len(self.tokens)
+    def is_done(self) -> bool:
+        return self.position == len(self.tokens)
 
-    def peek(self, *wanted: str) -> bool:
-        return not self.done and self.tokens[self.at][0] in wanted
+    def is_next(self, *wanted: str) -> bool:
+        return not self.is_done and self.tokens[self.position][0] in wanted
 
-    def take(self, *wanted: str) -> str:
-        if not self.peek(*wanted):
+    def consume(self, *wanted: str) -> str:
+        if not self.is_next(*wanted):
             raise _NotUnderstoodError
-        self.at += 1
-        return self.tokens[self.at - 1][1]
+        self.position += 1
+        return self.tokens[self.position - 1][1]
 
-    def either(self) -> Condition:
-        found = self.both()
-        while self.peek("or"):
-            self.take("or")
-            found = _or(found, self.both())
+    def parse_or(self) -> Condition:
+        found = self.parse_and()
+        while self.is_next("or"):
+            self.consume("or")
+            found = _combine_or(found, self.parse_and())
         return found
 
-    def both(self) -> Condition:
-        found = self.single()
-        while self.peek("and"):
-            self.take("and")
-            found = _and(found, self.single())
+    def parse_and(self) -> Condition:
+        found = self.parse_single()
+        while self.is_next("and"):
+            self.consume("and")
+            found = _combine_and(found, self.parse_single())
         return found
 
-    def single(self) -> Condition:
-        if self.peek("not"):
-            self.take("not")
-            name = self.wrapped("name")
+    def parse_single(self) -> Condition:
+        if self.is_next("not"):
+            self.consume("not")
+            name = self.parse_wrapped("name")
             return Condition({name: frozenset({"false"})})
-        start = self.at
-        if self.peek("("):
+        start = self.position
+        if self.is_next("("):
             try:
-                self.take("(")
-                found = self.either()
-                self.take(")")
+                self.consume("(")
+                found = self.parse_or()
+                self.consume(")")
             except _NotUnderstoodError:
-                self.at = start
+                self.position = start
             else:
-                if self.done or self.peek(")", "and", "or"):
+                if self.is_done or self.is_next(")", "and", "or"):
                     return found
-                self.at = start
-        return self.comparison()
+                self.position = start
+        return self.parse_comparison()
 
-    def comparison(self) -> Condition:
-        name = self.wrapped("name")
-        if self.peek("="):
-            self.take("=")
-            if self.peek("any"):
-                self.take("any")
-                return Condition({name: frozenset(self.values())})
-            return Condition({name: frozenset({self.wrapped("value")})})
-        if self.peek("in"):
-            self.take("in")
-            return Condition({name: frozenset(self.values())})
-        if self.peek("is"):
-            self.take("is")
-            negative = self.peek("not") and bool(self.take("not"))
-            self.take("null")
+    def parse_comparison(self) -> Condition:
+        name = self.parse_wrapped("name")
+        if self.is_next("="):
+            self.consume("=")
+            if self.is_next("any"):
+                self.consume("any")
+                return Condition({name: frozenset(self.parse_values())})
+            return Condition({name: frozenset({self.parse_wrapped("value")})})
+        if self.is_next("in"):
+            self.consume("in")
+            return Condition({name: frozenset(self.parse_values())})
+        if self.is_next("is"):
+            self.consume("is")
+            negative = self.is_next("not") and bool(self.consume("not"))
+            self.consume("null")
             return Condition(more=True) if negative else Condition({name: frozenset({None})})
         return Condition({name: frozenset({"true"})})
 
-    def wrapped(self, kind: str) -> str:
+    def parse_wrapped(self, kind: str) -> str:
         """Parse a name or a value, in any number of parentheses."""
         depth = 0
-        while self.peek("("):
-            self.take("(")
+        while self.is_next("("):
+            self.consume("(")
             depth += 1
-        found = self.take(kind)
+        found = self.consume(kind)
         for _ in range(depth):
-            self.take(")")
+            self.consume(")")
         return found
 
-    def values(self) -> list[str]:
+    def parse_values(self) -> list[str]:
         """Parse a list of values: ``('a', 'b')``, ``((1), (2))``, ``(ARRAY['a', 'b'])``, or an array as a string."""
         found: list[str] = []
         depth = 0
-        while not self.done:
-            if self.peek("(", "["):
-                self.take("(", "[")
+        while not self.is_done:
+            if self.is_next("(", "["):
+                self.consume("(", "[")
                 depth += 1
-            elif self.peek(")", "]"):
-                self.take(")", "]")
+            elif self.is_next(")", "]"):
+                self.consume(")", "]")
                 depth -= 1
                 if depth == 0:
                     break
-            elif self.peek("array", ","):
-                self.take("array", ",")
+            elif self.is_next("array", ","):
+                self.consume("array", ",")
             else:
-                found.append(self.take("value"))
+                found.append(self.consume("value"))
         if depth or not found:
             raise _NotUnderstoodError
         if len(found) == 1 and found[0].startswith("{") and found[0].endswith("}"):
@@ -176,7 +176,7 @@ class _Reader:
         return found
 
 
-def _token(kind: str, text: str) -> tuple[str, str]:
+def _to_token(kind: str, text: str) -> tuple[str, str]:
     if kind == "string":
         return "value", text[text.index("'") + 1 : -1].replace("''", "'")
     if kind == "number":
@@ -190,14 +190,14 @@ def _token(kind: str, text: str) -> tuple[str, str]:
     return ("name", text) if kind == "word" else (text, text)
 
 
-def _or(left: Condition, right: Condition) -> Condition:
+def _combine_or(left: Condition, right: Condition) -> Condition:
     if left.more or right.more or left.allowed.keys() != right.allowed.keys() or len(left.allowed) != 1:
         return UNKNOWN
     name = next(iter(left.allowed))
     return Condition({name: left.allowed[name] | right.allowed[name]})
 
 
-def _and(left: Condition, right: Condition) -> Condition:
+def _combine_and(left: Condition, right: Condition) -> Condition:
     merged = dict(left.allowed)
     for name, values in right.allowed.items():
         merged[name] = merged[name] & values if name in merged else values

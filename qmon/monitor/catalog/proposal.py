@@ -8,38 +8,38 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
 from qmon.config.file import TargetConfig
-from qmon.config.write import comment, queue_to_toml, queues_to_toml, target_to_toml
+from qmon.config.write import queue_to_toml, queues_to_toml, target_to_toml, to_comment
 from qmon.engines.base import Connection, Engine
 from qmon.engines.keywords import format_connection_string, parse_connection_string, split_password
 from qmon.model.groups.configured import ConfiguredQueue, queue_from_dict
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.layout.zones import UNKNOWN
+from qmon.model.layout.zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
-from qmon.monitor.catalog.newest_times import compared_tables
-from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
+from qmon.monitor.catalog.newest_times import compare_tables_with_clock
+from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 
 # The queue that the user has described, by table, in the form of `qmon.toml`; `None`: it is not a queue.
-Answered = Mapping[TableName, Mapping[str, object] | None]
+Answers = Mapping[TableName, Mapping[str, object] | None]
 
 
-def known_and_found(
+def read_known_and_found(
     connection: Connection, engine: Engine, configured: Sequence[ConfiguredQueue]
 ) -> tuple[Resolved, list[Candidate]]:
     """Return the known queues, and the other tables that look like queues.
 
     Raises whatever ``Connection.fetch`` raises.
     """
-    resolved = resolve(connection, engine, configured, by_shape=False, by_library=True)
+    resolved = resolve_queues(connection, engine, configured, by_shape=False, by_library=True)
     known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
     known |= {found.group.table for found in resolved.groups}
     catalog = Catalog(connection, engine)
     theirs = resolved.of_libraries
-    findings = discover(catalog, [table for table in catalog.tables() if table.name not in theirs])
-    times = compared_tables(catalog, [finding.layout for finding in findings if finding.locked is None])
+    findings = discover_queues(catalog, [table for table in catalog.read_tables() if table.name not in theirs])
+    times = compare_tables_with_clock(catalog, [finding.layout for finding in findings if finding.locked is None])
     findings = [replace(f, times=times.get(f.layout.table, ())) for f in findings]
-    holders = catalog.lock_holders()
+    holders = catalog.read_lock_holders()
     findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
     return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
 
@@ -53,13 +53,13 @@ class ConfigProposal:
     queues: int
 
 
-def propose(
+def propose_config(
     typed: str,
     shown: str,
     known: TargetConfig | None,
     resolved: Resolved,
     findings: Sequence[Candidate],
-    answers: Answered,
+    answers: Answers,
 ) -> ConfigProposal:
     """Return a whole configuration for a target.
 
@@ -67,27 +67,27 @@ def propose(
     the target as the user typed it; a password in it is left out. ``shown``: the displayed name of the target.
     ``known``: the target's existing configuration.
     """
-    name = known.name if known is not None else name_of_target(shown)
+    name = known.name if known is not None else short_target_name(shown)
     connect = known.connect if known is not None else without_password(typed)
-    blocks = [_head(), target_to_toml(name, connect)]
+    blocks = [_header_comment(), target_to_toml(name, connect)]
     libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
     kept = [layout for layout in resolved.layouts if not layout.library]
     for layout in kept:
-        blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
+        blocks.append(_layout_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
     blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
     written = {} if known is None else known.written
     own = [queue.name for queue in (() if known is None else known.queues) if isinstance(queue, Group)]
     blocks += [queue_to_toml(name, written[group]) for group in own]
-    guessed = [finding for finding in findings if likely(finding) and finding.layout.table not in answers]
-    blocks += [found_block(name, finding) for finding in guessed]
+    guessed = [finding for finding in findings if is_likely(finding) and finding.layout.table not in answers]
+    blocks += [candidate_block(name, finding) for finding in guessed]
     said = [answer for answer in answers.values() if answer is not None]
     for raw in said:
         queue_from_dict(raw, where=str(raw["table"]), libraries=())
         blocks.append(queue_to_toml(name, raw))
     for finding in findings:
-        if not likely(finding) and finding.layout.table not in answers:
-            blocks.append(_maybe(name, finding))
-    blocks += [comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
+        if not is_likely(finding) and finding.layout.table not in answers:
+            blocks.append(_undecided_block(name, finding))
+    blocks += [to_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
     queues = len(kept) + len(own) + len(said) + len(guessed)
     return ConfigProposal(name, "\n".join(blocks), queues)
 
@@ -104,39 +104,39 @@ def without_password(typed: str) -> str:
     return typed
 
 
-def name_of_target(shown: str) -> str:
+def short_target_name(shown: str) -> str:
     """Return a short name for a target from its displayed name: ``db1/shop`` gives ``shop``."""
     last = re.sub(r"[^A-Za-z0-9_-]+", "-", shown.rpartition("/")[2]).strip("-")
     return last or "target"
 
 
-def found_block(target: str, finding: Candidate) -> str:
+def candidate_block(target: str, finding: Candidate) -> str:
     """Return the lines of a queue that was found, with the reasons."""
-    return _lines_of(target, finding, [finding.summary, *finding.how, *finding.times])
+    return _candidate_lines(target, finding, [finding.summary, *finding.how, *finding.times])
 
 
-def _lines_of(target: str, finding: Candidate, why: Sequence[str]) -> str:
+def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str:
     if finding.written is None:
-        return _block(target, finding.layout, why)
-    return "".join(map(comment, why)) + queue_to_toml(target, finding.written)
+        return _layout_block(target, finding.layout, why)
+    return "".join(map(to_comment, why)) + queue_to_toml(target, finding.written)
 
 
-def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
-    asked = any(zone == UNKNOWN for _, zone in layout.zones)
+def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
+    asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
     question = '# times = "local"   # or "utc", or such as "Europe/Berlin": to be said before any age is known\n'
-    return "".join(map(comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
+    return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
-def _maybe(target: str, finding: Candidate) -> str:
+def _undecided_block(target: str, finding: Candidate) -> str:
     """Return a finding that the user must decide on, as comments."""
-    lines = _lines_of(target, finding, ()).splitlines()
+    lines = _candidate_lines(target, finding, ()).splitlines()
     question = f"Perhaps a queue: {finding.summary}."
     if finding.missing:
         question += f" To be said first: {finding.missing}."
-    return comment(question) + "".join(f"# {line}\n" for line in lines)
+    return to_comment(question) + "".join(f"# {line}\n" for line in lines)
 
 
-def _head() -> str:
+def _header_comment() -> str:
     return (
         "# Proposed by qmon init. Read it through: what was found by shape is a guess until you keep it.\n"
         "# Passwords do not belong here: qmon takes them from the environment, the keyring, or asks.\n"

@@ -30,27 +30,27 @@ class RegistryRow:
     version: int
 
 
-def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
+def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
     """Return the layouts of the registry, its problems, and whether it was read.
 
     There is one problem for each entry that cannot be used. If the registry was read, queues that it lacks are not
     installed. A database without a registry has none.
     """
     engine, version = catalog.engine.name, catalog.connection.version
-    if not queries.exists(engine, "catalog/registry", version):
+    if not queries.has_query(engine, "catalog/registry", version):
         return [], [], False
-    state = catalog.ask(RegistryState, "catalog/registry")[0]
+    state = catalog.read_records(RegistryState, "catalog/registry")[0]
     if (why := why_untrusted(catalog.connection, catalog.engine)) is not None:
         return [], [ProbeFailure("registry", why, gone=True)], False
     if not state.installed:
         return [], [], False
     if not state.readable:
         reason = "our role may not read the registry of installed queues"
-        grant = catalog.grant(TableName("qmon", "queues"))
+        grant = catalog.grant_statement(TableName("qmon", "queues"))
         return [], [ProbeFailure("registry", reason, grant=grant, gone=True)], False
     layouts: list[Layout] = []
     problems: list[ProbeFailure] = []
-    for row in catalog.ask(RegistryRow, "control/registry"):
+    for row in catalog.read_records(RegistryRow, "control/registry"):
         if row.version > JSON_FORMAT:
             problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue, gone=True))
             continue

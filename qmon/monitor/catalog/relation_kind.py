@@ -49,22 +49,22 @@ class NamedRow:
         return TableName(self.named_schema, self.named_name)
 
 
-def refusal(catalog: Catalog, name: TableName) -> str | None:
+def why_not_a_table(catalog: Catalog, name: TableName) -> str | None:
     """Return what a name missing from ``Catalog.read_tables`` stands for, and what to name instead, in one line.
 
     ``None`` if no object has this name, or the server does not tell.
     """
     try:
-        rows = catalog.ask(NamedRow, "catalog/named", its_schema=name.schema, its_name=name.name)
+        rows = catalog.read_records(NamedRow, "catalog/named", its_schema=name.schema, its_name=name.name)
     except QueryFailed:
         return None
     if not rows:
         return None
     first = max(rows, key=lambda row: (row.named_name == name.name, row.visible))
-    return _line([row for row in rows if row.name == first.name])
+    return _describe_relation([row for row in rows if row.name == first.name])
 
 
-def _line(rows: Sequence[NamedRow]) -> str:
+def _describe_relation(rows: Sequence[NamedRow]) -> str:
     """Return the line for ``rows``, all of one object."""
     first = rows[0]
     article = "an" if first.kind[0] in "aeiou" else "a"

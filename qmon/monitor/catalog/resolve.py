@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput, LockTimeout
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary
 from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
@@ -20,23 +20,23 @@ from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
-from qmon.monitor.catalog.complete_layout import check_ids, complete
-from qmon.monitor.catalog.discovery.candidates import Candidate, discover, likely
+from qmon.monitor.catalog.complete_layout import check_ids, complete_layout
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
-from qmon.monitor.catalog.groups import OfLibraries, completed, of_libraries
-from qmon.monitor.catalog.registry import registered
-from qmon.monitor.catalog.relation_kind import refusal
+from qmon.monitor.catalog.groups import LibraryQueues, complete_group, find_library_queues
+from qmon.monitor.catalog.registry import read_registry
+from qmon.monitor.catalog.relation_kind import why_not_a_table
 from qmon.monitor.catalog.state_values import (
     check_state,
+    drop_missing_labels,
+    fill_gaps,
     known_values,
-    states,
-    with_gaps_filled,
-    without_missing_labels,
+    state_meanings,
 )
-from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
+from qmon.monitor.catalog.zones import require_due_zone, server_zone, with_zones
 
 # Suffix that installing adds to a ring's name for the table of its spare numbers.
-SPARE: Final = "_spare"
+SPARE_SUFFIX: Final = "_spare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +73,18 @@ class Resolved:
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
-NOTHING: Final = Resolved()
+NO_QUEUES: Final = Resolved()
 
 # Number of remembered queues that are gone and named nowhere; the most recent are kept.
 _MOST_LOST: Final = 50
 
 
-def resolve(
+def resolve_queues(
     connection: Connection,
     engine: Engine,
     configured: Sequence[ConfiguredQueue],
     *,
-    before: Resolved = NOTHING,
+    before: Resolved = NO_QUEUES,
     by_shape: bool = True,
     by_library: bool | None = None,
     readable_only: bool = True,
@@ -100,9 +100,9 @@ def resolve(
     read.
     """
     catalog = Catalog(connection, engine)
-    installed, problems, read = registered(catalog)
-    tables = catalog.tables()
-    sequences = catalog.sequences()
+    installed, problems, read = read_registry(catalog)
+    tables = catalog.read_tables()
+    sequences = catalog.read_sequences()
     if not readable_only:
         tables = [replace(table, readable=True) for table in tables]
     layouts = [each for each in configured if isinstance(each, Layout)]
@@ -110,30 +110,30 @@ def resolve(
     work.prefetch([*layouts, *installed])
     for each in configured:
         if isinstance(each, Layout):
-            work.configured(each, installed, before.places.get(each.queue))
+            work.add_configured(each, installed, before.places.get(each.queue))
         elif isinstance(each, Group):
-            work.group(each, before.places.get(each.name))
+            work.add_group(each, before.places.get(each.name))
     for layout in installed:
-        work.registered(layout, before.places.get(layout.queue))
+        work.add_registered(layout, before.places.get(layout.queue))
     names = {each.library for each in configured if isinstance(each, NamedLibrary)}
     everything = (by_shape and not configured) if by_library is None else by_library
-    found = work.libraries(None if everything else names)
+    found = work.add_libraries(None if everything else names)
     known = (*before.layouts, *before.lost)
     there = {table.table_id for table in tables}
     for layout in _without_children(catalog, known, before.places):
         place = before.places.get(layout.queue)
         if layout.part is None and (layout.source is not LayoutSource.REGISTRY or not read or place in there):
-            work.seen_before(layout, place)
+            work.add_seen_before(layout, place)
     named = (
         configured or installed or any(each.source is not LayoutSource.DISCOVERY and not each.library for each in known)
     )
     if by_shape and not named:
-        for finding in discover(catalog, [each for each in tables if each.name not in found.tables], sequences):
+        for finding in discover_queues(catalog, [each for each in tables if each.name not in found.tables], sequences):
             if finding.locked is not None:
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
-            elif likely(finding):
-                work.found(finding)
-    return replace(work.result(), of_libraries=found.tables, explained=found.explained, seen=before.seen)
+            elif is_likely(finding):
+                work.add_candidate(finding)
+    return replace(work.to_resolved(), of_libraries=found.tables, explained=found.explained, seen=before.seen)
 
 
 def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
@@ -141,7 +141,7 @@ def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping
 
     A guess whose table inherits from another queue is left out, because that queue counts its rows.
     """
-    parents = catalog.inherited() if any(layout.is_guess for layout in known) else {}
+    parents = catalog.read_parents() if any(layout.is_guess for layout in known) else {}
     watched = frozenset(places.values())
     for layout in known:
         place = places.get(layout.queue)
@@ -158,7 +158,7 @@ class _Resolver:
         tables: Sequence[TableRow],
         sequences: Sequence[SequenceRow],
         problems: Sequence[ProbeFailure],
-        before: Resolved = NOTHING,
+        before: Resolved = NO_QUEUES,
     ) -> None:
         self.catalog = catalog
         self.tables = tables
@@ -177,10 +177,10 @@ class _Resolver:
         self._states = {each.queue: each for each in before.layouts if each.state is not None and each.state.learnt}
         self._known: dict[int, TableDetails] = {}
         self._local: Zone | None = None
-        self._divided = catalog.divided()
-        self._refusal = cache(partial(refusal, catalog))
+        self._divided = catalog.read_partition_columns()
+        self._refusal = cache(partial(why_not_a_table, catalog))
 
-    def result(self) -> Resolved:
+    def to_resolved(self) -> Resolved:
         """Return the collected result."""
         guessed = [layout.queue for layout in self.lost if layout.source is LayoutSource.DISCOVERY]
         dropped = set(guessed[_MOST_LOST:])  # the newest come first
@@ -193,7 +193,7 @@ class _Resolver:
         )
         known = watched | {each.queue for each in lost}
         unread = {queue: each for queue, each in self.unread.items() if queue not in known}
-        holders = self.catalog.lock_holders() if unread else {}
+        holders = self.catalog.read_lock_holders() if unread else {}
         problems += tuple(
             ProbeFailure("layout", holders.get(table, Reason.LOCKED), queue) for queue, (_, table) in unread.items()
         )
@@ -205,7 +205,7 @@ class _Resolver:
             lost,
             self.places,
             unread=tuple(layout for layout, _ in unread.values()),
-            locked=bool(self.catalog.locked),
+            locked=bool(self.catalog.locked_tables),
             groups=tuple(self.groups),
         )
 
@@ -215,71 +215,79 @@ class _Resolver:
         for layout in layouts:
             for name in (layout.table, layout.data_table):
                 with contextlib.suppress(_RefusedError):
-                    if name is not None and (table := self._table(name)).readable:
+                    if name is not None and (table := self._find_table(name)).readable:
                         wanted[table.table_id] = table
-        self._known = self.catalog.details(list(wanted.values()))
+        self._known = self.catalog.read_details(list(wanted.values()))
 
-    def configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
+    def add_configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
         """Add a queue of the configuration. Omitted parts come from the registry if it has the table.
 
         ``was``: the id of its table when it last existed.
         """
-        with self._problems("layout", layout, was):
-            details = self._details(self._table(layout.table, was))
+        with self._record_problems("layout", layout, was):
+            details = self._read_details(self._find_table(layout.table, was))
             known = next((other for other in installed if other.table == details.table.name), None)
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
-                layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
+                layout, reasons = _merge_layouts(layout, known), ("what was left open comes from the registry",)
             seen = self._seen.get(layout.queue, frozenset())
             values = partial(known_values, details, catalog=self.catalog, seen=seen)
-            layout, why = complete(layout, details, self.sequences, values, self.catalog.engine.textless)
-            self._add(self._with_known_states(layout), details, (*reasons, *why))
+            layout, why = complete_layout(
+                layout, details, self.sequences, values, self.catalog.engine.types_without_text
+            )
+            self._add_layout(self._with_known_states(layout), details, (*reasons, *why))
 
-    def group(self, group: Group, was: int | None) -> None:
+    def add_group(self, group: Group, was: int | None) -> None:
         """Add queues of the configuration that are rows of one table."""
-        with self._problems("layout", group.layout(None), was):
-            found = completed(group, lambda table: self._details(self._table(table)), self._zone)
-            own = self._details(self._table(found.group.table))
-            check_ids(own, (found.group.id,), self.catalog.engine.textless)
+        with self._record_problems("layout", group.queue_layout(None), was):
+            found = complete_group(group, lambda table: self._read_details(self._find_table(table)), self._server_zone)
+            own = self._read_details(self._find_table(found.group.table))
+            check_ids(own, (found.group.id,), self.catalog.engine.types_without_text)
             self.groups.append(found)
             self.places[group.name] = found.table_id
 
-    def libraries(self, names: Collection[str] | None) -> OfLibraries:
+    def add_libraries(self, names: Collection[str] | None) -> LibraryQueues:
         """Add queues of libraries, except tables of the configuration.
 
         ``names``: of these libraries; ``None``: of all.
         """
         if names is not None and not names:
-            return OfLibraries()
-        found = of_libraries(
-            self.catalog, self.tables, names, lambda table: self._details(self._table(table)), self._zone
+            return LibraryQueues()
+        found = find_library_queues(
+            self.catalog,
+            self.tables,
+            names,
+            lambda table: self._read_details(self._find_table(table)),
+            self._server_zone,
         )
         self.problems += found.problems
         taken = {layout.table for layout in self.layouts} | {each.group.table for each in self.groups}
         self.groups += [each for each in found.groups if each.group.table not in taken]
         for layout in (each for each in found.layouts if each.table not in taken):
-            with self._problems("library", layout):
-                self._add(
-                    layout, self._details(self._table(layout.table)), ("its table was recognised by its columns",)
+            with self._record_problems("library", layout):
+                self._add_layout(
+                    layout,
+                    self._read_details(self._find_table(layout.table)),
+                    ("its table was recognised by its columns",),
                 )
         return found
 
-    def registered(self, layout: Layout, was: int | None) -> None:
+    def add_registered(self, layout: Layout, was: int | None) -> None:
         """Add a queue of the registry, unless the configuration already has its table."""
         if any(other.table == layout.table for other in self.layouts):
             return
-        with self._problems("registry", layout, was):
-            self._add(layout, self._details(self._table(layout.table, was)), ("installed by qmon",))
+        with self._record_problems("registry", layout, was):
+            self._add_layout(layout, self._read_details(self._find_table(layout.table, was)), ("installed by qmon",))
 
-    def seen_before(self, layout: Layout, was: int | None) -> None:
+    def add_seen_before(self, layout: Layout, was: int | None) -> None:
         """Add a queue that was watched before, unless it was already found."""
         names = {each.queue for each in (*self.layouts, *self.lost)}
         if layout.queue in names or any(other.table == layout.table for other in self.layouts):
             return
-        with self._problems("table", layout, was):
-            details = self._details(self._table(layout.table, was))
+        with self._record_problems("table", layout, was):
+            details = self._read_details(self._find_table(layout.table, was))
             layout, why = self._with_new_states(layout, details)
-            self._add(layout, details, ("was watched before", *why))
+            self._add_layout(layout, details, ("was watched before", *why))
 
     def _with_known_states(self, layout: Layout) -> Layout:
         """Add state values that were found earlier and that no row has now."""
@@ -289,7 +297,7 @@ class _Resolver:
             return layout
         if before.table != layout.table or before.state.column != state.column:
             return layout
-        return replace(layout, state=with_gaps_filled(before.state, state))
+        return replace(layout, state=fill_gaps(before.state, state))
 
     def _with_new_states(self, layout: Layout, details: TableDetails) -> tuple[Layout, tuple[str, ...]]:
         """Add values for states that no row had when the queue was found, and return the reasons."""
@@ -299,21 +307,23 @@ class _Resolver:
             return layout, ()
         seen = self._seen.get(layout.queue, frozenset())
         known = known_values(details, column.column_name, self.catalog, seen)
-        found, why = states(column, known, layout.design, flag=layout.design == "flag")
-        return (layout, ()) if found is None else (replace(layout, state=with_gaps_filled(state, found)), why)
+        found, why = state_meanings(column, known, layout.design, flag=layout.design == "flag")
+        return (layout, ()) if found is None else (replace(layout, state=fill_gaps(state, found)), why)
 
-    def found(self, finding: Candidate) -> None:
+    def add_candidate(self, finding: Candidate) -> None:
         """Add a table that looks like a queue."""
         if any(other.table == finding.layout.table for other in self.layouts):
             return
         if (group := finding.group) is not None:
-            self.group(group, None)
+            self.add_group(group, None)
             return
-        with self._problems("discovery", finding.layout):
-            self._add(finding.layout, self._details(self._table(finding.layout.table)), (*finding.why, *finding.how))
+        with self._record_problems("discovery", finding.layout):
+            self._add_layout(
+                finding.layout, self._read_details(self._find_table(finding.layout.table)), (*finding.why, *finding.how)
+            )
 
     @contextlib.contextmanager
-    def _problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
+    def _record_problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
         """Turn the failure of one queue into a problem, so that the others continue."""
         try:
             yield
@@ -322,7 +332,7 @@ class _Resolver:
             failure = problem.failure
         except (BadInput, LockTimeout) as problem:
             failure = ProbeFailure(probe, str(problem))
-            if (table := self._locked(layout)) is not None:
+            if (table := self._locked_table(layout)) is not None:
                 self.unread[layout.queue] = (layout, table)
                 return
         if layout.is_guess and was is not None and not failure.grant:
@@ -333,26 +343,26 @@ class _Resolver:
             if was is not None:
                 self.places[layout.queue] = was
 
-    def _locked(self, layout: Layout) -> int | None:
+    def _locked_table(self, layout: Layout) -> int | None:
         """Return the id of the queue's table if part of it could not be read because of a lock."""
         found = (t for t in self.tables if t.table_name == layout.table.name)
         named = (t.table_id for t in found if layout.table.schema in ("", t.table_schema))
-        return next((table for table in named if table in self.catalog.locked), None)
+        return next((table for table in named if table in self.catalog.locked_tables), None)
 
-    def _add(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
+    def _add_layout(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
         if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
             raise BadInput(f"{other.table} has the name {layout.queue} already: give {layout.table} another one")
         data = None
         if layout.data_table is not None:
-            data = self._details(self._table(layout.data_table))
+            data = self._read_details(self._find_table(layout.data_table))
             layout = replace(layout, data_table=data.table.name)
             if layout.data_id is None and any(c.column_name == layout.id for c in data.columns):
                 layout = replace(layout, data_id=layout.id)
             if data.column(layout.data_id) is None:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
-        layout, zones = with_zones(layout, details, self._zone)
-        check_due(layout)
-        layout = without_missing_labels(layout, details)
+        layout, zones = with_zones(layout, details, self._server_zone)
+        require_due_zone(layout)
+        layout = drop_missing_labels(layout, details)
         check_state(layout, details, self.catalog)
         self.layouts.append(layout)
         self.places[layout.queue] = details.table.table_id
@@ -361,39 +371,43 @@ class _Resolver:
         if (details.table.table_id, state) in self._divided:
             facts = replace(facts, unknown={**facts.unknown, "rates": Reason.PARTITIONED_BY_STATE.format(column=state)})
         was = self._before.get(layout.queue)
-        if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked:
+        if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked_tables:
             facts = was  # the lock hid which rows its indexes hold
-        self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
+        self.facts[layout.queue] = self._with_spare_table(layout, details.table, facts)
         self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *zones)))
 
-    def _zone(self) -> Zone:
+    def _server_zone(self) -> Zone:
         self._local = self._local or server_zone(self.catalog)
         return self._local
 
-    def _with_spare(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
+    def _with_spare_table(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
         """Add the table of numbers that were drawn from a ring's sequences and not used, if the engine has one."""
         if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
             return facts
-        name = TableName(table.table_schema, table.table_name + SPARE)
+        name = TableName(table.table_schema, table.table_name + SPARE_SUFFIX)
         spare = next((t for t in self.tables if t.name == name), None)
         if spare is None:
             return facts
         if not spare.readable:
             reason = f"holes and orphans are not looked for: our role may not read {spare.name}"
-            self.problems.append(ProbeFailure("slot_sweep", reason, layout.queue, self.catalog.grant(spare.name)))
+            self.problems.append(
+                ProbeFailure("slot_sweep", reason, layout.queue, self.catalog.grant_statement(spare.name))
+            )
             return facts
         return replace(facts, spare_id=spare.table_id, spare=spare.name)
 
-    def _details(self, table: TableRow) -> TableDetails:
+    def _read_details(self, table: TableRow) -> TableDetails:
         if not table.readable:
             raise _RefusedError(
-                ProbeFailure("layout", f"our role may not read {table.name}", grant=self.catalog.grant(table.name))
+                ProbeFailure(
+                    "layout", f"our role may not read {table.name}", grant=self.catalog.grant_statement(table.name)
+                )
             )
         if table.table_id not in self._known:
-            self._known.update(self.catalog.details([table]))
+            self._known.update(self.catalog.read_details([table]))
         return self._known[table.table_id]
 
-    def _table(self, name: TableName, was: int | None = None) -> TableRow:
+    def _find_table(self, name: TableName, was: int | None = None) -> TableRow:
         """Return the table of that name. Raises ``_RefusedError`` with the problem if there is none or more than one.
 
         ``was``: the id of the table that had this name.
@@ -416,8 +430,10 @@ class _Resolver:
         if not found and moved is not None:
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name} any more: it is now {moved.name}"))
         if not found:
-            near = nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
-            near = near or nearest(name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]])
+            near = suggest_nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
+            near = near or suggest_nearest(
+                name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]]
+            )
             hint = near if "did you mean" in near else "; qmon queues lists what there is"
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or our role may not see it{hint}"))
         return found[0]
@@ -431,7 +447,7 @@ class _RefusedError(Exception):
         self.failure = failure
 
 
-def _merged(layout: Layout, known: Layout) -> Layout:
+def _merge_layouts(layout: Layout, known: Layout) -> Layout:
     """Fill the omitted parts of the user's layout from the registry's."""
     open_ones = {
         name: getattr(known, name)

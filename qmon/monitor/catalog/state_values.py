@@ -9,17 +9,25 @@ from typing import Any, Final
 
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, LockTimeout, QueryFailed
-from qmon.model.config_reader import nearest
+from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
-from qmon.monitor.catalog.column_names import TEXTS, TRUTHS, WHOLE, called_kind, called_state, pick, state_of
-from qmon.monitor.catalog.predicate import condition
+from qmon.monitor.catalog.column_names import (
+    BOOLEAN_TYPES,
+    TEXT_TYPES,
+    WHOLE_TYPES,
+    column_for_role,
+    is_named_as_kind,
+    is_named_as_state,
+    state_for_value,
+)
+from qmon.monitor.catalog.predicate import parse_condition
 
-_ASK: Final = "catalog/state_kept"
+_KEPT_QUERY: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
 
 # Maximum number of values that the catalog's statements list.
-_MANY: Final = 12
+_MAX_VALUES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +39,24 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
     """Raise ``BadInput`` if the column cannot hold the characters of a state's value: no message is in it."""
     state = layout.state
     column = details.column(state.column) if state is not None else None
-    if state is None or column is None or not queries.exists(catalog.engine.name, _ASK, catalog.connection.version):
+    if (
+        state is None
+        or column is None
+        or not queries.has_query(catalog.engine.name, _KEPT_QUERY, catalog.connection.version)
+    ):
         return
     if catalog.engine.text_type(column.type_name) != "varchar":
         return
     names: dict[str, queries.Name] = {"table": details.table.name.parts, "state": state.column}
     for text in map(str, state.values):
-        if not text.isascii() and not catalog.ask(_Kept, _ASK, names, value=text)[0].kept:
+        if not text.isascii() and not catalog.read_records(_Kept, _KEPT_QUERY, names, value=text)[0].kept:
             raise BadInput(
                 f"{details.table.name}.{state.column} cannot hold the value {text!r} of a state: its collation, or that"
                 " of the database, lacks one of these characters, or it is too short"
             )
 
 
-def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
+def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     """Return the layout without states whose value is not a label of the enum, because no row can have it.
 
     Raises ``BadInput`` if that is the value of ready messages.
@@ -54,7 +66,7 @@ def without_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     if state is None or not labels:
         return layout
     if (ready := str(state.ready)) not in labels:
-        raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{nearest(ready, labels)}")
+        raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{suggest_nearest(ready, labels)}")
     missing: dict[str, Any] = {name: None for name in _OPTIONAL if str(getattr(state, name)) not in labels}
     return replace(layout, state=replace(state, **missing))
 
@@ -64,7 +76,7 @@ _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownValues:
     """The known values of a column, as text, and their origin. ``default``: the value of a new row.
 
     ``closed``: the column can have no other value.
@@ -91,27 +103,27 @@ def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
 
 def known_values(
     details: TableDetails, column: str, catalog: Catalog | None = None, seen: Collection[str] = ()
-) -> Known:
+) -> KnownValues:
     """Return the values of a column: those that its type or a check allows, or else all values found.
 
     Statistics may be older than a value. With ``catalog``, rows are also read: one seek per value if an index leads
     with the column, or else the rows of a table of at most 4 MB. ``seen``: values that polls have found.
     """
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
-    default = _default(next((known for origin, known in rows if origin == "default"), None))
+    default = _default_value(next((known for origin, known in rows if origin == "default"), None))
     if labels := enum_labels(details, column):
-        return Known(labels, "labels of the enum", default, closed=True)
+        return KnownValues(labels, "labels of the enum", default, closed=True)
     for origin, known in rows:
-        if origin == "check" and (allowed := condition(known).only(column)):
-            return Known(tuple(sorted(v for v in allowed if v is not None)), "check", default, closed=True)
+        if origin == "check" and (allowed := parse_condition(known).values_if_only(column)):
+            return KnownValues(tuple(sorted(v for v in allowed if v is not None)), "check", default, closed=True)
     counted = tuple(str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known))
-    read = _peek(catalog, details, column) if catalog is not None and details.table.readable else ()
+    read = _read_values(catalog, details, column) if catalog is not None and details.table.readable else ()
     found = tuple(dict.fromkeys((*counted, *read, *sorted(seen))))
     origins = ("statistics" if counted else "", "rows there are" if set(found) - set(counted) else "")
-    return Known(found, " and ".join(filter(None, origins)), default)
+    return KnownValues(found, " and ".join(filter(None, origins)), default)
 
 
-def with_gaps_filled(before: StateColumn, now: StateColumn) -> StateColumn:
+def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
     """Return ``before`` with values for the states that had none. Rows in a state come and go, but its value stays."""
     taken = set(before.values)
     gaps = {name: getattr(now, name) for name in _OPTIONAL if getattr(before, name) is None}
@@ -119,44 +131,48 @@ def with_gaps_filled(before: StateColumn, now: StateColumn) -> StateColumn:
     return replace(before, learnt=now.learnt, **filled)
 
 
-def states(
-    column: ColumnRow, known: Known, design: str, *, flag: bool = False
+def state_meanings(
+    column: ColumnRow, known: KnownValues, design: str, *, flag: bool = False
 ) -> tuple[StateColumn | None, tuple[str, ...]]:
     """Return the meaning of each value, with the reasons; ``None`` if no value is known to mean ready.
 
     ``flag``: the column only says whether a message has been processed.
     """
     name = column.column_name
-    if column.type_name in TRUTHS and column.type_name != "bit":
+    if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
         return StateColumn(name, "false", done="true"), (f"`{name}` is true once a message is done",)
-    numbers = column.type_name in WHOLE or column.type_name == "bit"
-    state, reasons = _numbers(name, known, "flag" if flag else design) if numbers else _words(name, known)
+    numbers = column.type_name in WHOLE_TYPES or column.type_name == "bit"
+    state, reasons = (
+        _meanings_of_numbers(name, known, "flag" if flag else design) if numbers else _meanings_of_words(name, known)
+    )
     if state is None:
         return None, reasons
     others = set(known.values) - {str(value) for value in state.values}
     return replace(state, learnt=not known.closed or bool(others)), reasons
 
 
-def _words(name: str, known: Known) -> tuple[StateColumn | None, tuple[str, ...]]:
+def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
     values = sorted(known.values, key=lambda value: value != known.default)
-    if known.default is not None and known.default not in values and state_of(known.default) == "ready":
+    if known.default is not None and known.default not in values and state_for_value(known.default) == "ready":
         values.insert(0, known.default)
     meant: dict[str, str] = {}
     for value in values:
-        if (state := state_of(value)) is not None:
+        if (state := state_for_value(value)) is not None:
             meant.setdefault(state, value)
     if "ready" not in meant:
-        return None, (f"none of the values of `{name}` ({shown(values)}) says in plain words that a message is ready",)
-    reasons = [f"`{name}` is {_in_words(meant)} ({known.origin or 'its default'})"]
+        return None, (
+            f"none of the values of `{name}` ({values_text(values)}) says in plain words that a message is ready",
+        )
+    reasons = [f"`{name}` is {_meanings_text(meant)} ({known.origin or 'its default'})"]
     if rest := [value for value in values if value not in meant.values()]:
-        reasons.append(f"what `{name}` = {shown(rest)} means is not known")
+        reasons.append(f"what `{name}` = {values_text(rest)} means is not known")
     column = StateColumn(
         name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"), meant.get("blocked")
     )
     return column, tuple(reasons)
 
 
-def _numbers(name: str, known: Known, design: str) -> tuple[StateColumn | None, tuple[str, ...]]:
+def _meanings_of_numbers(name: str, known: KnownValues, design: str) -> tuple[StateColumn | None, tuple[str, ...]]:
     seen = sorted(int(value) for value in known.values if value.lstrip("-").isdigit())
     usual: tuple[int, int | None, int | None] = _ARTICLES.get(design, (0, 1, 2 if 2 in seen else None))
     if design != "flag":
@@ -166,68 +182,68 @@ def _numbers(name: str, known: Known, design: str) -> tuple[StateColumn | None, 
     ready, busy, done = usual
     state = StateColumn(name, ready, busy, done)
     meant = {"ready": ready, "in_progress": busy, "done": done}
-    source = f"values {shown(seen)} seen in {known.origin}" if seen else "no value seen yet"
+    source = f"values {values_text(seen)} seen in {known.origin}" if seen else "no value seen yet"
     if known.default is not None:
         source += f", new rows get {known.default}"
-    return state, (f"`{name}` is taken as {_in_words(meant)} ({source})",)
+    return state, (f"`{name}` is taken as {_meanings_text(meant)} ({source})",)
 
 
-def shown(values: Sequence[StateValue]) -> str:
+def values_text(values: Sequence[StateValue]) -> str:
     """Return the first eight values as text for the user."""
     listed = ", ".join(str(value) for value in values[:8]) or "none"
     return f"{listed}, …" if len(values) > 8 else listed
 
 
-def _in_words(meant: dict[str, str] | dict[str, int | None]) -> str:
+def _meanings_text(meant: dict[str, str] | dict[str, int | None]) -> str:
     pairs = ((state.replace("_", " "), value) for state, value in meant.items() if value is not None)
     return ", ".join(f"{value} {state}" for state, value in pairs)
 
 
-def _default(expression: str | None) -> str | None:
+def _default_value(expression: str | None) -> str | None:
     if expression is None:
         return None
     for brackets in (False, True):
-        allowed = condition(f"x = ({expression})", brackets=brackets).only("x")
+        allowed = parse_condition(f"x = ({expression})", brackets=brackets).values_if_only("x")
         if allowed and len(allowed) == 1:
             return next(iter(allowed))
     return None
 
 
-def _peek(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:
+def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:
     names = {"table": details.table.name.parts, "column": column}
     leads = any(index.keys[:1] == (column,) and index.where is None for index in details.indexes)
     try:
         if leads:
-            rows = catalog.ask(ValueRow, "catalog/peek_index", names)
+            rows = catalog.read_records(ValueRow, "catalog/peek_index", names)
         else:
-            rows = catalog.ask(ValueRow, "catalog/peek_few", names, table_id=details.table.table_id)
+            rows = catalog.read_records(ValueRow, "catalog/peek_few", names, table_id=details.table.table_id)
     except LockTimeout:
-        catalog.locked.add(details.table.table_id)
+        catalog.locked_tables.add(details.table.table_id)
         return ()
     except QueryFailed:
         return ()
     return tuple(row.value for row in rows)
 
 
-def state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
+def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
     """Return the state column and whether it is only a flag.
 
     It is found by its whole name; or else by the values that the catalog knows; or else by the last word of its name.
     """
     pairs = [(c.column_name, c.type_name) for c in details.columns]
-    state, flag = pick("state", pairs), pick("flag", pairs)
+    state, flag = column_for_role("state", pairs), column_for_role("flag", pairs)
     first, second = ((flag, True), (state, False)) if design == "flag" else ((state, False), (flag, True))
     for name, is_flag in (first, second):
         if (column := details.column(name)) is not None:
             return column, is_flag
-    texts = [column for column in details.columns if column.type_name in TEXTS]
+    texts = [column for column in details.columns if column.type_name in TEXT_TYPES]
     for column in texts:
-        meant = {state_of(value) for value in known_values(details, column.column_name).values}
-        if {"ready", "in_progress"} <= meant and None not in meant and not called_kind(column.column_name):
+        meant = {state_for_value(value) for value in known_values(details, column.column_name).values}
+        if {"ready", "in_progress"} <= meant and None not in meant and not is_named_as_kind(column.column_name):
             return column, False
-    return next(((column, False) for column in texts if called_state(column.column_name)), None)
+    return next(((column, False) for column in texts if is_named_as_state(column.column_name)), None)
 
 
-def is_no_state(column: str, known: Known) -> bool:
+def is_not_a_state(column: str, known: KnownValues) -> bool:
     """Return whether a column has too many values to be a state column, even if named so, like ``us_state``."""
-    return pick("state", [(column, "text")]) is None and len(known.values) >= _MANY
+    return column_for_role("state", [(column, "text")]) is None and len(known.values) >= _MAX_VALUES

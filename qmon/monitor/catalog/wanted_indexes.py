@@ -11,33 +11,35 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.table_facts import TableFacts
-from qmon.monitor.catalog.column_names import RANDOM_IDS, TRUTHS, WHOLE
+from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, RANDOM_ID_TYPES, WHOLE_TYPES
 
 _ONE_BYTE: Final = frozenset({"varchar", "char"})
 _LONGEST: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class WantedIndex:
+class ProposedIndex:
     """An index: the figures that it would make exact and cheap, and the statement that creates it."""
 
     figures: tuple[str, ...]
     statement: str
 
 
-def proposals(layout: Layout, facts: TableFacts, engine: Engine, *, partitioned: bool = False) -> list[WantedIndex]:
+def propose_indexes(
+    layout: Layout, facts: TableFacts, engine: Engine, *, partitioned: bool = False
+) -> list[ProposedIndex]:
     """Return one index for each group of figures without an index, if an index would help."""
     found = []
-    for figures, column, value in _wanted(layout, facts):
-        text = _statement(layout, facts, engine, (column, value, figures[0]))
+    for figures, column, value in _missing_indexes(layout, facts):
+        text = _create_statement(layout, facts, engine, (column, value, figures[0]))
         # PostgreSQL cannot create an index concurrently on a partitioned table.
         if partitioned and engine.name == "postgres":
             text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
-        found.append(WantedIndex(figures, text))
+        found.append(ProposedIndex(figures, text))
     return found
 
 
-def _wanted(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...], str, StateValue | None]]:
+def _missing_indexes(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...], str, StateValue | None]]:
     """Yield the figures, the column that orders their rows, and their state."""
     state, slow = layout.state, facts.slow
     ready = state.ready if state is not None else None
@@ -49,7 +51,7 @@ def _wanted(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...]
             yield ("ready", "oldest", "scheduled"), due.name, ready
     elif "ready" in slow or "oldest" in slow:
         key = facts.column(layout.id or "")
-        order = key.name if key is not None and key.type not in RANDOM_IDS else layout.enqueued_at
+        order = key.name if key is not None and key.type not in RANDOM_ID_TYPES else layout.enqueued_at
         if order is not None:
             yield ("ready", "oldest"), order, ready
     if state is None:
@@ -60,7 +62,9 @@ def _wanted(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...]
         yield ("dead",), layout.id or state.column, state.dead
 
 
-def _statement(layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]) -> str:
+def _create_statement(
+    layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]
+) -> str:
     column, value, figure = wanted
     version = (1 << 16, 0)  # the newest form; there is only one
     names: dict[str, Name] = {
@@ -69,17 +73,17 @@ def _statement(layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[
         "columns": (column,),
         "state": layout.state.column if layout.state is not None else None,
     }
-    query = queries.load(engine.name, "control/index_all" if value is None else "control/index_state", version)
+    query = queries.load_query(engine.name, "control/index_all" if value is None else "control/index_state", version)
     text = queries.render(query, {name: names[name] for name in query.names}, engine).text.partition("\n")[2].strip()
-    return text if value is None else text.removesuffix("?") + _literal(layout, facts, engine, value)
+    return text if value is None else text.removesuffix("?") + _state_literal(layout, facts, engine, value)
 
 
-def _literal(layout: Layout, facts: TableFacts, engine: Engine, value: StateValue) -> str:
+def _state_literal(layout: Layout, facts: TableFacts, engine: Engine, value: StateValue) -> str:
     """Return a state value as a literal that the server compares without converting the column of each row."""
     column = facts.column(layout.state.column) if layout.state is not None else None
     kind = column.type if column is not None else ""
     text = str(value)
-    if engine.name == "sqlserver" and kind in WHOLE | TRUTHS and text.lstrip("-").isdigit():
+    if engine.name == "sqlserver" and kind in WHOLE_TYPES | BOOLEAN_TYPES and text.lstrip("-").isdigit():
         return text
     quoted = engine.literal(text)
     return quoted.removeprefix("N") if engine.name == "sqlserver" and kind in _ONE_BYTE else quoted

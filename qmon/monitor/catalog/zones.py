@@ -12,20 +12,20 @@ from qmon.errors import BadInput, QueryFailed
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, LayoutSource
 from qmon.model.layout.zones import (
-    COUNTED,
-    LOCAL,
+    LOCAL_ZONE,
     NUMBER_TYPES,
+    NUMBER_ZONES,
     TIME_TYPES,
-    UNKNOWN,
+    UNKNOWN_ZONE,
     UTC_ZONE,
     ZONELESS_TYPES,
     Zone,
-    named_zone,
+    load_zone,
 )
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 
 # PostgreSQL's type of times without a zone.
-_OF_SESSIONS: Final = "timestamp without time zone"
+_SESSION_TIME_TYPE: Final = "timestamp without time zone"
 _ROLES: Final = ("started_at", "enqueued_at", "due_at")
 _WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "no owner is called dead"}
 _UTC: Final = re.compile(r"\b(?:getutcdate|sysutcdatetime)\s*\(", re.I)
@@ -55,15 +55,15 @@ class ClockChangeRow:
 def server_zone(catalog: Catalog) -> Zone:
     """Return the server's local time zone, with its known clock changes; otherwise ``LOCAL`` alone."""
     try:
-        name = catalog.ask(ZoneRow, "catalog/zone")[0].zone
+        name = catalog.read_records(ZoneRow, "catalog/zone")[0].zone
         if catalog.engine.name == "postgres":
             return UTC_ZONE if name is None or _is_utc(name) else Zone(name)
         if name is None:
-            return LOCAL
-        changes = catalog.ask(ClockChangeRow, "catalog/clock_changes")
+            return LOCAL_ZONE
+        changes = catalog.read_records(ClockChangeRow, "catalog/clock_changes")
     except QueryFailed:
-        return LOCAL
-    return replace(LOCAL, changes=tuple((round(row.since_at), row.minutes) for row in changes))
+        return LOCAL_ZONE
+    return replace(LOCAL_ZONE, changes=tuple((round(row.since_at), row.minutes) for row in changes))
 
 
 def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone]) -> tuple[Layout, tuple[str, ...]]:
@@ -78,30 +78,30 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
         column = details.column(name)
         if column is None or column.type_name not in ZONELESS_TYPES:
             continue
-        meaning, why = _meaning(layout, details, column)
-        zone = _zone(meaning, local)
+        meaning, why = _zone_meaning(layout, details, column)
+        zone = _to_zone(meaning, local)
         zones.append((column.column_name, zone))
         if meaning == "unknown":
-            of_session = _of_session(details, column)
-            reasons.append(_ask(column.column_name, _WITHOUT.get(role, "ages are unknown"), of_session))
+            of_session = _why_session_zone(details, column)
+            reasons.append(_ask_for_zone(column.column_name, _WITHOUT.get(role, "ages are unknown"), of_session))
         elif why:
-            reasons.append(f"`{column.column_name}` has no time zone: {_shown(meaning)}, {why}")
+            reasons.append(f"`{column.column_name}` has no time zone: {_meaning_text(meaning)}, {why}")
     return replace(layout, zones=tuple(zones)), tuple(reasons)
 
 
-def check_due(layout: Layout) -> None:
+def require_due_zone(layout: Layout) -> None:
     """Raise ``BadInput`` if the time zone of due times is unknown: nothing of the queue can be counted without it."""
-    if layout.due_at is not None and not layout.tells(layout.due_at):
-        raise BadInput(f"{layout.table}: {_ask(layout.due_at, _WITHOUT['due_at'])}")
+    if layout.due_at is not None and not layout.has_known_time(layout.due_at):
+        raise BadInput(f"{layout.table}: {_ask_for_zone(layout.due_at, _WITHOUT['due_at'])}")
 
 
-def of_default(default: str | None) -> str:
+def zone_in_default(default: str | None) -> str:
     """Return what the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
     if default is None:
         return "unknown"
     if made := _MADE.findall(default):
         name = next(filter(None, made[-1]))
-        return "utc" if _is_utc(name) else name if named_zone(name, time.time()) else "unknown"
+        return "utc" if _is_utc(name) else name if load_zone(name, time.time()) else "unknown"
     utc, local = _UTC.search(default) is not None, _LOCAL.search(default) is not None
     return "unknown" if utc == local else "utc" if utc else "local"
 
@@ -114,69 +114,69 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
     name, kind = column.column_name, column.type_name
     if kind in NUMBER_TYPES:
         if group.zone.count is None:
-            units = ", ".join(f'"{zone.name}" ({zone.words})' for zone in COUNTED.values())
+            units = ", ".join(f'"{zone.name}" ({zone.description})' for zone in NUMBER_ZONES.values())
             raise BadInput(f"`{name}` is {kind}; what its numbers are is to be said: times = {units}")
         return group.zone
     if kind not in TIME_TYPES:
         raise BadInput(f"`{name}` is {kind}, which is no time")
     if kind not in ZONELESS_TYPES:
         return UTC_ZONE
-    said = None if group.times in COUNTED else group.times
-    meaning = said or ("utc" if group.library else by_default(details, column))
+    said = None if group.times in NUMBER_ZONES else group.times
+    meaning = said or ("utc" if group.library else zone_in_column_default(details, column))
     if meaning == "unknown":
-        raise BadInput(_ask(name, _WITHOUT["due_at"], _of_session(details, column)))
-    return _zone(meaning, local)
+        raise BadInput(_ask_for_zone(name, _WITHOUT["due_at"], _why_session_zone(details, column)))
+    return _to_zone(meaning, local)
 
 
-def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
+def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
     """Return what is known about the column's times, and the source."""
     if layout.times is not None:
         return layout.times, ""
     if layout.source is LayoutSource.REGISTRY or layout.routines:
         return "utc", ""
-    found = by_default(details, column)
+    found = zone_in_column_default(details, column)
     return found, "" if found == "unknown" else "by its default"
 
 
-def by_default(details: TableDetails, column: ColumnRow) -> str:
+def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
     """Return what the default of a column says about its times; see ``zone_in_default``.
 
     In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
     have a different one, so this default says nothing.
     """
-    found = of_default(_default(details, column))
-    return "unknown" if found == "local" and column.type_name == _OF_SESSIONS else found
+    found = zone_in_default(_default_expression(details, column))
+    return "unknown" if found == "local" and column.type_name == _SESSION_TIME_TYPE else found
 
 
-def _default(details: TableDetails, column: ColumnRow) -> str | None:
+def _default_expression(details: TableDetails, column: ColumnRow) -> str | None:
     defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
     return next(defaults, None)
 
 
-def _of_session(details: TableDetails, column: ColumnRow) -> str:
+def _why_session_zone(details: TableDetails, column: ColumnRow) -> str:
     """Return why the default of a column does not tell its time zone; empty if it has no such default."""
-    if column.type_name != _OF_SESSIONS or of_default(_default(details, column)) != "local":
+    if column.type_name != _SESSION_TIME_TYPE or zone_in_default(_default_expression(details, column)) != "local":
         return ""
     return ", its default is the time in the time zone of the session that inserts"
 
 
-def _zone(meaning: str, local: Callable[[], Zone]) -> Zone:
+def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
     if meaning == "local":
         return local()
-    known = {"utc": UTC_ZONE, "unknown": UNKNOWN}.get(meaning) or named_zone(meaning, time.time())
+    known = {"utc": UTC_ZONE, "unknown": UNKNOWN_ZONE}.get(meaning) or load_zone(meaning, time.time())
     if known is None:  # the layout comes from elsewhere; the configuration accepts only known zones
         raise BadInput(f'times = "{meaning}": there is no such time zone')
     return known
 
 
-def _ask(column: str, what: str, of_session: str = "") -> str:
+def _ask_for_zone(column: str, what: str, of_session: str = "") -> str:
     return (
         f"`{column}` has no time zone{of_session}, and {what} until its times are said to be UTC, the server's local "
         'time, or that of a place: times = "utc", "local" or such as "Europe/Berlin"'
     )
 
 
-def _shown(meaning: str) -> str:
+def _meaning_text(meaning: str) -> str:
     return {"utc": "UTC", "local": "the server's local time"}.get(meaning, meaning)
 
 

@@ -16,10 +16,10 @@ from typing import IO, Final
 from qmon import system
 from qmon.config.notify import Receiver
 from qmon.model.alerts.notices import Notice
-from qmon.model.alerts.shapes import json_of
+from qmon.model.alerts.shapes import notice_report
 from qmon.model.text import duration
 from qmon.monitor.notify.sender import Delivery
-from qmon.redact import without_secrets
+from qmon.redact import environment_without_secrets
 
 _LAST_WORDS: Final = 200
 
@@ -34,10 +34,10 @@ class CommandDelivery:
         """Run the command once per notice; failures are not retried."""
         found = Delivery()
         for notice in notices:
-            found = self._run(json.dumps(json_of(notice)).encode() + b"\n")
+            found = self._run_command(json.dumps(notice_report(notice)).encode() + b"\n")
         return found
 
-    def _run(self, data: bytes) -> Delivery:
+    def _run_command(self, data: bytes) -> Delivery:
         with tempfile.TemporaryFile() as errors:
             try:
                 process = subprocess.Popen(
@@ -45,7 +45,7 @@ class CommandDelivery:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
-                    env=without_secrets(os.environ),
+                    env=environment_without_secrets(os.environ),
                     start_new_session=True,  # so Ctrl-C and closing the terminal do not reach the program
                     creationflags=system.NEW_GROUP,
                 )
@@ -55,7 +55,7 @@ class CommandDelivery:
             try:
                 process.communicate(data, self.receiver.timeout_s)
             except subprocess.TimeoutExpired:
-                system.kill_all(process)
+                system.kill_with_descendants(process)
                 process.communicate()
                 return Delivery(f"took longer than {duration(self.receiver.timeout_s)} and was killed")
             if process.returncode == 0:

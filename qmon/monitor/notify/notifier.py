@@ -6,18 +6,18 @@ import time
 from collections.abc import Callable, Sequence
 
 from qmon.config.notify import ALERTMANAGER, Receiver
-from qmon.config.secrets import endpoint
+from qmon.config.secrets import endpoint_for
 from qmon.model.alerts.notices import Notice
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.sender import Deliver, Sender
 from qmon.monitor.notify.web import AGAIN_S, WebDelivery
 
 
-def delivery_of(receiver: Receiver) -> Deliver | None:
+def delivery_for(receiver: Receiver) -> Deliver | None:
     """Return how to deliver notices to a receiver; ``None``: its secret is not configured. Raises ``BadInput``."""
     if receiver.command:
         return CommandDelivery(receiver)
-    found = endpoint(receiver)
+    found = endpoint_for(receiver)
     return None if found is None else WebDelivery(receiver, found)
 
 
@@ -47,7 +47,10 @@ class Notifier:
     def send(self, notice: Notice) -> None:
         """Send a notice to each receiver that it concerns."""
         for receiver, sender in self._senders:
-            if receiver.of_target(notice.target) and (told := notice.least(receiver.severity)) is not None:
+            if (
+                receiver.is_for_target(notice.target)
+                and (told := notice.for_min_severity(receiver.severity)) is not None
+            ):
                 sender.send(told)
 
     def close(self, patience_s: float) -> list[str]:

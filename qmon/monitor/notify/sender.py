@@ -101,23 +101,25 @@ class Sender:
         """
         problem = ""
         with self._changed:
-            self._put(notice)
+            self._queue_notice(notice)
             if len(self._waiting) > self._most:
-                del self._waiting[next((i for i, each in enumerate(self._waiting) if not each.over), 0)]
+                del self._waiting[next((i for i, each in enumerate(self._waiting) if not each.is_over), 0)]
                 self._dropped += 1
                 problem = "" if self._full else f"{self._most} notices wait; older ones are dropped"
                 self._full = True
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=f"qmon-notify-{self.name}", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._deliver_queued, name=f"qmon-notify-{self.name}", daemon=True
+                )
                 self._thread.start()
             self._changed.notify()
         if problem:
             self._report(f"notices to {self.name}: {problem}")
             _LOG.warning("notices to %s: %s", self.name, problem)
 
-    def _put(self, notice: Notice) -> None:
+    def _queue_notice(self, notice: Notice) -> None:
         at = next((i for i in reversed(range(len(self._waiting))) if self._waiting[i].key == notice.key), None)
-        if at is None or notice.over or self._waiting[at].over:
+        if at is None or notice.is_over or self._waiting[at].is_over:
             self._waiting.append(notice)
             return
         before = self._waiting[at]
@@ -141,16 +143,16 @@ class Sender:
         more = f", {dropped} dropped before" if dropped else ""
         return f"notices to {self.name}: {lost} not sent{more}{f': {self._problem}' if self._problem else ''}"
 
-    def _work(self) -> None:
-        while batch := self._next():
+    def _deliver_queued(self) -> None:
+        while batch := self._next_batch():
             try:
                 found = self._deliver(batch)
             except Exception as problem:  # a bug of ours; another notice may succeed
-                found = Delivery(log.report(problem))
-            if not self._settle(batch, found):
+                found = Delivery(log.report_defect(problem))
+            if not self._record_delivery(batch, found):
                 return
 
-    def _next(self) -> tuple[Notice, ...]:
+    def _next_batch(self) -> tuple[Notice, ...]:
         """Wait for notices to deliver and return them; empty at the end."""
         with self._changed:
             while True:
@@ -168,7 +170,7 @@ class Sender:
                 until = [self._try_at] if self._waiting else [self._again_at] if self._taken else []
                 self._changed.wait(max(0.0, min(until) - now) if until else None)
 
-    def _settle(self, batch: Sequence[Notice], found: Delivery) -> bool:
+    def _record_delivery(self, batch: Sequence[Notice], found: Delivery) -> bool:
         """Record the result of a delivery; return whether to continue."""
         words = ""
         with self._changed:
@@ -179,29 +181,29 @@ class Sender:
                 self._waiting.extendleft(reversed(batch))
             elif found.problem:
                 self._failures, self._dropped = 0, self._dropped + len(batch)
-                self._know(batch)
+                self._remember_taken(batch)
             else:
                 self._failures = 0
-                self._know(batch)
+                self._remember_taken(batch)
                 if self._problem or self._dropped:
                     words = f"works again{f'; {self._dropped} notices were dropped' if self._dropped else ''}"
                     self._dropped, self._full = 0, False
             closing = self._closing
         dropped = "; the notice is dropped" if found.problem and not found.again and self._again_s is None else ""
-        self._say(found.problem + dropped or words, found.detail)
+        self._report_change(found.problem + dropped or words, found.detail)
         return not (closing and found.again)
 
-    def _know(self, batch: Sequence[Notice]) -> None:
+    def _remember_taken(self, batch: Sequence[Notice]) -> None:
         if self._again_s is None:
             return
         for notice in batch:
-            if notice.over:
+            if notice.is_over:
                 self._taken.pop(notice.key, None)
             else:
                 self._taken[notice.key] = replace(notice, was=None)
         self._again_at = time.monotonic() + self._again_s
 
-    def _say(self, words: str, detail: str = "") -> None:
+    def _report_change(self, words: str, detail: str = "") -> None:
         if not words or words == self._problem:
             return
         self._problem = "" if words.startswith("works again") else words

@@ -20,7 +20,7 @@ from qmon import __version__
 from qmon.config.notify import ALERTMANAGER, PAGERDUTY, SLACK, TEAMS, Receiver
 from qmon.config.secrets import Endpoint
 from qmon.model.alerts.notices import Notice
-from qmon.model.alerts.shapes import alertmanager, json_of, pagerduty, slack, teams
+from qmon.model.alerts.shapes import alertmanager_alerts, notice_report, pagerduty_event, slack_message, teams_card
 from qmon.model.text import duration
 from qmon.monitor.notify.sender import Delivery
 
@@ -49,47 +49,47 @@ class WebDelivery:
         if self.endpoint.authorization is not None:
             headers["Authorization"] = self.endpoint.authorization.reveal()
         body = json.dumps(self.body(notices), ensure_ascii=False).encode("utf-8", "replace")
-        return post(self.endpoint.url.reveal(), body, headers, self.receiver.timeout_s, self.wall)
+        return post_request(self.endpoint.url.reveal(), body, headers, self.receiver.timeout_s, self.wall)
 
     def body(self, notices: Sequence[Notice]) -> Any:
         """Return the JSON body. Only Alertmanager accepts more than one notice at a time."""
         if self.receiver.shape == ALERTMANAGER:
-            return alertmanager(notices, self.wall(), LASTING_S)
+            return alertmanager_alerts(notices, self.wall(), LASTING_S)
         (notice,) = notices
         if self.receiver.shape == PAGERDUTY:
-            return pagerduty(notice, self.endpoint.key.reveal() if self.endpoint.key is not None else "")
-        return {SLACK: slack, TEAMS: teams}.get(self.receiver.shape, json_of)(notice)
+            return pagerduty_event(notice, self.endpoint.key.reveal() if self.endpoint.key is not None else "")
+        return {SLACK: slack_message, TEAMS: teams_card}.get(self.receiver.shape, notice_report)(notice)
 
 
-def post(
+def post_request(
     url: str, body: bytes, headers: Mapping[str, str], timeout_s: float, wall: Callable[[], float] = time.time
 ) -> Delivery:
     """Send one POST request that ends within about ``timeout_s`` seconds, however slowly the server answers."""
     deadline = _Deadline(timeout_s)
     request = urllib.request.Request(url, body, dict(headers), method="POST")  # noqa: S310  # the scheme is checked
-    opener = urllib.request.build_opener(_StaysHere, _Http(deadline), _Https(deadline))
+    opener = urllib.request.build_opener(_NoRedirects, _Http(deadline), _Https(deadline))
     try:
         with deadline, opener.open(request, timeout=timeout_s):
             return Delivery()
     except urllib.error.HTTPError as answer:
         with contextlib.suppress(OSError):
             answer.close()
-        return _refused(answer.code, answer.headers.get("Retry-After"), wall())
+        return _refused_delivery(answer.code, answer.headers.get("Retry-After"), wall())
     except Exception as problem:  # any exception may contain the URL
         why = problem.reason if isinstance(problem, urllib.error.URLError) else problem
-        late = deadline.over or isinstance(why, TimeoutError)
+        late = deadline.is_over or isinstance(why, TimeoutError)
         return Delivery(f"no answer within {duration(timeout_s)}" if late else why_unreachable(why), again=True)
 
 
-def _refused(code: int, after: str | None, now: float) -> Delivery:
+def _refused_delivery(code: int, after: str | None, now: float) -> Delivery:
     phrase = http.client.responses.get(code, "")
     if 300 <= code < 400:
         return Delivery(f"answers {code} {phrase}: redirects are not followed")
     again = code >= 500 or code in _LATER
-    return Delivery(f"answers {code} {phrase}".rstrip(), again, retry_after(after, now))
+    return Delivery(f"answers {code} {phrase}".rstrip(), again, parse_retry_after(after, now))
 
 
-def retry_after(text: str | None, now: float) -> float | None:
+def parse_retry_after(text: str | None, now: float) -> float | None:
     """Return the seconds of a Retry-After: a number, or a date (RFC 9110, 10.2.3); ``None`` for anything else."""
     if text is None:
         return None
@@ -112,7 +112,7 @@ def why_unreachable(problem: object) -> str:
     return f"cannot be reached: {type(problem).__name__}"
 
 
-class _StaysHere(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Follow no redirects, so that secrets only go to the configured address."""
 
     def redirect_request(self, *args: object) -> None:
@@ -123,12 +123,12 @@ class _Deadline:
     """Close the connection of one request when its time is over, because a socket timeout restarts with each byte."""
 
     def __init__(self, seconds: float) -> None:
-        self.over = False
+        self.is_over = False
         self._seconds = seconds
         self._done = threading.Event()
         self._connection: http.client.HTTPConnection | None = None
 
-    def watched(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
+    def connection_factory(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
         """Return a factory for connections of this kind that can be closed at the deadline."""
 
         def opened(*args: Any, **named: Any) -> http.client.HTTPConnection:
@@ -138,15 +138,15 @@ class _Deadline:
         return opened
 
     def __enter__(self) -> None:
-        threading.Thread(target=self._watch, name="qmon-deadline", daemon=True).start()
+        threading.Thread(target=self._cut_when_over, name="qmon-deadline", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
         self._done.set()
 
-    def _watch(self) -> None:
+    def _cut_when_over(self) -> None:
         wait_s = self._seconds
         while not self._done.wait(wait_s):
-            self.over, wait_s = True, _CUT_EVERY_S
+            self.is_over, wait_s = True, _CUT_EVERY_S
             found = self._connection.sock if self._connection is not None else None
             if found is not None:
                 with contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ class _Http(urllib.request.HTTPHandler):
         self._deadline = deadline
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._deadline.watched(http.client.HTTPConnection), req)
+        return self.do_open(self._deadline.connection_factory(http.client.HTTPConnection), req)
 
 
 class _Https(urllib.request.HTTPSHandler):
@@ -170,5 +170,5 @@ class _Https(urllib.request.HTTPSHandler):
         self._deadline = deadline
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        kind = self._deadline.watched(http.client.HTTPSConnection)
+        kind = self._deadline.connection_factory(http.client.HTTPSConnection)
         return self.do_open(kind, req, context=ssl.create_default_context())

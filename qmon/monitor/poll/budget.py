@@ -15,7 +15,18 @@ from dataclasses import replace
 from heapq import nsmallest
 from typing import Final
 
-from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Rank, Throttled, chosen, pace
+from qmon.model.budget import (
+    UNLIMITED,
+    Budget,
+    PollingCost,
+    ProbeCost,
+    ProbeKey,
+    ProbePace,
+    Rank,
+    Throttled,
+    choose_probes,
+    plan_pace,
+)
 from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.statements import PART, ProbeStatement
 
@@ -100,7 +111,7 @@ _TOO_LONG: Final = 0.5
 _EASED: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
-_DEAREST: Final = 5
+_MOST_EXPENSIVE: Final = 5
 _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
 
@@ -116,20 +127,20 @@ class ProbeBudget:
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
-        self._whole = budget or AT_ONCE
+        self._total_budget = budget or UNLIMITED
         # Our share of the budget.
-        self.budget = self._whole
+        self.budget = self._total_budget
         self._qmons: int | None = None
-        self._beside = 0.0
+        self._other_share = 0.0
         self._pace = ProbePace(0.0)
-        self._times: dict[Key, deque[float]] = {}
-        self._costs: dict[Key, float] = {}
+        self._times: dict[ProbeKey, deque[float]] = {}
+        self._costs: dict[ProbeKey, float] = {}
         # Expected milliseconds per poll of each probe without throttling. Some probes are not due in each poll.
-        self._expected: dict[Key, float] = {}
+        self._expected: dict[ProbeKey, float] = {}
         # How slow the server was when each probe was last timed.
-        self._slow: dict[Key, float] = {}
-        self._often: dict[Key, float] = {}
-        self._waited: dict[Key, int] = {}
+        self._slowness_when_timed: dict[ProbeKey, float] = {}
+        self._often: dict[ProbeKey, float] = {}
+        self._waited: dict[ProbeKey, int] = {}
         # The share of polls that read a queue that is neither watched nor shown; 1: every poll.
         self._turn = 1.0
         self._always: frozenset[str] = frozenset()
@@ -138,25 +149,25 @@ class ProbeBudget:
         self._next = 0
         self._asked_s = 0.0
         self._left_out: dict[str, set[str]] = {}
-        self._asked: tuple[Key, ...] = ()
-        self._read: frozenset[Key] = frozenset()
+        self._asked: tuple[ProbeKey, ...] = ()
+        self._read: frozenset[ProbeKey] = frozenset()
         self._watched: frozenset[str] = frozenset()
-        self._all = False
+        self._reads_all = False
 
     @property
     def interval_s(self) -> float:
         """Seconds until the next poll: the configured interval, or more if the budget is too small for it."""
         return max(self._pace.interval_s, self._asked_s)
 
-    def share(self, qmons: int | None, beside: float = 0.0) -> None:
+    def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
         """Keep to one share of the budget from now on: one of ``qmons``; ``None``: their number is unknown.
 
         ``other_share``: the share of a processor that our other sessions use all the time.
         """
-        self._qmons, self._beside = qmons, beside
-        self.budget = self._whole.part(qmons or 1)
+        self._qmons, self._other_share = qmons, other_share
+        self.budget = self._total_budget.share_among(qmons or 1)
 
-    def choose(
+    def choose_statements(
         self,
         statements: Sequence[ProbeStatement],
         asked_s: float,
@@ -172,35 +183,35 @@ class ProbeBudget:
         self._polls += 1
         self._asked_s = asked_s
         self._turn, self._always = asked_s / every_s if every_s else 1.0, frozenset(("", *watched, *shown))
-        self._watch(frozenset(watched))
+        self._set_watched(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         for key in self._pace.every:
             # Its cost was measured when the server was slower.
-            if self._slow.get(key, 0.0) > _EASED * self._slowness.ratio:
+            if self._slowness_when_timed.get(key, 0.0) > _EASED * self._slowness.ratio:
                 self._waited[key] = self._pace.every[key]
-        if self._all:
+        if self._reads_all:
             self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
         room = float("inf")
-        if not self._all:
-            room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms - self._beside_ms
-        self._all = False
-        self._read = chosen(asked, self._pace, self._waited, self._costs, room)
+        if not self._reads_all:
+            room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms - self._other_sessions_ms
+        self._reads_all = False
+        self._read = choose_probes(asked, self._pace, self._waited, self._costs, room)
         self._left_out = {}
         for queue, probe in (key for key in asked if key not in self._read):
-            self._left_out.setdefault(queue, set()).add(_plain(probe))
+            self._left_out.setdefault(queue, set()).add(_without_part(probe))
         for key in asked:
             self._waited[key] = 0 if key in self._read else self._waited.get(key, 0) + 1
         for key in self._often:
             self._often[key] *= 1 - _SMOOTH
         for key in asked:
-            self._was_asked(key)
+            self._record_request(key)
         return [each for each in statements if each.key in self._read]
 
     def read_all(self) -> None:
         """Leave nothing out of the next poll."""
-        self._all = True
+        self._reads_all = True
 
-    def _watch(self, watched: frozenset[str]) -> None:
+    def _set_watched(self, watched: frozenset[str]) -> None:
         """Read newly watched queues in each poll again, and throttle others instead."""
         newly, self._watched = watched - self._watched, watched
         if newly:
@@ -211,39 +222,43 @@ class ProbeBudget:
             }
             self._pace = replace(self._pace, every=every)
 
-    def missed(self, keys: Collection[Key]) -> None:
+    def record_missed(self, keys: Collection[ProbeKey]) -> None:
         """Mark chosen probes that the poll did not reach as left out."""
         for key in keys:
-            self._left_out.setdefault(key[0], set()).add(_plain(key[1]))
+            self._left_out.setdefault(key[0], set()).add(_without_part(key[1]))
             self._waited[key] = self._waited.get(key, 0) + 1
 
-    def due(self, key: Key) -> bool:
+    def is_due(self, key: ProbeKey) -> bool:
         """Return whether to read a probe that is only needed because of earlier results of this poll."""
-        self._was_asked(key)
+        self._record_request(key)
         late = self._waited.get(key, 0) + 1
         read = late >= self._pace.every.get(key, 1)
         self._waited[key] = 0 if read else late
         return read
 
-    def _was_asked(self, key: Key) -> None:
+    def _record_request(self, key: ProbeKey) -> None:
         if key in self._often:
             self._often[key] += _SMOOTH
         else:
-            self._often[key] = 1.0 if self._in_each(key) else self._turn
+            self._often[key] = 1.0 if self._is_in_each_poll(key) else self._turn
 
-    def timed(self) -> frozenset[Key]:
+    def choose_timed(self) -> frozenset[ProbeKey]:
         """Return the probes to time in this poll; more of them while the server is slow."""
         read = [key for key in self._asked if key in self._read]
         if not read or self._polls <= _SETTLING:
             return frozenset(read)
-        count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.doubtful else _SHARE))
+        count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.is_doubtful else _SHARE))
         timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
-        timed |= {key for key in read if not self._proven(key)}
+        timed |= {key for key in read if not self._is_proven(key)}
         self._next = (self._next + count) % len(read)
         return frozenset(timed | (self._read & self._pace.every.keys()) | (self._read & {_CLOCK}))
 
-    def learn(
-        self, times: Mapping[Key, float], alone: Mapping[Key, float], server_ms: float | None, now_at: float = 0.0
+    def record_times(
+        self,
+        times: Mapping[ProbeKey, float],
+        alone: Mapping[ProbeKey, float],
+        server_ms: float | None,
+        now_at: float = 0.0,
     ) -> None:
         """Record the milliseconds that probes took in this poll, and those of the whole poll if known.
 
@@ -256,14 +271,14 @@ class ProbeBudget:
         nothing = self._clock_ms
         for key in times:
             cost = _USUAL * max(0.0, min(self._times[key]) - nothing) + _AROUND * nothing
-            self._costs[key] = cost if self._proven(key) else cost / _ALONE
-            self._slow[key] = self._slowness.ratio
+            self._costs[key] = cost if self._is_proven(key) else cost / _ALONE
+            self._slowness_when_timed[key] = self._slowness.ratio
         for key in [key for key, often in self._often.items() if often < _FORGOTTEN]:
-            for memory in (self._often, self._times, self._costs, self._slow, self._waited):
+            for memory in (self._often, self._times, self._costs, self._slowness_when_timed, self._waited):
                 memory.pop(key, None)
         if server_ms is not None:
             intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
-            self._slowness.see(server_ms, intrinsic, now_at)
+            self._slowness.record_poll(server_ms, intrinsic, now_at)
         self._expected = {key: ms * min(1.0, self._often.get(key, 0.0)) for key, ms in self._costs.items()}
         if server_ms is not None or alone or times:
             self._set_pace(server_ms)
@@ -271,9 +286,9 @@ class ProbeBudget:
     def _set_pace(self, server_ms: float | None) -> None:
         if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
             return
-        self._pace = pace(
+        self._pace = plan_pace(
             self._expected,
-            self._overhead_ms + self._beside_ms,
+            self._overhead_ms + self._other_sessions_ms,
             self.budget,
             self._asked_s,
             self._pace,
@@ -282,27 +297,27 @@ class ProbeBudget:
             in_turns=self._turn < 1.0,
         )
 
-    def _rank(self, key: Key) -> Rank:
-        probe = _plain(key[1])
+    def _rank(self, key: ProbeKey) -> Rank:
+        probe = _without_part(key[1])
         if probe in _ALWAYS:
             return Rank.ALWAYS
-        if probe in _DETAIL and self._proven(key):
+        if probe in _DETAIL and self._is_proven(key):
             return Rank.DETAIL
-        if not self._in_each(key) or (self._turn < 1.0 and not key[0]):
+        if not self._is_in_each_poll(key) or (self._turn < 1.0 and not key[0]):
             # Each queue has its turn every ten seconds, and that poll needs the probes that decide for all queues.
             return Rank.ALWAYS
         if not key[0]:
             return Rank.TARGET
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
 
-    def _proven(self, key: Key) -> bool:
+    def _is_proven(self, key: ProbeKey) -> bool:
         """Return whether a probe was timed often enough.
 
         The first runs are slower: the server plans the statement and loads its tables into memory.
         """
-        return len(self._times.get(key, ())) >= (_PROVEN if self._in_each(key) else 1)
+        return len(self._times.get(key, ())) >= (_PROVEN if self._is_in_each_poll(key) else 1)
 
-    def _in_each(self, key: Key) -> bool:
+    def _is_in_each_poll(self, key: ProbeKey) -> bool:
         """Return whether a probe runs in each poll, not only in its queue's turn. A part reads one queue's table."""
         return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
@@ -312,68 +327,77 @@ class ProbeBudget:
         return min(self._times.get(_CLOCK, (0.0,))) / 2
 
     @property
-    def _beside_ms(self) -> float:
+    def _other_sessions_ms(self) -> float:
         """Milliseconds that our other sessions cost between two polls."""
-        return self._beside * self.interval_s * 1000
+        return self._other_share * self.interval_s * 1000
 
     @property
     def _overhead_ms(self) -> float:
         """Milliseconds that a poll costs outside its probes: the clock readings for those that are timed."""
         return self._clock_ms * (2 + len(self._asked) / _SHARE)
 
-    def cost_s(self, key: Key) -> float:
+    def cost_s(self, key: ProbeKey) -> float:
         """Return the seconds that a probe costs the server each time; 0 if unknown."""
         return self._costs.get(key, 0.0) / 1000
 
-    def left_out(self, queue: str) -> tuple[str, ...]:
+    def left_out_probes(self, queue: str) -> tuple[str, ...]:
         """Return the probes of a queue that are left out of this poll."""
         return tuple(sorted(self._left_out.get(queue, ())))
 
-    def observing(self, commits: int) -> Observing:
+    def to_observing(self, commits: int) -> PollingCost:
         """Return the cost of polling.
 
         ``commits``: qmon's own transactions that the server had counted before this poll.
         """
         every = self._pace.every
         throttled = sorted(
-            (self._throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
+            (self._to_throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
         )
-        dearest = nsmallest(_DEAREST, ((-ms, key) for key, ms in self._expected.items()))
-        return Observing(
-            budget=self._whole.text,
+        dearest = nsmallest(_MOST_EXPENSIVE, ((-ms, key) for key, ms in self._expected.items()))
+        return PollingCost(
+            budget=self._total_budget.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
-            expected_ms=_fine(
-                self._overhead_ms + self._beside_ms + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
+            expected_ms=_rounded(
+                self._overhead_ms
+                + self._other_sessions_ms
+                + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
             ),
-            throttled=tuple(_joined(throttled)),
+            throttled=tuple(_merge_parts(throttled)),
             dearest=tuple(
-                ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))
+                ProbeCost(
+                    key[0],
+                    _without_part(key[1]),
+                    _rounded(self._costs[key]),
+                    _rounded(min(1.0, self._often.get(key, 0.0))),
+                )
                 for _, key in dearest
             ),
-            slower=round(self._slowness.times, 1),
+            slower=round(self._slowness.factor, 1),
             slower_since=self._slowness.since_at,
             commits=commits,
             qmons=self._qmons,
         )
 
-    def _throttled(self, key: Key, every: int) -> Throttled:
+    def _to_throttled(self, key: ProbeKey, every: int) -> Throttled:
         usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
-        return Throttled(key[0], _plain(key[1]), _fine(usual * every), _fine(usual), _fine(self._costs[key]))
+        return Throttled(
+            key[0], _without_part(key[1]), _rounded(usual * every), _rounded(usual), _rounded(self._costs[key])
+        )
 
 
-def _fine(value: float) -> float:
+def _rounded(value: float) -> float:
     """Round to significant digits, because each poll is recorded and digits take space."""
     return round(value, 3)
 
 
-def _plain(probe: str) -> str:
+def _without_part(probe: str) -> str:
     return probe.partition(PART)[0]
 
 
-def _joined(throttled: Iterable[Throttled]) -> list[Throttled]:
+def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
     """Merge the parts of each probe into one entry: that of the part that is read least often."""
-    out: dict[Key, Throttled] = {}
+    out: dict[ProbeKey, Throttled] = {}
     for each in throttled:
         there = out.get((each.queue, each.probe))
         if there is None or each.every_s > there.every_s:
@@ -381,7 +405,7 @@ def _joined(throttled: Iterable[Throttled]) -> list[Throttled]:
     return list(out.values())
 
 
-class Sharing:
+class InstanceCount:
     """Count the qmon instances that poll this database and share one budget.
 
     The count is the median of the last ten seconds and of at least five polls. A short command or a reconnecting qmon
@@ -391,7 +415,7 @@ class Sharing:
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
-    def see(self, now_at: float, pollers: int | None) -> int | None:
+    def record_pollers(self, now_at: float, pollers: int | None) -> int | None:
         """Record one poll and return the number of qmon instances, including this one.
 
         ``pollers``: as read in this poll; ``None`` if our role cannot see others. ``now_at``: server clock, seconds.

@@ -31,13 +31,15 @@ class LockedTables:
         self._sequences: Sequence[int] = ()
         self._free_only = False
 
-    def sequences(self, ids: Sequence[int]) -> ProbeStatement:
+    def statement_for_sequences(self, ids: Sequence[int]) -> ProbeStatement:
         """Return the statement that reads the positions of these sequences: all, or only the unlocked ones."""
         self._sequences = ids
         probe = _FREE if self._free_only else _ALL
-        return self._statements.of(probe, SequenceSample, {"sequences": self._statements.engine.ids(ids)})
+        return self._statements.statement_for(
+            probe, SequenceSample, {"sequences": self._statements.engine.ids_value(ids)}
+        )
 
-    def see(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
+    def record_results(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
         """Record a poll: from the next one on, leave out locked sequences and read unlocked ones again."""
         found: tuple[SequenceSample, ...] | None = results.pop(("", _FREE), None)
         if found is not None:
@@ -46,9 +48,9 @@ class LockedTables:
                 self._free_only = False
                 self._wake("")
         elif any(failure.probe == _ALL and failure.reason == Reason.LOCKED for failure in failures):
-            self._free_only = self._statements.has(_FREE)
+            self._free_only = self._statements.has_probe(_FREE)
 
-    def named(
+    def name_holders(
         self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask
     ) -> list[ProbeFailure]:
         """Name the locking session in the failures that a lock has caused. ``ask``: runs statements in this poll.
@@ -57,11 +59,13 @@ class LockedTables:
         """
         failed = {failure.queue for failure in failures if failure.reason == Reason.LOCKED}
         asked = queues if "" in failed else {queue: queues[queue] for queue in failed & queues.keys()}
-        if not asked or not self._statements.has(PROBE):
+        if not asked or not self._statements.has_probe(PROBE):
             self._held = frozenset()
             return list(failures)
-        ids = self._statements.engine.ids(sorted({table for each in asked.values() for table in each.facts.tables}))
-        rows = ask([self._statements.of_target(PROBE, {"tables": ids})]).get(("", PROBE))
+        ids = self._statements.engine.ids_value(
+            sorted({table for each in asked.values() for table in each.facts.tables})
+        )
+        rows = ask([self._statements.statement_for_target(PROBE, {"tables": ids})]).get(("", PROBE))
         if rows is None:  # our role cannot see locks
             return list(failures)
         words = {row.table_id: row.words for row in rows}

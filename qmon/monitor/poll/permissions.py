@@ -25,22 +25,24 @@ class PermissionRecheck:
         self._closed: set[int] = set()
         self._tables: dict[int, str] = {}
 
-    def wanted(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
+    def statements_for_poll(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
         """Return the statements for this poll; none if no queue is denied. ``facts``: by queue."""
-        denied = self._runner.denied
+        denied = self._runner.denied_queues
         self._tables = {table: queue for queue, each in facts.items() if queue in denied for table in each.tables}
         self._closed &= self._tables.keys()
         if not self._tables:
             return []
         return [
-            self._statements.of(_PROBE, ReadableSample, {"tables": self._statements.engine.ids(list(self._tables))})
+            self._statements.statement_for(
+                _PROBE, ReadableSample, {"tables": self._statements.engine.ids_value(list(self._tables))}
+            )
         ]
 
-    def see(self, results: Results) -> None:
+    def record_results(self, results: Results) -> None:
         """Let the probes of a queue run in the next poll if one of its tables has become readable."""
         for row in results.get(("", _PROBE), ()):
             if not row.readable:
                 self._closed.add(row.table_id)
             elif row.table_id in self._closed:
                 self._closed.discard(row.table_id)
-                self._runner.wake(self._tables[row.table_id])
+                self._runner.wake_queue(self._tables[row.table_id])

@@ -20,7 +20,7 @@ from qmon.errors import BadInput, ConnectionLost, NoConnectionLeft, QmonError, S
 from qmon.model.budget import Budget
 from qmon.model.text import duration
 from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
-from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.own_connections import OwnConnections
@@ -45,7 +45,7 @@ _LOGIN_S: Final = 5.0
 _CANCEL_AFTER_S: Final = 5.0
 
 # Extra seconds for a poll that also reads the catalog again.
-_CATALOGUE_S: Final = 5.0
+_CATALOG_S: Final = 5.0
 
 # Extra seconds for the first catalog read on a connection: a server that has just started reads its catalog from disk.
 FIRST_READ_S: Final = 30.0
@@ -73,10 +73,10 @@ class _ConnectionAttempt:
         self.late = False
         self.cancelled = False
         # True until the first catalog read on this connection has finished.
-        self.reads = False
-        self.reported = False
+        self.is_reading_catalog = False
+        self.catalog_reported = False
         self.thread: threading.Thread | None = None
-        self.suspicion = InFlightProbe()
+        self.in_flight = InFlightProbe()
 
 
 class Poller:
@@ -109,12 +109,12 @@ class Poller:
         self._catalog = CatalogReading(resolve)
         self._budget = budget
         self._at_once = AT_ONCE if within_s is None else sys.maxsize
-        self._interval_s = _checked(interval_s)
+        self._interval_s = _checked_interval(interval_s)
         self._focus = Focus()
         self._sink: Sink | None = None
-        self._early: list[Event] = []
+        self._early_events: list[Event] = []
         self._wake = threading.Event()
-        self._whole = threading.Event()
+        self._reads_all = threading.Event()
         self._changed: set[str] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -123,10 +123,10 @@ class Poller:
         self._abandoned: list[_ConnectionAttempt] = []
         self._tries = 0
         self._reason = ""
-        self._failing = log.Changes(_LOG)
+        self._failing = log.FailureLog(_LOG)
         self._sequence = 0
         self._connected = threading.Event()
-        self._slow = ExactCounts(engine, self._connect_background, time.monotonic, budget, within_s, self._catalog)
+        self._slow_reads = SlowReads(engine, self._connect_background, time.monotonic, budget, within_s, self._catalog)
         self._sampler = WaitSampler(engine, self._connect_background)
         self._watchdog: threading.Thread | None = None
 
@@ -141,27 +141,27 @@ class Poller:
         return self._interval_s
 
     @property
-    def slow(self) -> ExactCounts:
+    def slow_reads(self) -> SlowReads:
         """The background reader for slow reads, such as exact counts."""
-        return self._slow
+        return self._slow_reads
 
     def start(self, sink: Sink) -> None:
         """Start polling and send snapshots and phase changes to ``sink``, including those since ``begin_polling``."""
         with self._lock:
-            for event in self._early:
+            for event in self._early_events:
                 sink(event)
-            self._early.clear()
+            self._early_events.clear()
             self._sink = sink
-        self.begin()
+        self.begin_polling()
 
-    def begin(self) -> None:
+    def begin_polling(self) -> None:
         """Connect and poll before there is a sink; events are held for ``start``."""
         if self._watchdog is not None:
             return
-        self._slow.start()
+        self._slow_reads.start()
         self._sampler.start()
-        self._begin(_ConnectionAttempt())
-        self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
+        self._start_attempt(_ConnectionAttempt())
+        self._watchdog = threading.Thread(target=self._watch_attempts, name="qmon-watchdog", daemon=True)
         self._watchdog.start()
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
@@ -171,32 +171,32 @@ class Poller:
         and values that are not counted in each poll are counted again. ``whole``: also read the throttled probes.
         """
         if whole:
-            self._whole.set()
+            self._reads_all.set()
         if changed:
-            self._slow.find_head_again(changed)
-            self._slow.count_again(changed)
+            self._slow_reads.find_head_again(changed)
+            self._slow_reads.count_again(changed)
             self._changed.add(changed)
         self._wake.set()
 
-    def find_by(self, resolve: Resolve) -> None:
+    def set_resolver(self, resolve: Resolve) -> None:
         """Use ``resolve`` for discovery from the next poll on, and poll now."""
-        self._catalog.find_by(resolve)
+        self._catalog.set_resolver(resolve)
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
         """Set the seconds between polls. Raises ``BadInput`` outside 0.5 to 60."""
-        self._interval_s = _checked(seconds)
+        self._interval_s = _checked_interval(seconds)
         self._wake.set()
 
     def set_focus(self, focus: Focus) -> None:
         """Set what is on screen. A newly opened queue or the blocking screen triggers a poll now."""
         before, self._focus = self._focus, focus
-        if focus.at_once(before):
+        if focus.needs_poll(before):
             self._wake.set()
 
     def count_exactly(self, queue: str) -> None:
         """Request an exact count of one queue on the background connection."""
-        self._slow.count_exactly(queue)
+        self._slow_reads.count_exactly(queue)
 
     def close(self) -> None:
         """Stop polling. Wait at most two seconds for the running poll, then abandon it."""
@@ -206,52 +206,54 @@ class Poller:
         attempt = self._attempt
         if attempt.busy_since is not None and attempt.connection is not None:
             _in_background(attempt.connection.cancel)
-        ending = [_in_background(self._slow.close), _in_background(self._sampler.close), attempt.thread]
+        ending = [_in_background(self._slow_reads.close), _in_background(self._sampler.close), attempt.thread]
         until = time.monotonic() + _GRACE_S
         for thread in ending:
             if thread is not None:
                 thread.join(timeout=max(0.0, until - time.monotonic()))
 
-    def _begin(self, attempt: _ConnectionAttempt) -> None:
+    def _start_attempt(self, attempt: _ConnectionAttempt) -> None:
         self._attempt = attempt
-        attempt.thread = threading.Thread(target=self._run, args=(attempt,), name="qmon-poll", daemon=True)
+        attempt.thread = threading.Thread(target=self._run_attempt, args=(attempt,), name="qmon-poll", daemon=True)
         attempt.thread.start()
 
     def _emit(self, attempt: _ConnectionAttempt, event: Event) -> None:
         with self._lock:
             if attempt.abandoned.is_set() or attempt is not self._attempt or self._closed.is_set():
                 return
-            (self._sink or self._early.append)(event)
+            (self._sink or self._early_events.append)(event)
 
-    def _state(
+    def _emit_state(
         self, attempt: _ConnectionAttempt, phase: Phase, reason: str = "", retry_at: float | None = None
     ) -> None:
-        self._emit(attempt, SourceState(self._target, phase, reason, retry_at, time.monotonic(), attempt.reads))
+        self._emit(
+            attempt, SourceState(self._target, phase, reason, retry_at, time.monotonic(), attempt.is_reading_catalog)
+        )
 
-    def _run(self, attempt: _ConnectionAttempt) -> None:
+    def _run_attempt(self, attempt: _ConnectionAttempt) -> None:
         while not self._closed.is_set() and not attempt.abandoned.is_set():
-            attempt.reads = attempt.reported = False
+            attempt.is_reading_catalog = attempt.catalog_reported = False
             try:
-                self._state(attempt, Phase.CONNECTING, self._reason)
-                self._stay(attempt)
+                self._emit_state(attempt, Phase.CONNECTING, self._reason)
+                self._poll_until_lost(attempt)
             except NoConnectionLeft as problem:  # the background readers may hold the last connections
-                self._slow.give_up()
-                self._sampler.give_up()
-                self._lost(attempt, str(problem))
+                self._slow_reads.release_connection()
+                self._sampler.release_connection()
+                self._report_lost(attempt, str(problem))
             except QmonError as problem:
                 # Retrying a refused password would lock the account.
                 late = attempt.late and isinstance(problem, StatementCancelled)
                 why = f", since it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
-                self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
+                self._report_lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # show a bug of ours on the screen and continue watching
-                self._lost(attempt, log.report(problem))
+                self._report_lost(attempt, log.report_defect(problem))
             finally:
                 connection, attempt.connection, attempt.busy_since = attempt.connection, None, None
                 if connection is not None:
                     connection.close()
 
-    def _lost(self, attempt: _ConnectionAttempt, reason: str, *, hopeless: bool = False) -> None:
+    def _report_lost(self, attempt: _ConnectionAttempt, reason: str, *, hopeless: bool = False) -> None:
         attempt.live = attempt.late = attempt.cancelled = False
         if attempt.abandoned.is_set():
             return
@@ -266,113 +268,117 @@ class Poller:
         self._reason = reason
         attempt.busy_since = None
         self._wake.clear()
-        self._state(attempt, Phase.LOST, reason, time.monotonic() + pause)
+        self._emit_state(attempt, Phase.LOST, reason, time.monotonic() + pause)
         self._wake.wait(pause)
 
-    def _stay(self, attempt: _ConnectionAttempt) -> None:
+    def _poll_until_lost(self, attempt: _ConnectionAttempt) -> None:
         """Connect and poll until the connection is lost, the poller is closed or ``attempt`` is abandoned."""
-        self._busy(attempt, _LOGIN_S + 1.0)
-        attempt.suspicion = InFlightProbe(self._quarantine)
+        self._mark_busy(attempt, _LOGIN_S + 1.0)
+        attempt.in_flight = InFlightProbe(self._quarantine)
         connection = attempt.connection = self._connect(POLL)
         self._connected.set()
         collector = Collector(
             self._target,
             self._engine,
             connection,
-            self._slow,
+            self._slow_reads,
             time.monotonic,
             self._sampler,
             self._budget,
             lambda: self._connect.commits,
-            attempt.suspicion,
+            attempt.in_flight,
             self._at_once,
         )
-        self._first_read(attempt, collector, connection)
+        self._read_catalog_first(attempt, collector, connection)
         while not self._closed.is_set() and not attempt.abandoned.is_set():
             self._wake.clear()
-            if self._catalog.anew:
-                self._use(attempt, collector, connection)
-            elif (found := self._catalog.take()) is not None:
-                self._slow.use(collector.use(found))
-            elif self._catalog.due and not self._slow.read_catalog():
-                self._use(attempt, collector, connection)
-            began = self._busy(attempt, self._deadline())
-            if self._whole.is_set():
-                self._whole.clear()
-                collector.observer.read_all()
+            if self._catalog.discards_earlier:
+                self._read_catalog(attempt, collector, connection)
+            elif (found := self._catalog.take_result()) is not None:
+                self._slow_reads.watch_queues(collector.watch_queues(found))
+            elif self._catalog.is_due and not self._slow_reads.request_catalog():
+                self._read_catalog(attempt, collector, connection)
+            began = self._mark_busy(attempt, self._poll_deadline_s())
+            if self._reads_all.is_set():
+                self._reads_all.clear()
+                collector.probe_budget.read_all()
             while self._changed:
                 collector.count_again(self._changed.pop())
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
             attempt.busy_since = None
             if attempt.abandoned.is_set():
                 return
-            if collector.stale:
-                self._use(attempt, collector, connection)
+            if collector.is_stale:
+                self._read_catalog(attempt, collector, connection)
                 continue
             if not attempt.live or attempt.late:
-                self._live(attempt, connection)
+                self._report_live(attempt, connection)
             self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             self._emit(attempt, snapshot)
-            self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
-            self._catalog.learn_states(
+            self._failing.record_failures(
+                {f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures}
+            )
+            self._catalog.record_states(
                 {
                     q.layout.queue: q.strange.values
                     for q in snapshot.queues
                     if q.strange is not None and q.layout.part is None
                 }
             )
-            self._catalog.gone = self._catalog.gone or any(failure.gone for failure in snapshot.failures)
-            if self._catalog.due:  # it is read before the next poll if possible, which then uses it
-                self._slow.read_catalog()
+            self._catalog.rereads_soon = self._catalog.rereads_soon or any(
+                failure.gone for failure in snapshot.failures
+            )
+            if self._catalog.is_due:  # it is read before the next poll if possible, which then uses it
+                self._slow_reads.request_catalog()
             took = time.monotonic() - began
-            pause = collector.observer.interval_s
+            pause = collector.probe_budget.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))
 
-    def _live(self, attempt: _ConnectionAttempt, connection: Connection) -> None:
+    def _report_live(self, attempt: _ConnectionAttempt, connection: Connection) -> None:
         version = ".".join(map(str, connection.version))
         what = "answers again" if attempt.live else f"connected, try {self._tries + 1}" if self._tries else "connected"
         session = connection.session_id
         _LOG.info("%s: %s: %s %s, session %s", self._target, what, self._engine.name, version, session)
         attempt.live, attempt.late, attempt.cancelled = True, False, False
-        self._state(attempt, Phase.LIVE)
+        self._emit_state(attempt, Phase.LIVE)
 
-    def _first_read(self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection) -> None:
-        attempt.reads = True
-        self._use(attempt, collector, connection, FIRST_READ_S)
-        connection.limit(self._deadline())
-        attempt.reads = False
+    def _read_catalog_first(self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection) -> None:
+        attempt.is_reading_catalog = True
+        self._read_catalog(attempt, collector, connection, FIRST_READ_S)
+        connection.limit_statements(self._poll_deadline_s())
+        attempt.is_reading_catalog = False
 
-    def _use(
-        self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S
+    def _read_catalog(
+        self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOG_S
     ) -> None:
         """Read the catalog on the polling connection: at first, and when the last catalog is no longer true."""
-        self._busy(attempt, self._deadline() + allowed_s)
-        self._slow.use(collector.use(self._catalog.read_here(connection)))
+        self._mark_busy(attempt, self._poll_deadline_s() + allowed_s)
+        self._slow_reads.watch_queues(collector.watch_queues(self._catalog.read_now(connection)))
         attempt.busy_since = None
 
-    def _busy(self, attempt: _ConnectionAttempt, allowed_s: float) -> float:
+    def _mark_busy(self, attempt: _ConnectionAttempt, allowed_s: float) -> float:
         attempt.allowed_s = allowed_s
         attempt.busy_since = now = time.monotonic()
         return now
 
-    def _deadline(self) -> float:
+    def _poll_deadline_s(self) -> float:
         return min(max(self._interval_s, _LEAST_S), 5.0)
 
-    def _watch(self) -> None:
+    def _watch_attempts(self) -> None:
         pause = _WATCH_EVERY_S
         while not self._closed.wait(pause):
             attempt, since, pause = self._attempt, self._attempt.busy_since, _LEAST_S
             if since is None:
                 continue
             over = time.monotonic() - since - attempt.allowed_s
-            pause = _WATCH_EVERY_S if attempt.reads else min(max(_WATCH_EVERY_S, -over), _LEAST_S)
-            if attempt.reads and not attempt.reported and over + attempt.allowed_s > _REPORT_S:
-                attempt.reported = True
-                self._state(attempt, Phase.CONNECTING, READING)
+            pause = _WATCH_EVERY_S if attempt.is_reading_catalog else min(max(_WATCH_EVERY_S, -over), _LEAST_S)
+            if attempt.is_reading_catalog and not attempt.catalog_reported and over + attempt.allowed_s > _REPORT_S:
+                attempt.catalog_reported = True
+                self._emit_state(attempt, Phase.CONNECTING, READING)
             if over > 0 and not attempt.late:
                 attempt.late = True
                 _LOG.warning("%s: no answer for %.1f s", self._target, attempt.allowed_s + over)
-                self._state(attempt, Phase.LATE, f"no answer for {duration(attempt.allowed_s + over)}")
+                self._emit_state(attempt, Phase.LATE, f"no answer for {duration(attempt.allowed_s + over)}")
             if attempt.late and not attempt.cancelled and over + attempt.allowed_s > _CANCEL_AFTER_S:
                 attempt.cancelled = True
                 if attempt.connection is not None:
@@ -391,16 +397,16 @@ class Poller:
         self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]
         if len(self._abandoned) >= _MOST_ABANDONED:
             return
-        self._state(attempt, Phase.LATE, "the server does not answer; connecting anew")
+        self._emit_state(attempt, Phase.LATE, "the server does not answer; connecting anew")
         _LOG.warning("%s: the server does not answer; connecting anew", self._target)
         with self._lock:
             attempt.abandoned.set()
-        attempt.suspicion.lost()
+        attempt.in_flight.record_loss()
         self._abandoned.append(attempt)
-        self._begin(_ConnectionAttempt())
+        self._start_attempt(_ConnectionAttempt())
 
 
-def _checked(seconds: float) -> float:
+def _checked_interval(seconds: float) -> float:
     if not MIN_INTERVAL_S <= seconds <= MAX_INTERVAL_S:
         raise BadInput(f"the poll interval is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {seconds:g}")
     return seconds

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from qmon.model.budget import Key
+from qmon.model.budget import ProbeKey
 
 # Losses that count as proof. A single loss may be chance: a server that stops does so while some statement runs.
 _LOSSES: Final = 2
@@ -23,15 +23,15 @@ class ProbeQuarantine:
     """Count the connections in a row that were lost while each probe ran."""
 
     def __init__(self) -> None:
-        self._losses: dict[Key, int] = {}
+        self._losses: dict[ProbeKey, int] = {}
         # Maximum number of unproven probes that are sent together; 0: no limit. It shrinks after a loss over several.
-        self.most = 0
+        self.most_together = 0
 
-    def keep(self, stays: Callable[[Key], bool]) -> None:
+    def retain_only(self, stays: Callable[[ProbeKey], bool]) -> None:
         """Forget the probes for which ``stays`` is false."""
         self._losses = {probe: losses for probe, losses in self._losses.items() if stays(probe)}
 
-    def rest(self, probe: Key) -> int:
+    def rest_polls(self, probe: ProbeKey) -> int:
         """Return for how many polls of a new connection the probe is left out.
 
         Usually 0; more with each loss, up to 256.
@@ -39,15 +39,15 @@ class ProbeQuarantine:
         more = self._losses.get(probe, 0) - _LOSSES
         return 0 if more < 0 else int(min(_REST * 4**more, _REST_MOST))
 
-    def lost_over(self, probe: Key) -> None:
+    def record_loss(self, probe: ProbeKey) -> None:
         """Record that a connection was lost while this probe ran."""
         self._losses[probe] = self._losses.get(probe, 0) + 1
 
-    def lost_over_some(self, count: int) -> None:
+    def record_shared_loss(self, count: int) -> None:
         """Record that a connection was lost over one of ``count`` unproven probes."""
-        self.most = max(1, count // _FEWER)
+        self.most_together = max(1, count // _FEWER)
 
-    def works(self, probe: Key) -> None:
+    def record_success(self, probe: ProbeKey) -> None:
         """Record that the probe was answered."""
         self._losses.pop(probe, None)
 
@@ -60,30 +60,30 @@ class InFlightProbe:
 
     def __init__(self, quarantine: ProbeQuarantine | None = None) -> None:
         self.quarantine = quarantine or ProbeQuarantine()
-        self._asked: Sequence[Key] = ()
-        self._late = False
-        self._over = False
+        self._sent: Sequence[ProbeKey] = ()
+        self._is_late = False
+        self._is_over = False
 
-    def asks(self, probes: Sequence[Key]) -> None:
+    def record_sent(self, probes: Sequence[ProbeKey]) -> None:
         """Record which unproven probes are sent to the server; empty: only proven ones."""
         # After a late probe the connection may already be lost, and this probe would only find that out.
-        if not self._late:
-            self._asked = probes
+        if not self._is_late:
+            self._sent = probes
 
-    def late(self) -> None:
+    def record_late(self) -> None:
         """Record that the probe ran into its deadline."""
-        self._late = True
+        self._is_late = True
 
-    def answered(self, probe: Key | None = None) -> None:
+    def record_answer(self, probe: ProbeKey | None = None) -> None:
         """Record that the server has answered, so the connection is good. ``probe`` works."""
-        self._asked, self._late = (), False
-        if probe is not None and not self._over:
-            self.quarantine.works(probe)
+        self._sent, self._is_late = (), False
+        if probe is not None and not self._is_over:
+            self.quarantine.record_success(probe)
 
-    def lost(self) -> None:
+    def record_loss(self) -> None:
         """Record that the connection is lost, or abandoned because it hangs. Only the first call counts."""
-        if len(self._asked) == 1 and not self._over:
-            self.quarantine.lost_over(self._asked[0])
-        elif self._asked and not self._over:
-            self.quarantine.lost_over_some(len(self._asked))
-        self._over = True
+        if len(self._sent) == 1 and not self._is_over:
+            self.quarantine.record_loss(self._sent[0])
+        elif self._sent and not self._is_over:
+            self.quarantine.record_shared_loss(len(self._sent))
+        self._is_over = True

@@ -22,17 +22,17 @@ from qmon.model.samples.polled import (
     WalkSample,
 )
 from qmon.model.snapshot import QueueSamples
-from qmon.monitor.background.exact_counts import ExactCounts
-from qmon.monitor.background.scan_counts import uncounted, version_of
+from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.scan_counts import counter_version, why_uncounted
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.poll.withheld import columns_of_group, columns_of_layout, withhold_masked
-from qmon.monitor.probes.listing import page_of
-from qmon.monitor.probes.locks import Locks
-from qmon.monitor.probes.memo import COUNT_LIMIT, FULL, Memo
-from qmon.monitor.probes.messages import MessageProbes, messages_of
-from qmon.monitor.probes.queue import BLOCKED, QueueProbes, head_of, ring_probe
-from qmon.monitor.probes.statements import Found, Results, first
+from qmon.monitor.probes.listing import page_from_results
+from qmon.monitor.probes.locks import RowLocks
+from qmon.monitor.probes.memo import COUNT_LIMIT, COUNT_ROWS, QueueMemo
+from qmon.monitor.probes.messages import MessageProbes, listed_messages
+from qmon.monitor.probes.queue import BLOCKED_PROBE, QueueProbes, head_from_walk, ring_probe
+from qmon.monitor.probes.statements import IndexedResults, Results, first_record
 from qmon.monitor.source import Focus
 
 
@@ -45,87 +45,97 @@ class QueueFiling:
     def __init__(
         self,
         engine: Engine,
-        slow: ExactCounts,
-        observer: ProbeBudget,
-        locks: Locks,
-        messages: MessageProbes,
-        server: ServerProbes,
+        slow_reads: SlowReads,
+        probe_budget: ProbeBudget,
+        row_locks: RowLocks,
+        message_probes: MessageProbes,
+        server_probes: ServerProbes,
     ) -> None:
         self._engine = engine
-        self._server = server
-        self._slow = slow
-        self._observer = observer
-        self._locks = locks
-        self._messages = messages
+        self._server_probes = server_probes
+        self._slow_reads = slow_reads
+        self._probe_budget = probe_budget
+        self._row_locks = row_locks
+        self._message_probes = message_probes
 
-    def of(self, probes: QueueProbes, results: Results, every: Found, now_at: float, focus: Focus) -> QueueSamples:
+    def samples_for(
+        self, probes: QueueProbes, results: Results, indexed: IndexedResults, now_at: float, focus: Focus
+    ) -> QueueSamples:
         """Return the samples of one queue, and remember what its next poll needs.
 
         ``indexed``: ``results``, indexed. ``now_at``: server clock, seconds. ``focus``: what was on screen when the
         statements were chosen.
         """
         layout, facts, memo = probes.layout, probes.facts, probes.memo
-        queue, found = layout.queue, every.of(layout.queue)
-        issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
-        counted = self._slow.counted(queue)
-        unknown = {**uncounted(facts, counted), **facts.unknown}
-        if self._locks.hides_rows(layout):
+        queue, found = layout.queue, indexed.records_for(layout.queue)
+        issued = indexed.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
+        counted = self._slow_reads.count_state_for(queue)
+        unknown = {**why_uncounted(facts, counted), **facts.unknown}
+        if self._row_locks.may_hide_rows(layout):
             unknown |= dict.fromkeys(("in_progress", "stuck"), Reason.ROWS_HIDDEN)
-        left_out = self._observer.left_out(queue)
+        left_out = self._probe_budget.left_out_probes(queue)
         held_at = None
         last: tuple[tuple[HeldSample, ...], float] | None = None
-        if self._locks.asks(probes) and queue not in self._locks.read and probes.held_probe is not None:
+        if (
+            self._row_locks.covers_queue(probes)
+            and queue not in self._row_locks.queues_read
+            and probes.held_probe is not None
+        ):
             left_out = (*left_out, probes.held_probe)
-            last = self._locks.last(queue)
-        head, head_limit = first(results, probes.head_probe or "", queue), memo.head_limit
+            last = self._row_locks.last_holders(queue)
+        head, head_limit = first_record(results, probes.head_probe or "", queue), memo.head_limit
         none_held = None if probes.held_probe in left_out else ()
         held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
         if last is not None and pops_in_transaction(layout):
             held, held_at = last[0], now_at - last[1]
-        empty = probes.found_empty(results)
+        empty = probes.is_empty(results)
         memo.may_be_empty = counted.count is not None and counted.count.may_be_empty
         walked = None
         if isinstance(head, WalkSample):
             walked = head
-            head, head_limit = head_of(walked, head_limit, ordered="walk" in facts.indexes)
+            head, head_limit = head_from_walk(walked, head_limit, ordered="walk" in facts.indexes)
             held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
             if head is None and "walk" in facts.indexes:
                 unknown["oldest"] = Reason.WALKING
-        progress = first(results, "progress_oldest" if probes.longest_first else "progress", queue)
+        progress = first_record(results, "progress_oldest" if probes.is_longest_first else "progress", queue)
         if empty and head is None:
-            head, head_limit = HeadSample(None, None, 0), FULL
+            head, head_limit = HeadSample(None, None, 0), COUNT_ROWS
         if empty and layout.state is not None and layout.state.in_progress is not None:
             progress = ProgressSample(0, 0, None)
         # Rows held by consumers would be visible.
         if empty and self._engine.shows_deleted and pops_in_transaction(layout):
             unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}
-        memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
-        memo.learn_place(walked)
-        ring = first(results, ring_probe(layout), queue)
-        memo.learn_span(ring)
+        memo.record_head(
+            head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None
+        )
+        memo.record_place(walked)
+        ring = first_record(results, ring_probe(layout), queue)
+        memo.record_span(ring)
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
                 memo.extra[figure] = found[probe][0].counted, now_at
         memo.strange = found.get("states", memo.strange)
         strange = None if empty else strange_states(layout, facts, memo, counted.count)
-        unknown |= reasons_of_strange(layout, strange)
+        unknown |= reasons_for_strange(layout, strange)
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
-        blocked = CountSample(0) if empty and layout.has("blocked") else first(results, BLOCKED, queue)
+        blocked = (
+            CountSample(0) if empty and layout.has_figure("blocked") else first_record(results, BLOCKED_PROBE, queue)
+        )
         if blocked is not None:
             memo.blocked = BlockedMessages(blocked.counted), now_at
         ids = found.get("progress_ids")
         messages, page = (
-            (messages_of(layout, facts, found), None)
+            (listed_messages(layout, facts, found), None)
             if focus.listing is None or focus.rows_of != queue
-            else page_of(probes, focus.listing, results) or (None, None)
+            else page_from_results(probes, focus.listing, results) or (None, None)
         )
-        depth = probes.believed(first(results, "depth", queue), head, counted.count)
+        depth = probes.trusted_depth(first_record(results, "depth", queue), head, counted.count)
         memo.counted_apart = depth is not None or counted.count is not None
         samples = QueueSamples(
             layout=layout,
-            counters=every.counters.get(facts.table_id),
-            data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
+            counters=indexed.counters.get(facts.table_id),
+            data_counters=indexed.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None,
             head=head,
             head_limit=head_limit,
@@ -133,7 +143,7 @@ class QueueFiling:
             held_at=held_at,
             locked=() if held is None or held_at is not None else held,
             progress=progress,
-            longest_first=probes.longest_first,
+            longest_first=probes.is_longest_first,
             in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=scheduled,
@@ -142,29 +152,31 @@ class QueueFiling:
             dead_at=dead_at,
             blocked=memo.blocked[0],
             blocked_at=None if blocked is not None else memo.blocked[1],
-            sized_at=self._server.sized_at(facts.tables),
+            sized_at=self._server_probes.sized_at(facts.tables),
             ring=ring,
             depth=depth,
             count=counted.count,
-            diagnostics=self._messages.diagnostics(probes, results),
+            diagnostics=self._message_probes.diagnostics_for(probes, results),
             messages=messages,
             page=page,
             unknown=unknown,
             left_out=left_out,
             strange=strange,
-            partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
+            partial=indexed.partial.get(facts.table_id) or indexed.partial.get(facts.data_table_id or 0, ""),
         )
-        masked = every.masked_in(((layout.table.name, facts.table_id),))
+        masked = indexed.masked_in(((layout.table.name, facts.table_id),))
         return withhold_masked(samples, masked, columns_of_layout(layout, facts.order_by)) if masked else samples
 
-    def of_group(self, queues: Sequence[QueueSamples], found: FoundGroup, every: Found) -> tuple[QueueSamples, ...]:
+    def of_group(
+        self, queues: Sequence[QueueSamples], found: FoundGroup, every: IndexedResults
+    ) -> tuple[QueueSamples, ...]:
         """Return the queues of a group without what is hidden from our role. ``every``: the results of the poll."""
         hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
         masked = every.masked_in(found.tables)
         columns = columns_of_group(found.group)
         return tuple(withhold_masked(replace(each, partial=hidden), masked, columns) for each in queues)
 
-    def counting(
+    def with_counting(
         self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool
     ) -> tuple[QueueSamples, ...]:
         """Report which queues need a count, and add the progress of running counts to their samples.
@@ -173,17 +185,19 @@ class QueueFiling:
         """
         seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: needs_count(q, probes[q.layout.queue].facts, now_at) for q in seen}
-        versions = {q.layout.queue: version_of(q) for q in queues if not (uncounted or q.unread)}
-        self._slow.want(needs, versions, now_at)
+        versions = {q.layout.queue: counter_version(q) for q in queues if not (uncounted or q.unread)}
+        self._slow_reads.record_needs(needs, versions, now_at)
         return tuple(
-            replace(q, counting=self._slow.counted(q.layout.queue).progress)
-            if needs.get(q.layout.queue) and probes[q.layout.queue].facts.scanned
+            replace(q, counting=self._slow_reads.count_state_for(q.layout.queue).progress)
+            if needs.get(q.layout.queue) and probes[q.layout.queue].facts.is_scanned
             else q
             for q in queues
         )
 
 
-def strange_states(layout: Layout, facts: TableFacts, memo: Memo, count: TableCount | None) -> StrangeStates | None:
+def strange_states(
+    layout: Layout, facts: TableFacts, memo: QueueMemo, count: TableCount | None
+) -> StrangeStates | None:
     """Return the messages in unknown states: from the index on the state column, or else from the last scan."""
     if layout.state is None:
         return None
@@ -199,7 +213,7 @@ def strange_states(layout: Layout, facts: TableFacts, memo: Memo, count: TableCo
     return StrangeStates(column, count.strange_values, count.strange)
 
 
-def reasons_of_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
+def reasons_for_strange(layout: Layout, strange: StrangeStates | None) -> dict[str, str]:
     """Return why figures are unknown because of messages in unknown states, by figure.
 
     Messages in these states may belong to any figure for which the layout names no state.
@@ -208,15 +222,19 @@ def reasons_of_strange(layout: Layout, strange: StrangeStates | None) -> dict[st
     if strange is None or state is None or pops_in_transaction(layout):
         return {}
     lacking = () if state.in_progress is not None else ("in_progress", "stuck", "pop_rate", "complete_rate")
-    return dict.fromkeys((*lacking, *(() if state.dead is not None else ("dead",))), strange.words)
+    return dict.fromkeys((*lacking, *(() if state.dead is not None else ("dead",))), strange.text)
 
 
-def needs_count(q: QueueSamples, facts: TableFacts, now_at: float) -> bool:
+def needs_count(samples: QueueSamples, facts: TableFacts, now_at: float) -> bool:
     """Return whether only a count of the whole table tells how many messages a queue has."""
-    if "states" in facts.slow or (facts.scanned and (q.layout.state is not None or q.layout.due_at is not None)):
+    if "states" in facts.slow or (
+        facts.is_scanned and (samples.layout.state is not None or samples.layout.due_at is not None)
+    ):
         return True
-    if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= now_at):
+    if samples.layout.ring is not None or (samples.depth is not None and samples.depth.counted_at >= now_at):
         return False
-    if q.head is None:
+    if samples.head is None:
         return True
-    return q.head.counted >= q.head_limit or (q.progress is not None and q.progress.in_progress >= q.head_limit > 1)
+    return samples.head.counted >= samples.head_limit or (
+        samples.progress is not None and samples.progress.in_progress >= samples.head_limit > 1
+    )

@@ -16,7 +16,7 @@ from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _LOST = "lost"
-_Seen = tuple[tuple[int, str | None, int | None, bool], ...]
+_Identity = tuple[tuple[int, str | None, int | None, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,19 @@ class LostSample:
     found: int
 
 
-class Replaced:
+class ReplacedTables:
     """The tables behind the names of the queues when they were resolved. Belongs to the thread of the connection."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _Identity] = {}
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
         self._reported = False
         # Queues whose table, in the newest poll, has another name or is not readable for our role.
-        self.gone: frozenset[str] = frozenset()
+        self.gone_queues: frozenset[str] = frozenset()
 
-    def use(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
+    def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
         """Record that the catalog was read. ``lost``: tables of queues that cannot be watched."""
         if not lost or set(lost) != set(self._lost):
             self._tried.clear()
@@ -49,26 +49,34 @@ class Replaced:
             if name in queues and [each[0] for each in seen] == list(queues[name].facts.tables)
         }
 
-    def wanted(self) -> list[ProbeStatement]:
+    def statements_for_poll(self) -> list[ProbeStatement]:
         """Return the statements that look for missing tables; none if all tables are there."""
-        if not self._lost or not self._statements.has(_LOST):
+        if not self._lost or not self._statements.has_probe(_LOST):
             return []
         names = {name for table in self._lost for name in (table.name, table.name.lower())}
-        return [self._statements.of(_LOST, LostSample, {"names": self._statements.engine.texts(sorted(names))})]
+        return [
+            self._statements.statement_for(
+                _LOST, LostSample, {"names": self._statements.engine.texts_value(sorted(names))}
+            )
+        ]
 
-    def see(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
+    def find_replaced(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
         """Return the queues whose table or files have changed; ``None`` if nothing has changed.
 
         An empty set means that a table has appeared behind the name of a lost queue.
         """
         counters: dict[int, CounterSample] = {c.table_id: c for c in results.get(("", "counters"), ())}
-        now: dict[str, _Seen] = {}
+        now: dict[str, _Identity] = {}
         for name, probes in queues.items():
             ids = probes.facts.tables
             if all(each in counters for each in ids):
-                now[name] = tuple(_seen(counters[each]) for each in ids)
-        found = {name for name, seen in now.items() if self._another(queues[name].layout, self._seen.get(name), seen)}
-        self.gone = frozenset(name for name, seen in now.items() if self._another(queues[name].layout, None, seen))
+                now[name] = tuple(_identity(counters[each]) for each in ids)
+        found = {
+            name for name, seen in now.items() if self._is_replaced(queues[name].layout, self._seen.get(name), seen)
+        }
+        self.gone_queues = frozenset(
+            name for name, seen in now.items() if self._is_replaced(queues[name].layout, None, seen)
+        )
         lost = {row.found for row in results.get(("", _LOST), ())} - {0} - self._tried
         if self._reported:  # never report twice in a row, so that at least every other attempt completes a poll
             self._reported = False
@@ -80,23 +88,25 @@ class Replaced:
         return frozenset(found) if self._reported else None
 
     @staticmethod
-    def _another(layout: Layout, before: _Seen | None, now: _Seen) -> bool:
+    def _is_replaced(layout: Layout, before: _Identity | None, now: _Identity) -> bool:
         if before is not None:
             return now != before
         tables = (layout.table, layout.data_table)
-        return not all(t is None or (goes_by(seen[1], t) and seen[3]) for t, seen in zip(tables, now, strict=False))
+        return not all(
+            t is None or (is_same_name(seen[1], t) and seen[3]) for t, seen in zip(tables, now, strict=False)
+        )
 
 
-def _seen(counters: CounterSample) -> tuple[int, str | None, int | None, bool]:
+def _identity(counters: CounterSample) -> tuple[int, str | None, int | None, bool]:
     return counters.table_id, counters.called, counters.files, counters.readable
 
 
-def goes_by(called: str | None, table: TableName) -> bool:
+def is_same_name(called: str | None, table: TableName) -> bool:
     """Return whether the server's spelling of a table name, with or without quotes and schema, is this table."""
     if called is None:
         return False
-    return _bare(called) in (_bare(table.name), _bare(f"{table.schema}.{table.name}"))
+    return _unquoted(called) in (_unquoted(table.name), _unquoted(f"{table.schema}.{table.name}"))
 
 
-def _bare(name: str) -> str:
+def _unquoted(name: str) -> str:
     return name.replace('"', "")

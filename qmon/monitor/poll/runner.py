@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
-from qmon.model.budget import Key
+from qmon.model.budget import ProbeKey
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
@@ -25,7 +25,7 @@ from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 MOST_TRIPS: Final = 40
 
 # Seconds that a poll may spend on finding the failing statement, because it must end within its deadline.
-_PROVING_S: Final = 0.45
+_UNPROVEN_S: Final = 0.45
 
 # Maximum number of new statements that are tried together: the server plans each for the first time.
 _TOGETHER: Final = 250
@@ -40,7 +40,7 @@ _REST_SHORT: Final = 4
 _GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
 
 # Prefixes of the probes without which nothing is known about a queue.
-_OF_THE_QUEUE: Final = ("head", "ring")
+_QUEUE_PROBES: Final = ("head", "ring")
 
 # Records without which there is no poll: statements that read them are always tried.
 _NEEDED: Final = (ClockSample, ServerSample)
@@ -56,14 +56,14 @@ class Runner:
     """
 
     def __init__(
-        self, connection: Connection, suspicion: InFlightProbe | None = None, *, by_text: bool = False
+        self, connection: Connection, in_flight: InFlightProbe | None = None, *, by_text: bool = False
     ) -> None:
         self._connection = connection
         self._by_text = by_text
         # Statements sent so far in batches: first those of polls, then those added later in a poll.
-        self._lists: tuple[dict[Key, ProbeStatement], dict[Key, ProbeStatement]] = ({}, {})
-        self._later = False
-        self._suspicion = suspicion or InFlightProbe()
+        self._lists: tuple[dict[ProbeKey, ProbeStatement], dict[ProbeKey, ProbeStatement]] = ({}, {})
+        self._is_later = False
+        self._in_flight = in_flight or InFlightProbe()
         self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
         # The poll in which the statement is tried again, and how it failed.
@@ -76,20 +76,20 @@ class Runner:
         # Round trips of the last run.
         self.trips = 0
         # Statements that the last run did not reach.
-        self.missed: frozenset[Key] = frozenset()
+        self.missed: frozenset[ProbeKey] = frozenset()
         # The last run took a single round trip, so its server time is meaningful.
         self.one_trip = False
         # Server milliseconds of the timed statements of the last run, in their batch.
-        self.times: dict[Key, float] = {}
+        self.times: dict[ProbeKey, float] = {}
         # The same for statements that ran alone, measured on this machine, minus the fastest round trip.
-        self.alone: dict[Key, float] = {}
+        self.times_alone: dict[ProbeKey, float] = {}
         self._trip_s = float("inf")
 
-    def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
+    def retain_only(self, queues: Collection[str], tables: Collection[int]) -> None:
         """Forget the state of probes of other queues and tables."""
         parts = {str(table) for table in tables}
 
-        def stays(key: Key) -> bool:
+        def stays(key: ProbeKey) -> bool:
             part = key[1].partition(PART)[2]
             return key[0] in queues if key[0] else not part or part in parts
 
@@ -99,10 +99,10 @@ class Runner:
         self._met = {key for key in self._met if stays(key)}
         self._proven = {key for key in self._proven if stays(key)}
         self._failing = {key: failure for key, failure in self._failing.items() if stays(key)}
-        self._suspicion.quarantine.keep(stays)
+        self._in_flight.quarantine.retain_only(stays)
 
-    def run(
-        self, statements: Sequence[ProbeStatement], timed: Collection[Key] = frozenset(), *, later: bool = False
+    def run_statements(
+        self, statements: Sequence[ProbeStatement], timed: Collection[ProbeKey] = frozenset(), *, later: bool = False
     ) -> tuple[Results, list[ProbeFailure]]:
         """Run the statements. Raises ``ConnectionLost``; all other failures are returned with the results.
 
@@ -110,19 +110,19 @@ class Runner:
         because of earlier results of this poll.
         """
         self._polls += 1
-        self.trips, self._later = 0, later
-        self.times, self.alone = {}, {}
+        self.trips, self._is_later = 0, later
+        self.times, self.times_alone = {}, {}
         results: Results = {}
-        self._meet(statements)
+        self._quarantine_probes(statements)
         clock = next((each for each in statements if each.record is ClockSample), None)
         known = [each for each in statements if each.key in self._proven]
-        again = [each for each in statements if each.key in self._failing and not self._resting(each)]
+        again = [each for each in statements if each.key in self._failing and not self._is_resting(each)]
         new = [each for each in statements if each.key not in self._proven and each.key not in self._failing]
-        if known and not self._batch(known, results, timed, clock, known=True):
+        if known and not self._run_batch(known, results, timed, clock, known=True):
             self._proven.difference_update(each.key for each in known)
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
-        self._prove(new, again, results, timed, clock)
+        self._run_unproven(new, again, results, timed, clock)
         if self._by_text:  # add them now, so that rarely read statements do not change the text when they are due again
             self._lists[later].update({e.key: e for e in new if not e.queue and e.key in self._proven})
         self.one_trip = self.trips == 1 and not new
@@ -132,14 +132,14 @@ class Runner:
         asked = {each.key for each in statements}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         in_order = {each.key: results[each.key] for each in statements if each.key in results}
-        return _put_together(in_order), list(dict.fromkeys(failures))
+        return _merge_parts(in_order), list(dict.fromkeys(failures))
 
-    def _prove(
+    def _run_unproven(
         self,
         new: Sequence[ProbeStatement],
         again: Sequence[ProbeStatement],
         results: Results,
-        timed: Collection[Key],
+        timed: Collection[ProbeKey],
         clock: ProbeStatement | None,
     ) -> None:
         """Run unproven statements: the ``new`` ones together, those that failed before (``again``) one by one."""
@@ -150,21 +150,21 @@ class Runner:
             if self.trips == before:
                 return True
             needed = any(each.record in _NEEDED for each in left)
-            return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _PROVING_S)
+            return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _UNPROVEN_S)
 
         # Run all statements of one queue before the next queue, and those of the target first.
         left = sorted(new, key=lambda each: each.queue)
         while left and may_go_on():
-            most = min(self._most, self._suspicion.quarantine.most or _TOGETHER)
+            most = min(self._most, self._in_flight.quarantine.most_together or _TOGETHER)
             piece, rest = left[:most], left[most:]
             if len(piece) > 1:
-                if self._batch(piece, results, timed, clock):
+                if self._run_batch(piece, results, timed, clock):
                     self._most = min(self._most * (1 if self._halving else 4), _TOGETHER)
                     left = rest
                 else:
                     self._most, self._halving = len(piece) // 2, True
                 continue
-            if not self._single(piece[0], results, left):
+            if not self._run_single(piece[0], results, left):
                 return
             if piece[0].key not in self._proven:
                 self._most, self._halving = _AFTER_ONE, False
@@ -172,41 +172,41 @@ class Runner:
         if not left:
             self._most, self._halving = _TOGETHER, False
         for statement in again:
-            if not may_go_on() or not (self._resting(statement) or self._single(statement, results, again)):
+            if not may_go_on() or not (self._is_resting(statement) or self._run_single(statement, results, again)):
                 return
 
     @property
-    def denied(self) -> frozenset[str]:
+    def denied_queues(self) -> frozenset[str]:
         """The queues with a probe that was denied for lack of permission."""
         return frozenset(queue for (queue, _), (_, failure) in self._failing.items() if queue and failure.grant)
 
-    def wake(self, queue: str) -> None:
+    def wake_queue(self, queue: str) -> None:
         """Let the resting probes of a queue run in the next poll."""
         for key, (_, failure) in self._failing.items():
             if key[0] == queue:
                 self._failing[key] = (0, failure)
 
-    def _meet(self, statements: Sequence[ProbeStatement]) -> None:
+    def _quarantine_probes(self, statements: Sequence[ProbeStatement]) -> None:
         """Quarantine the probes that have cost earlier connections."""
         for statement in statements:
             if statement.key in self._met or statement.record in _NEEDED:
                 continue
             self._met.add(statement.key)
-            if rest := self._suspicion.quarantine.rest(statement.key):
+            if rest := self._in_flight.quarantine.rest_polls(statement.key):
                 self._failing[statement.key] = (
                     self._polls + rest,
                     ProbeFailure(statement.probe, Reason.CONNECTION_LOST, statement.queue),
                 )
 
-    def _resting(self, statement: ProbeStatement) -> bool:
+    def _is_resting(self, statement: ProbeStatement) -> bool:
         failed = self._failing.get(statement.key)
         return failed is not None and self._polls < failed[0]
 
-    def _batch(
+    def _run_batch(
         self,
         statements: Sequence[ProbeStatement],
         results: Results,
-        timed: Collection[Key],
+        timed: Collection[ProbeKey],
         clock: ProbeStatement | None,
         *,
         known: bool = False,
@@ -215,23 +215,23 @@ class Runner:
         self.trips += 1
         listed = known and self._by_text
         last = clock if clock in statements else None
-        every = self._listed(statements, last) if listed else statements
+        every = self._all_listed(statements, last) if listed else statements
         sent = _with_stamps(every, clock, {each.key for each in every} if listed else timed)
-        asked = _asked(sent, {each.key for each in statements}, timed)
+        asked = _run_flags(sent, {each.key for each in statements}, timed)
         bounds = [(each or clock or statements[0]).bound for each in sent]
-        self._suspicion.asks(() if known else [each.key for each in statements])
+        self._in_flight.record_sent(() if known else [each.key for each in statements])
         try:
             sets = self._connection.fetch_list(bounds, asked) if known else self._connection.fetch_batch(bounds)
         except ConnectionLost:
-            self._suspicion.lost()
+            self._in_flight.record_loss()
             raise
         except QueryFailed as problem:
             if listed and not isinstance(problem, LockTimeout):
                 # The server may have rejected a statement that is in the text but not run now.
-                self._lists[self._later].clear()
-            self._note(problem)
+                self._lists[self._is_later].clear()
+            self._note_answer(problem)
             return False
-        self._suspicion.answered()
+        self._in_flight.record_answer()
         self._proven.update(each.key for each in statements)
         stamp_at, read = None, None
         for statement, rows in zip(sent, sets, strict=True):
@@ -240,25 +240,25 @@ class Runner:
             if statement is not None:
                 read = statement
                 try:
-                    results[statement.key] = tuple(records(statement.record, rows))
+                    results[statement.key] = tuple(to_records(statement.record, rows))
                 except QueryFailed as problem:  # a value that no earlier row had: the other results are good
-                    self._failed(statement, problem)
+                    self._record_failure(statement, problem)
                 continue
-            now_at = records(ClockSample, rows)[0].now_at
+            now_at = to_records(ClockSample, rows)[0].now_at
             if stamp_at is not None and read is not None:
                 self.times[read.key] = (now_at - stamp_at) * 1000
             stamp_at, read = now_at, None
         return True
 
-    def _listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
+    def _all_listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
         """Return every statement ever sent in such a batch, in the order of first use, with the clock at the end."""
-        known = self._lists[self._later]
+        known = self._lists[self._is_later]
         known |= {each.key: each for each in statements}
         if clock is not None:
             known[clock.key] = known.pop(clock.key)
         return list(known.values())
 
-    def _single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
+    def _run_single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
         """Run one statement alone; return false if it ran into its deadline.
 
         ``others``: if its queue's table is locked, the other statements of that queue are left out too, because each of
@@ -266,45 +266,45 @@ class Runner:
         """
         self.trips += 1
         began = time.perf_counter()
-        self._suspicion.asks([statement.key])
+        self._in_flight.record_sent([statement.key])
         try:
-            results[statement.key] = tuple(records(statement.record, self._connection.fetch(statement.bound)))
+            results[statement.key] = tuple(to_records(statement.record, self._connection.fetch(statement.bound)))
         except ConnectionLost:
-            self._suspicion.lost()
+            self._in_flight.record_loss()
             raise
         except QueryFailed as problem:
-            self._note(problem)
-            self._failed(statement, problem)
+            self._note_answer(problem)
+            self._record_failure(statement, problem)
             if isinstance(problem, LockTimeout) and statement.queue:
                 for each in others:
                     if each.queue == statement.queue:
-                        self._failed(each, problem)
+                        self._record_failure(each, problem)
             return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
-        self._suspicion.answered(statement.key)
+        self._in_flight.record_answer(statement.key)
         took = time.perf_counter() - began
         self._trip_s = min(self._trip_s, took)
-        self.alone[statement.key] = (took - self._trip_s) * 1000
+        self.times_alone[statement.key] = (took - self._trip_s) * 1000
         self._proven.add(statement.key)
         self._failing.pop(statement.key, None)
         return True
 
-    def _failed(self, statement: ProbeStatement, problem: QueryFailed) -> None:
+    def _record_failure(self, statement: ProbeStatement, problem: QueryFailed) -> None:
         self._proven.discard(statement.key)
         grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        denied = bool(grant) and statement.probe.startswith(_OF_THE_QUEUE)
+        denied = bool(grant) and statement.probe.startswith(_QUEUE_PROBES)
         gone = bool(statement.queue) and (denied or problem.sqlstate in _GONE)
-        failure = ProbeFailure(statement.probe, _reason(problem), statement.queue, grant, gone)
-        self._failing[statement.key] = (self._polls + _rest(problem), failure)
+        failure = ProbeFailure(statement.probe, _failure_reason(problem), statement.queue, grant, gone)
+        self._failing[statement.key] = (self._polls + _rest_polls(problem), failure)
 
-    def _note(self, problem: QueryFailed) -> None:
+    def _note_answer(self, problem: QueryFailed) -> None:
         if isinstance(problem, DeadlineExceeded):
-            self._suspicion.late()
+            self._in_flight.record_late()
         else:
-            self._suspicion.answered()
+            self._in_flight.record_answer()
 
 
 def _with_stamps(
-    statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[Key]
+    statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[ProbeKey]
 ) -> list[ProbeStatement | None]:
     """Return the statements with the clock (``None``) before and after each timed one.
 
@@ -321,7 +321,9 @@ def _with_stamps(
     return out
 
 
-def _asked(sent: Sequence[ProbeStatement | None], statements: Collection[Key], timed: Collection[Key]) -> list[bool]:
+def _run_flags(
+    sent: Sequence[ProbeStatement | None], statements: Collection[ProbeKey], timed: Collection[ProbeKey]
+) -> list[bool]:
     """Return which entries to run: the statements, and the clock next to each timed one."""
     beside = [each is not None and each.key in statements and each.key in timed for each in (None, *sent, None)]
     return [
@@ -330,7 +332,7 @@ def _asked(sent: Sequence[ProbeStatement | None], statements: Collection[Key], t
     ]
 
 
-def _put_together(results: Results) -> Results:
+def _merge_parts(results: Results) -> Results:
     """Merge the rows of a probe that was read in parts under the probe's own name."""
     if not any(PART in probe for _, probe in results):
         return results
@@ -341,13 +343,13 @@ def _put_together(results: Results) -> Results:
     return out
 
 
-def _rest(problem: QueryFailed) -> int:
+def _rest_polls(problem: QueryFailed) -> int:
     if isinstance(problem, PermissionMissing):
         return _REST_LONG
     return _REST_SHORT if isinstance(problem, DeadlineExceeded) else _REST
 
 
-def _reason(problem: QueryFailed) -> str:
+def _failure_reason(problem: QueryFailed) -> str:
     if isinstance(problem, LockTimeout):
         return Reason.LOCKED
     if isinstance(problem, DeadlineExceeded):

@@ -19,7 +19,7 @@ from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.page_owners import PageOwners
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
@@ -36,7 +36,7 @@ _TEXTS_EVERY_S: Final = 10.0
 T = TypeVar("T")
 
 
-class _Lately(Generic[T]):
+class _RecentReading(Generic[T]):
     """What a probe has read in this poll or recently."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class _Lately(Generic[T]):
         # When it was read; server clock, seconds.
         self.read_at = float("-inf")
 
-    def see(self, read: T | None, now_at: float) -> T | None:
+    def record_reading(self, read: T | None, now_at: float) -> T | None:
         """Return the newest reading unless it is too old. ``read``: ``None`` if this poll did not read it."""
         if read is not None:
             self._read, self.read_at = read, now_at
@@ -72,17 +72,17 @@ class ServerProbes:
     readers.
     """
 
-    def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own: OwnUses) -> None:
+    def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own_uses: OwnUses) -> None:
         self._statements = statements
-        self._own = own
+        self._own_uses = own_uses
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._statistics_at = float("-inf")
         self._tables: Sequence[int] = ()
         self._asked_at = float("-inf")
-        self._horizon = _Lately[tuple[HorizonSample, ...]]()
-        self._store = _Lately[VersionStoreSample]()
-        self._latches = _Lately[tuple[LatchSample, ...]]()
+        self._horizon = _RecentReading[tuple[HorizonSample, ...]]()
+        self._store = _RecentReading[VersionStoreSample]()
+        self._latches = _RecentReading[tuple[LatchSample, ...]]()
         # By table: when the sizes were read (server clock, seconds), and the bytes by index.
         self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
         self._sized_at: dict[int, float] = {}
@@ -90,12 +90,12 @@ class ServerProbes:
         self._latched = False
         self._pages = PageOwners()
 
-    def keep(self, tables: Collection[int]) -> None:
+    def retain_only(self, tables: Collection[int]) -> None:
         """Forget the sizes of other tables."""
         self._sizes = {table: read for table, read in self._sizes.items() if table in tables}
         self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
 
-    def wanted(
+    def statements_for_poll(
         self, now: float, tables: Sequence[int], focus: Focus = _NOWHERE, *, every_s: float = 0.0
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
@@ -106,32 +106,32 @@ class ServerProbes:
         screen. ``every_s``: seconds between readings of the other queues; 0: there are none.
         """
         if self._sampler is not None:
-            self._sampler.pace(focus)
-        asked = self._statements.optional("wait_totals")
+            self._sampler.set_pace(focus)
+        asked = self._statements.optional_statements_for("wait_totals")
         if tables and (now - self._statistics_at >= STATISTICS_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables
-            asked += self._statements.of_tables("statistics", StatisticsSample, tables)
+            asked += self._statements.statements_for_tables("statistics", StatisticsSample, tables)
             often_s = SIZES_TURN_S if every_s else 0.0
             sized = [each for each in tables if now - self._sized_at.get(each, -often_s) >= often_s]
             self._sized_at |= dict.fromkeys(sized, now)
-            asked += self._statements.of_tables("sizes", SizeSample, sized)
+            asked += self._statements.statements_for_tables("sizes", SizeSample, sized)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
             if tables and self._latched:
-                ids = self._statements.engine.ids(tables)
-                asked += self._statements.optional("latches", {"tables": ids})
+                ids = self._statements.engine.ids_value(tables)
+                asked += self._statements.optional_statements_for("latches", {"tables": ids})
                 asked += self._pages.wanted(self._statements, now)
-            asked += self._statements.of_tables("uses", UseSample, tables)
-            asked += self._statements.optional("horizon")
-            asked += self._statements.optional("version_store")
+            asked += self._statements.statements_for_tables("uses", UseSample, tables)
+            asked += self._statements.optional_statements_for("horizon")
+            asked += self._statements.optional_statements_for("version_store")
         return asked
 
-    def found(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
+    def record_results(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
         """Return the results. ``one_trip``: the poll was one transaction, so our own part of the totals is complete."""
         sampler = self._sampler
-        waits = counted(results.get(("", "wait_totals")), server.started_at, server.now_at)
+        waits = counted_totals(results.get(("", "wait_totals")), server.started_at, server.now_at)
         if waits is None and sampler is not None:
-            waits = sampler.totals()
+            waits = sampler.wait_totals()
         self._statistics = results.get(("", "statistics"), self._statistics)
         counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
         analyzes = sum(counter.analyzes for counter in counters)
@@ -146,21 +146,21 @@ class ServerProbes:
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None, own_scans=None) for use in uses]
         return ServerRead(
-            uses=None if uses is None else tuple(self._sized(self._own.without(uses))),
+            uses=None if uses is None else tuple(self._with_sizes(self._own_uses.without_own(uses))),
             statistics=self._statistics,
-            horizon=self._held(results.get(("", "horizon")), server.now_at),
-            latches=self._fought_over(results, server.now_at),
+            horizon=self._recent_horizon(results.get(("", "horizon")), server.now_at),
+            latches=self._recent_latches(results, server.now_at),
             waits=waits,
             failures=() if sampler is None else sampler.failures(),
-            circles=() if sampler is None else sampler.circles(),
-            version_store=self._store.see(first(results, "version_store"), server.now_at),
+            circles=() if sampler is None else sampler.take_circles(),
+            version_store=self._store.record_reading(first_record(results, "version_store"), server.now_at),
         )
 
     def sized_at(self, tables: Collection[int]) -> float | None:
         """Return the earliest time at which the sizes of these tables were read, if a separate probe reads them."""
         return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
 
-    def _sized(self, uses: Sequence[UseSample]) -> list[UseSample]:
+    def _with_sizes(self, uses: Sequence[UseSample]) -> list[UseSample]:
         """Add the sizes that were read last to samples without a size."""
         return [
             replace(use, bytes=read[1].get(use.index_id))
@@ -169,31 +169,33 @@ class ServerProbes:
             for use in uses
         ]
 
-    def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
+    def _recent_latches(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
         """Return the sessions that wait for pages, from this poll or a recent one."""
         waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
         covered = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-        return self._pages.name(self._latches.see(covered or None, now_at), results)
+        return self._pages.name(self._latches.record_reading(covered or None, now_at), results)
 
-    def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
+    def _recent_horizon(
+        self, read: tuple[HorizonSample, ...] | None, now_at: float
+    ) -> tuple[HorizonSample, ...] | None:
         """Return the holders of the horizon, from this poll or a recent one, with their age extended to now."""
         if read is not None:
             read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-        held = self._horizon.see(read, now_at)
+        held = self._horizon.record_reading(read, now_at)
         if held is None:
             return None
         more = now_at - self._horizon.read_at
         return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in held)
 
 
-def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
+def counted_totals(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
     """Return wait totals counted by the server since its start. Times are in seconds since the epoch."""
     return None if rows is None else WaitTotals(WaitSource.COUNTED, started_at, now_at - started_at, rows)
 
 
-class ClientsAsked:
+class ClientLimits:
     """Choose how many sessions a poll lists, and how many of their last statements it reads. One per collector.
 
     A session seen to pop stays a consumer, so the statements of all sessions are read only now and then.
@@ -202,7 +204,7 @@ class ClientsAsked:
     def __init__(self) -> None:
         self._all_at = float("-inf")
 
-    def asked(self, now: float) -> dict[str, Value]:
+    def values_for_poll(self, now: float) -> dict[str, Value]:
         """Return the values of the probe ``clients`` for this poll; ``now``: our monotonic clock, seconds."""
         every = now - self._all_at >= _TEXTS_EVERY_S
         self._all_at = now if every else self._all_at

@@ -23,21 +23,21 @@ class Slowness:
         self._ratios: deque[float] = deque(maxlen=_USUAL_OF)
         self._at: deque[float] = deque(maxlen=_NOW_OF)
         # How many times longer than usual a poll takes; 1 until known.
-        self.times = 1.0
+        self.factor = 1.0
         # Since when the factor is at least four; server clock, seconds.
         self.since_at: float | None = None
 
     @property
-    def doubtful(self) -> bool:
+    def is_doubtful(self) -> bool:
         """Whether recent polls took at least twice as long as usual, because of a slow server or an expensive probe."""
-        return self.times >= _NOT_SLOWER
+        return self.factor >= _NOT_SLOWER
 
     @property
     def ratio(self) -> float:
         """Time of recent polls divided by the cost of their probes; 1 until known."""
         return median(list(self._ratios)[-_NOW_OF:]) if self._ratios else 1.0
 
-    def see(self, server_ms: float, intrinsic_ms: float, now_at: float) -> None:
+    def record_poll(self, server_ms: float, intrinsic_ms: float, now_at: float) -> None:
         """Record the server time of one poll and the cost of its probes, both in milliseconds."""
         if intrinsic_ms <= 0:
             return
@@ -46,8 +46,8 @@ class Slowness:
         if len(self._ratios) < 2 * _NOW_OF:
             return
         usual = sorted(self._ratios)[len(self._ratios) // 4]
-        self.times = self.ratio / usual if usual > 0 else 1.0
-        if self.times >= _SLOWER:
+        self.factor = self.ratio / usual if usual > 0 else 1.0
+        if self.factor >= _SLOWER:
             self.since_at = self._at[_NOW_OF // 2] if self.since_at is None else self.since_at
-        elif self.times < _NOT_SLOWER:
+        elif self.factor < _NOT_SLOWER:
             self.since_at = None

@@ -16,9 +16,9 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
 
 
-def replica(statements: StatementCache) -> list[ProbeStatement]:
+def statements_for_replica(statements: StatementCache) -> list[ProbeStatement]:
     """Return the statement for the state of the replica, if the probe ``server`` does not return it."""
-    return [statements.of("replica", ReplicaSample)] if statements.has("replica") else []
+    return [statements.statement_for("replica", ReplicaSample)] if statements.has_probe("replica") else []
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
@@ -28,7 +28,7 @@ def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> Server
     return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)
 
 
-def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
+def without_primary_data(snapshot: Snapshot, results: Results) -> Snapshot:
     """Remove what only the primary knows from the snapshot, and add the reasons. ``results``: of its statements."""
     uses = snapshot.uses
     if uses is not None:
@@ -39,26 +39,26 @@ def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
             for u in uses
         )
     newest_id = {queue: rows[0] for (queue, probe), rows in results.items() if probe == "newest_id"}
-    queues = tuple(_without_primary(q, newest_id.get(q.layout.queue)) for q in snapshot.queues)
+    queues = tuple(_without_primary_samples(q, newest_id.get(q.layout.queue)) for q in snapshot.queues)
     server = with_replica(snapshot.server, results.get(("", "replica"), ()))
     return replace(snapshot, server=server, queues=queues, uses=uses, statistics=None, clients=None, writers=None)
 
 
-def _without_primary(q: QueueSamples, newest_id: NewestIdSample | None) -> QueueSamples:
+def _without_primary_samples(samples: QueueSamples, newest_id: NewestIdSample | None) -> QueueSamples:
     unknown = {"rates": Reason.STANDBY_COUNTERS}
-    if q.layout.ring is not None:
+    if samples.layout.ring is not None:
         unknown |= dict.fromkeys(_RING, Reason.STANDBY_SEQUENCES)
     elif newest_id is None:
         unknown["gap"] = Reason.STANDBY_SEQUENCES
-    if pops_in_transaction(q.layout):
+    if pops_in_transaction(samples.layout):
         unknown |= dict.fromkeys(("in_progress", "stuck"), Reason.STANDBY_SESSIONS)
     return replace(
-        q,
+        samples,
         ring=None,
         last_id=newest_id.last_id if newest_id is not None else None,
         held=None,
         locked=(),
         elsewhere=Reason.STANDBY_COUNTERS,
-        diagnostics=MessageDiagnostics(priorities=q.diagnostics.priorities),
-        unknown={**unknown, **q.unknown},
+        diagnostics=MessageDiagnostics(priorities=samples.diagnostics.priorities),
+        unknown={**unknown, **samples.unknown},
     )

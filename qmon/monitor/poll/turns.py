@@ -28,38 +28,38 @@ class Turns:
         self._at_once = at_once
         self._read_at: dict[str, float] = {}
         # Queues read in each poll, because they are on screen or have a problem.
-        self.looked_at: frozenset[str] = frozenset()
+        self.read_each_poll: frozenset[str] = frozenset()
         # Queues of this poll that are read in turn.
-        self.others: list[str] = []
+        self.in_turn: list[str] = []
         # Seconds between two readings of a queue that is not on screen; 0: it is read in each poll.
         self.every_s = 0.0
 
-    def choose(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
+    def choose_queues(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
         """Return the queues to read in this poll.
 
         ``now``: our monotonic clock; ``interval_s``: seconds between polls.
         """
         polls = int((EVERY_S - _EARLY_S) / interval_s) if len(queues) > self._at_once else 1
         self.every_s = polls * interval_s if polls > 1 else 0.0
-        self.looked_at = frozenset(focus.visible | focus.watched)
-        self.others = []
+        self.read_each_poll = frozenset(focus.visible | focus.watched)
+        self.in_turn = []
         if not self.every_s:
             return queues
-        others = [name for name in queues if name not in self.looked_at]
+        others = [name for name in queues if name not in self.read_each_poll]
         others.sort(key=lambda name: self._read_at.get(name, -math.inf))
         late = sum(now - self._read_at.get(name, now) >= self.every_s for name in others)
         turn = math.ceil(len(others) / polls)
-        self.others = others[: min(max(turn, late), _CATCH_UP * turn)]
-        chosen = self.looked_at.union(self.others)
+        self.in_turn = others[: min(max(turn, late), _CATCH_UP * turn)]
+        chosen = self.read_each_poll.union(self.in_turn)
         return [name for name in queues if name in chosen]
 
-    def again(self, queue: str) -> None:
+    def read_again_soon(self, queue: str) -> None:
         """Read this queue in the next poll."""
         self._read_at.pop(queue, None)
 
-    def read(self, queues: Collection[str], now: float) -> None:
+    def record_read(self, queues: Collection[str], now: float) -> None:
         """Record that these queues were read."""
         self._read_at |= dict.fromkeys(queues, now)
 
-    def keep(self, queues: Collection[str]) -> None:
+    def retain_only(self, queues: Collection[str]) -> None:
         self._read_at = {name: at for name, at in self._read_at.items() if name in queues}

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, uses
-from qmon.model.groups.group import Group, Kind
+from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, columns_read
+from qmon.model.groups.group import Group, StateKind
 from qmon.model.layout.layout import Layout
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
@@ -20,9 +20,9 @@ from qmon.model.samples.messages import NO_DIAGNOSTICS
 from qmon.model.samples.polled import ServerSample
 from qmon.model.samples.waits import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
-from qmon.model.waits.horizon_holders import culprit
+from qmon.model.waits.horizon_holders import long_holder
 
-_NO_RIGHT: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
+_NO_PERMISSION: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
 
 # Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows), "gap", "fill")
@@ -33,7 +33,7 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
 
     ``grant``: the statement that lets our role see all sessions.
     """
-    failures = _failures(snapshot.server, grant)
+    failures = _visibility_failures(snapshot.server, grant)
     if not failures:
         return snapshot
     server, waits, totals, horizon = snapshot.server, snapshot.waits, snapshot.waits_total, snapshot.horizon
@@ -41,9 +41,9 @@ def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
         waits = None
         totals = None if totals is not None and totals.source is WaitSource.SAMPLED else totals
     # A long holder is a finding even if only some sessions are visible.
-    if culprit(horizon) is None and _is_partial(horizon, server):
+    if long_holder(horizon) is None and _is_partial(horizon, server):
         horizon = None
-    queues = snapshot.queues if server.counts else tuple(map(_uncounted, snapshot.queues))
+    queues = snapshot.queues if server.counts else tuple(map(_without_rates, snapshot.queues))
     return replace(
         snapshot,
         waits=waits,
@@ -59,10 +59,10 @@ def _is_partial(horizon: tuple[HorizonSample, ...] | None, server: ServerSample)
     return not server.sees_sessions or untimed
 
 
-def _failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
+def _visibility_failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
     found: list[ProbeFailure] = []
     if not server.sees_sessions:
-        found.append(ProbeFailure(SESSIONS_PROBE, _NO_RIGHT, grant=grant))
+        found.append(ProbeFailure(SESSIONS_PROBE, _NO_PERMISSION, grant=grant))
     elif server.untracked:
         many = "1 session" if server.untracked == 1 else f"{server.untracked:,} sessions"
         found.append(
@@ -73,11 +73,15 @@ def _failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
     return tuple(found)
 
 
-def _uncounted(q: QueueSamples) -> QueueSamples:
+def _without_rates(samples: QueueSamples) -> QueueSamples:
     """Remove the queue's rates if they are derived from the table's counters."""
-    if q.counters is None or q.ring is not None or q.totals is not None:
-        return q
-    return replace(q, counters=replace(q.counters, counted=False), unknown={"rates": Reason.COUNTERS_OFF, **q.unknown})
+    if samples.counters is None or samples.ring is not None or samples.totals is not None:
+        return samples
+    return replace(
+        samples,
+        counters=replace(samples.counters, counted=False),
+        unknown={"rates": Reason.COUNTERS_OFF, **samples.unknown},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +132,9 @@ def columns_of_group(group: Group) -> FigureColumns:
     """Return the columns that the figures of a group's queues are made of."""
 
     def used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
-        return frozenset(column for each in found for column in uses(each, table).columns)
+        return frozenset(column for each in found for column in columns_read(each, table).columns)
 
-    def since(kind: Kind) -> frozenset[TableColumn]:
+    def since(kind: StateKind) -> frozenset[TableColumn]:
         return used(*(state.since for state in group.states if state.kind == kind))
 
     blockers = [state.blocker for state in group.states if state.blocker is not None]
@@ -155,7 +159,7 @@ def columns_of_group(group: Group) -> FigureColumns:
     )
 
 
-def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
+def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
     """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
 
     The server compares the real value in a condition but returns the mask for each expression on such a column. qmon
@@ -167,17 +171,17 @@ def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns:
         columns: the columns that the figures of this queue are made of.
     """
     if not masked:
-        return q
-    layout = q.layout
-    if (steps := _masked(layout, masked, columns.steps)) is not None:
-        q = replace(q, totals=None, unknown={**q.unknown, "rates": steps})
-    if _masked(layout, masked, columns.workers) is not None:
-        q = replace(q, workers=None)
-    if (every := _masked(layout, masked, columns.rows)) is not None:
+        return samples
+    layout = samples.layout
+    if (steps := _first_masked(layout, masked, columns.steps)) is not None:
+        samples = replace(samples, totals=None, unknown={**samples.unknown, "rates": steps})
+    if _first_masked(layout, masked, columns.workers) is not None:
+        samples = replace(samples, workers=None)
+    if (every := _first_masked(layout, masked, columns.rows)) is not None:
         # Pops that nothing writes down follow from messages that wait, or are in progress.
-        derived = q.totals is not None and q.totals.popped is None
+        derived = samples.totals is not None and samples.totals.popped is None
         return replace(
-            q,
+            samples,
             head=None,
             last_id=None,
             progress=None,
@@ -188,7 +192,7 @@ def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns:
             dead=None,
             blocked=None,
             done=None,
-            totals=None if derived else q.totals,
+            totals=None if derived else samples.totals,
             ring=None,
             depth=None,
             count=None,
@@ -196,21 +200,26 @@ def withhold_masked(q: QueueSamples, masked: Mapping[TableColumn, str], columns:
             strange=None,
             messages=None,
             page=None,
-            unknown={**q.unknown, **dict.fromkeys((*_OF_ROWS, *(("rates",) if derived else ())), every)},
+            unknown={**samples.unknown, **dict.fromkeys((*_OF_ROWS, *(("rates",) if derived else ())), every)},
         )
-    q = _messages_without_masks(q, masked, columns)
-    if (pushed := _masked(layout, masked, columns.oldest)) is not None:
-        head, ring = q.head and replace(q.head, oldest_s=None), q.ring and replace(q.ring, oldest_s=None)
-        q = replace(q, head=head, ring=ring, count=None, unknown={**q.unknown, "oldest": pushed})
-    if (taken := _masked(layout, masked, columns.stuck)) is not None:
-        progress = q.progress and replace(q.progress, stuck=None, longest_s=None)
-        q = replace(q, progress=progress, in_progress_ids=None, count=None, unknown={**q.unknown, "stuck": taken})
-    if (blocked := _masked(layout, masked, columns.blocked)) is not None:
-        unaged = q.blocked and replace(q.blocked, oldest_s=None)
-        q = replace(q, blocked=unaged, unknown={**q.unknown, "blocked_oldest": blocked})
-    if q.blocked is not None and _masked(layout, masked, columns.blockers) is not None:
-        q = replace(q, blocked=replace(q.blocked, blockers=()))
-    return q
+    samples = _messages_without_masks(samples, masked, columns)
+    if (pushed := _first_masked(layout, masked, columns.oldest)) is not None:
+        head, ring = (
+            samples.head and replace(samples.head, oldest_s=None),
+            samples.ring and replace(samples.ring, oldest_s=None),
+        )
+        samples = replace(samples, head=head, ring=ring, count=None, unknown={**samples.unknown, "oldest": pushed})
+    if (taken := _first_masked(layout, masked, columns.stuck)) is not None:
+        progress = samples.progress and replace(samples.progress, stuck=None, longest_s=None)
+        samples = replace(
+            samples, progress=progress, in_progress_ids=None, count=None, unknown={**samples.unknown, "stuck": taken}
+        )
+    if (blocked := _first_masked(layout, masked, columns.blocked)) is not None:
+        unaged = samples.blocked and replace(samples.blocked, oldest_s=None)
+        samples = replace(samples, blocked=unaged, unknown={**samples.unknown, "blocked_oldest": blocked})
+    if samples.blocked is not None and _first_masked(layout, masked, columns.blockers) is not None:
+        samples = replace(samples, blocked=replace(samples.blocked, blockers=()))
+    return samples
 
 
 def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
@@ -218,7 +227,7 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
     times = columns.oldest | columns.stuck
     if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
         q = replace(q, diagnostics=NO_DIAGNOSTICS)
-    ordered = q.page is not None and _masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
+    ordered = q.page is not None and _first_masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
     if q.page is not None and ordered:  # the next page would begin at a mask
         q = replace(q, messages=(), page=replace(q.page, next=None, why=ordered))
     hidden: dict[str, Any] = {}
@@ -236,7 +245,7 @@ def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], 
     return q
 
 
-def _masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
+def _first_masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
     """Return the first of these columns that is masked, and the remedy, in one line."""
     for table, name in sorted(columns):
         if (helps := masked.get((table, name))) is not None:

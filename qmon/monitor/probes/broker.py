@@ -14,7 +14,7 @@ from qmon.model.samples.broker import (
     ConversationsSample,
     TransmissionSample,
 )
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first_record
 
 _EVERY_S: Final = 10.0
 _CONVERSATIONS_EVERY_S: Final = 60.0
@@ -36,21 +36,21 @@ class BrokerProbes:
         self._conversations_at = float("-inf")
         self._conversations: ConversationsSample | None = None
 
-    def wanted(self, now: float) -> list[ProbeStatement]:
+    def statements_for_poll(self, now: float) -> list[ProbeStatement]:
         """Return the statements that are due; ``now``: our monotonic clock, seconds."""
-        if now - self._asked_at < _EVERY_S or not self._statements.has("broker_queues"):
+        if now - self._asked_at < _EVERY_S or not self._statements.has_probe("broker_queues"):
             return []
         self._asked_at = now
-        asked = [self._statements.of("broker_queues", BrokerQueueSample)]
+        asked = [self._statements.statement_for("broker_queues", BrokerQueueSample)]
         if self._found is not None:
-            asked.append(self._statements.of("broker_monitors", BrokerMonitorSample))
-            asked.append(self._statements.of("broker_transmission", TransmissionSample))
+            asked.append(self._statements.statement_for("broker_monitors", BrokerMonitorSample))
+            asked.append(self._statements.statement_for("broker_transmission", TransmissionSample))
             if now - self._conversations_at >= _CONVERSATIONS_EVERY_S:
                 self._conversations_at = now
-                asked.append(self._statements.of("broker_conversations", ConversationsSample))
+                asked.append(self._statements.statement_for("broker_conversations", ConversationsSample))
         return asked
 
-    def learn(self, results: Results, now_at: float) -> Broker | None:
+    def record_results(self, results: Results, now_at: float) -> Broker | None:
         """Record the results of a poll and return the current values.
 
         After the last queue is gone, one result without queues is returned. ``now_at``: server clock, seconds since the
@@ -62,9 +62,9 @@ class BrokerProbes:
                 self._asked_at = float("-inf")  # the rest is read in the next poll
             monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
             there = bool(queues) or (self._found is not None and bool(self._found.queues))
-            talks = first(results, "broker_conversations")
+            talks = first_record(results, "broker_conversations")
             self._conversations = talks if talks is not None else self._conversations
-            sent = first(results, "broker_transmission")
+            sent = first_record(results, "broker_transmission")
             self._found = Broker(now_at, queues, monitors, sent, self._conversations) if there else None
         if self._found is not None and now_at - self._found.read_at > _STALE_S:
             self._found = None

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.samples.deadlocks import Circle, CircleSample, GraphSample, ReportFile, ReportSample
-from qmon.model.waits.deadlocks import circles_of
+from qmon.model.waits.deadlocks import find_circles
 from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
@@ -36,7 +36,7 @@ class DeadlockReports:
 
     def __init__(self, engine: Engine) -> None:
         # Whether this engine has such reports.
-        self.able = queries.exists(engine.name, "probe/deadlock_graphs", _NEWEST)
+        self.is_supported = queries.has_query(engine.name, "probe/deadlock_graphs", _NEWEST)
         self._lock = threading.Lock()
         self._count: int | None = None
         self._rose_at: float | None = None
@@ -46,7 +46,7 @@ class DeadlockReports:
         # The path of the file as requested and as the server names it, and the last block that was read.
         self._after: tuple[str, str, int] | None = None
 
-    def learn(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
+    def record_count(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
         """Record the server's deadlock count; return the deadlocks reported since the last poll.
 
         ``now``: our monotonic clock. ``now_at``: server clock; reports from before the first poll are ignored.
@@ -61,7 +61,7 @@ class DeadlockReports:
             found, self._found = self._found, []
             return tuple(found)
 
-    def wanted(self, now: float) -> bool:
+    def may_have_unread(self, now: float) -> bool:
         """Return whether there may be unread reports."""
         with self._lock:
             return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
@@ -70,10 +70,10 @@ class DeadlockReports:
         """Read the reports since the last reading. Raises whatever ``Connection.fetch`` raises."""
         with self._lock:
             self._read_since = True
-        rows = self._of_file(connection, statements)
+        rows = self._read_file(connection, statements)
         if rows is None:
-            bound = statements.of("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
-            rows = records(GraphSample, connection.fetch(bound))
+            bound = statements.statement_for("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
+            rows = to_records(GraphSample, connection.fetch(bound))
         by_time: defaultdict[float, list[CircleSample]] = defaultdict(list)
         with self._lock:
             for row in rows:
@@ -81,24 +81,26 @@ class DeadlockReports:
                     pair = CircleSample(row.session, row.blocker, row.table_id, row.application, row.statement)
                     by_time[row.at].append(replace(pair, statement=hide_passwords(pair.statement)))
             self._newest = max([self._newest, *by_time])
-            self._found += [circle for at in sorted(by_time) for circle in circles_of(by_time[at])]
+            self._found += [circle for at in sorted(by_time) for circle in find_circles(by_time[at])]
 
-    def _of_file(self, connection: Connection, statements: StatementCache) -> Sequence[GraphSample] | None:
+    def _read_file(self, connection: Connection, statements: StatementCache) -> Sequence[GraphSample] | None:
         """Return the newest reports of this database; ``None`` if there is no file, or none that our role may read."""
         try:
-            files = records(ReportFile, connection.fetch(statements.of("deadlock_file", ReportFile).bound))
+            files = to_records(
+                ReportFile, connection.fetch(statements.statement_for("deadlock_file", ReportFile).bound)
+            )
             if not files:
                 return None
             path = files[0].path
             after = self._after if self._after is not None and self._after[0] == path else None
             try:
-                rows = self._after_block(connection, statements, path, after)
+                rows = self._read_after_block(connection, statements, path, after)
             except (DeadlineExceeded, PermissionMissing):
                 raise
             except QueryFailed:
                 if after is None:
                     raise
-                rows = self._after_block(connection, statements, path, None)
+                rows = self._read_after_block(connection, statements, path, None)
         except QueryFailed:
             return None
         if rows:
@@ -106,9 +108,11 @@ class DeadlockReports:
             self._after = path, last.file, last.offset
         return [row for row in rows if row.here]
 
-    def _after_block(
+    def _read_after_block(
         self, connection: Connection, statements: StatementCache, path: str, after: tuple[str, str, int] | None
     ) -> list[ReportSample]:
         _, file, offset = after or ("", "", -1)
         values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
-        return records(ReportSample, connection.fetch(statements.of("deadlock_reports", ReportSample, values).bound))
+        return to_records(
+            ReportSample, connection.fetch(statements.statement_for("deadlock_reports", ReportSample, values).bound)
+        )

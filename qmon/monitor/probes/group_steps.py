@@ -29,16 +29,16 @@ class GroupStatements:
         self.cache = statements
         self.names = GroupNames(group)
 
-    def of(
+    def statement_for(
         self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
         """Return one statement. Its results are filed under ``probe:which``."""
-        statement = self.cache.of(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
+        statement = self.cache.statement_for(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
         return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
 
 
 @dataclass(slots=True)
-class _Log:
+class _StepLog:
     """How far the steps of one table have been counted.
 
     ``before``: its last number in earlier polls, newest last. ``after_s``, ``until_s``: the time range of steps to read
@@ -57,39 +57,43 @@ class StepCounts:
     """The step counts of one group on one connection."""
 
     def __init__(self, statements: GroupStatements) -> None:
-        self._make = statements
+        self._statements = statements
         self._group = statements.group
-        self._logs = [_Log() for _ in self._group.steps]
+        self._logs = [_StepLog() for _ in self._group.steps]
         self._server_at: float | None = None
         # True if the last poll has read all steps it should.
-        self.read = True
+        self.is_complete = True
 
-    def wanted(self, queues: Iterable[str]) -> list[ProbeStatement]:
+    def statements_for_poll(self, queues: Iterable[str]) -> list[ProbeStatement]:
         """Return the statements of this poll. ``queues``: the known queues."""
         asked: list[ProbeStatement] = []
         known = sorted(queues)
         for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
             if steps.id is not None:
-                asked += self._numbered(number, steps, steps.id, log)
+                asked += self._statements_by_number(number, steps, steps.id, log)
             elif steps.at is not None and self._server_at is not None:
-                asked += self._timed(number, steps, steps.at, log, known)
+                asked += self._statements_by_time(number, steps, steps.at, log, known)
         return asked
 
-    def _numbered(self, number: int, steps: Steps, id_: str, log: _Log) -> list[ProbeStatement]:
+    def _statements_by_number(self, number: int, steps: Steps, id_: str, log: _StepLog) -> list[ProbeStatement]:
         names: dict[str, Name] = {"log": (self._group.schema, steps.table), "id": id_}
-        asked = [self._make.of("group_last", str(number), GroupLastSample, {}, names)]
+        asked = [self._statements.statement_for("group_last", str(number), GroupLastSample, {}, names)]
         if log.after is None:
             return asked
         for step, condition in steps.steps:
             of_step = names | {
-                "queue": self._make.names.column(steps.queue, steps.table),
-                "rows": self._make.names.where(condition or ALWAYS, table=steps.table),
+                "queue": self._statements.names.column(steps.queue, steps.table),
+                "rows": self._statements.names.condition(condition or ALWAYS, table=steps.table),
             }
             values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
-            asked.append(self._make.of("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step))
+            asked.append(
+                self._statements.statement_for("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step)
+            )
         return asked
 
-    def _timed(self, number: int, steps: Steps, at: str, log: _Log, queues: Sequence[str]) -> list[ProbeStatement]:
+    def _statements_by_time(
+        self, number: int, steps: Steps, at: str, log: _StepLog, queues: Sequence[str]
+    ) -> list[ProbeStatement]:
         log.until_s = (self._server_at or 0.0) - _LAG_S
         if log.after_s is None:
             log.after_s = log.until_s
@@ -99,28 +103,30 @@ class StepCounts:
                 "log": (self._group.schema, steps.table),
                 "at": at,
                 "queue": None if steps.queue is None else steps.queue.name,
-                "rows": self._make.names.where(condition or ALWAYS, table=steps.table),
+                "rows": self._statements.names.condition(condition or ALWAYS, table=steps.table),
             }
             values: dict[str, Value] = {
                 "step": step,
-                "queues": self._make.cache.engine.texts(queues),
+                "queues": self._statements.cache.engine.texts_value(queues),
                 "after_ms": round(log.after_s * 1000),
                 "until_ms": round(log.until_s * 1000),
             }
-            asked.append(self._make.of("group_steps_at", f"{number}:{step}", GroupStepsAtSample, values, names))
+            asked.append(
+                self._statements.statement_for("group_steps_at", f"{number}:{step}", GroupStepsAtSample, values, names)
+            )
         return asked
 
-    def learn(self, results: Results, server_at: float) -> frozenset[str | None]:
+    def record_results(self, results: Results, server_at: float) -> frozenset[str | None]:
         """Record the results of a poll; return the queues in them. ``server_at``: server clock, seconds."""
         met: set[str | None] = set()
-        self.read = True
+        self.is_complete = True
         for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
             probe = "group_steps" if steps.id is not None else "group_steps_at"
             counts = [results.get((self._group.name, f"{probe}:{number}:{step}")) for step, _ in steps.steps]
             rows = None if None in counts else [row for each in counts for row in each or ()]
-            self.read = self.read and (rows is not None or (log.after is None and log.after_s is None))
+            self.is_complete = self.is_complete and (rows is not None or (log.after is None and log.after_s is None))
             if steps.id is not None:
-                self._learn_numbered(log, results.get((self._group.name, f"group_last:{number}")), rows)
+                self._record_numbered(log, results.get((self._group.name, f"group_last:{number}")), rows)
                 met |= {row.queue for row in rows or ()}
             elif rows is not None:
                 for row in rows:
@@ -130,8 +136,8 @@ class StepCounts:
         return frozenset(met)
 
     @staticmethod
-    def _learn_numbered(
-        log: _Log, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
+    def _record_numbered(
+        log: _StepLog, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
         """Treat steps up to the last row of two polls ago as settled: their transactions have committed by now."""
         if not found:

@@ -9,8 +9,8 @@ from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
-from qmon.model.groups.conditions import ALWAYS, NEVER, Condition, Every, OneOf, Some, without_locks
-from qmon.model.groups.group import FoundGroup, state_column
+from qmon.model.groups.conditions import ALWAYS, NEVER, AllOf, AnyOf, Condition, OneOf, without_locks
+from qmon.model.groups.group import FoundGroup, find_state_column
 from qmon.model.samples.groups import GroupStrangeSample
 from qmon.model.samples.polled import StrangeStates
 from qmon.monitor.probes.group_steps import GroupStatements
@@ -30,13 +30,15 @@ class StrangeMessages:
     """The messages of one group in unknown states. Not thread-safe: one thread polls."""
 
     def __init__(self, statements: GroupStatements) -> None:
-        self._make = statements
+        self._statements = statements
         self._group = statements.group
-        self._state = state_column(self._group)
+        self._state = find_state_column(self._group)
         self._rows: tuple[GroupStrangeSample, ...] = ()
         self._read_at = float("-inf")
 
-    def wanted(self, found: FoundGroup, now: float, rest_s: Callable[[tuple[str, str]], float]) -> list[ProbeStatement]:
+    def statements_for_poll(
+        self, found: FoundGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
+    ) -> list[ProbeStatement]:
         """Return the statement of this poll, if it is due.
 
         ``now``: our clock, seconds. ``rest_s``: returns the seconds between two readings of a probe.
@@ -51,14 +53,14 @@ class StrangeMessages:
         column = None if self._state is None else self._state[0]
         names: dict[str, Name] = {
             "table": self._group.table.parts,
-            "queue": self._make.names.column(self._group.queue),
-            "state": self._make.names.column(column),
-            "rows": self._make.names.where(where),
-            "known": self._make.names.where(known),
+            "queue": self._statements.names.column(self._group.queue),
+            "state": self._statements.names.column(column),
+            "rows": self._statements.names.condition(where),
+            "known": self._statements.names.condition(known),
         }
         values: dict[str, Value] = {"limit": _MOST}
         which = repr(where)  # the text depends on the current labels of an enum
-        return [replace(self._make.of(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
+        return [replace(self._statements.statement_for(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
 
     def _rows_to_read(self, found: FoundGroup) -> tuple[Condition, Condition] | None:
         """Return which rows to read, and which of them are in a known state.
@@ -70,23 +72,23 @@ class StrangeMessages:
         if rows <= _FEW_ROWS:
             # Most messages are finished. This order compares them with the fewest states.
             states = sorted(group.states, key=lambda state: state.kind != "done")
-            return part, Some(tuple(without_locks(state.when) for state in states))
+            return part, AnyOf(tuple(without_locks(state.when) for state in states))
         if self._state is None:
             return None
         column, known = self._state
         if found.labels is not None:
             odd = sorted(found.labels.difference(map(str, known)))
-            return (Every((part, OneOf(column, tuple(odd)))), NEVER) if odd else None
-        return (Every((part, OneOf(column, known, negated=True))), NEVER) if rows <= _MANY_ROWS else None
+            return (AllOf((part, OneOf(column, tuple(odd)))), NEVER) if odd else None
+        return (AllOf((part, OneOf(column, known, negated=True))), NEVER) if rows <= _MANY_ROWS else None
 
-    def learn(self, results: Results, now: float) -> frozenset[str | None]:
+    def record_results(self, results: Results, now: float) -> frozenset[str | None]:
         """Record the results of a poll (``now``: our clock); return the queues with messages in unknown states."""
         found = results.get((self._group.name, _PROBE))
         if found is not None:
             self._rows, self._read_at = found, now
         return frozenset(row.queue for row in self._rows)
 
-    def of(self, queue: str | None) -> StrangeStates | None:
+    def strange_states_for(self, queue: str | None) -> StrangeStates | None:
         """Return the messages of a queue in unknown states, if it has any."""
         rows = [row for row in self._rows if row.queue == queue]
         if not rows:

@@ -13,12 +13,12 @@ from qmon.model.samples.polled import HeadSample, RingSample, StateValueSample, 
 COUNT_LIMIT: Final = 1000
 
 # Rows read to count them: one more than the limit shows that there are more.
-FULL: Final = COUNT_LIMIT + 1
+COUNT_ROWS: Final = COUNT_LIMIT + 1
 _BOUND_LAG: Final = 2
 
 
 @dataclass(slots=True)
-class Memo:
+class QueueMemo:
     """State of one queue between polls, which keeps its probes cheap.
 
     ``bounded``: the head is sought from a known id, because seeking it from the start was expensive (many dead rows).
@@ -35,7 +35,7 @@ class Memo:
     polls: int = 0
     over_limit: bool = False
     counted_apart: bool = False
-    head_limit: int = FULL
+    head_limit: int = COUNT_ROWS
     bounded: bool = False
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
     counted_at: float = float("-inf")
@@ -51,15 +51,15 @@ class Memo:
     idle: bool = False
     may_be_empty: bool = False
 
-    def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
+    def record_head(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Record the head of this poll for the next ones. ``walks``: it is sought from a place, not from an id."""
         self.polls += 1
         if head is None:
             return
         self.still = self.still + 1 if head.head_id is not None and head.head_id == self.head_id else 0
         self.head_id = head.head_id
-        if self.head_limit == FULL:
-            self.over_limit = head.counted >= FULL
+        if self.head_limit == COUNT_ROWS:
+            self.over_limit = head.counted >= COUNT_ROWS
         elif head.counted == 0:
             self.over_limit = False
         if walks:
@@ -69,12 +69,12 @@ class Memo:
         elif last_id is not None:
             self.bounds.append(str(last_id))
 
-    def learn_span(self, ring: RingSample | None) -> None:
+    def record_span(self, ring: RingSample | None) -> None:
         """Record the distance between a ring's positions for the next poll."""
         if ring is not None:
             self.span = ring.span
 
-    def window(self, near: int, size: int) -> int:
+    def window_size(self, near: int, size: int) -> int:
         """Return how many numbers to read behind each position of a ring.
 
         All numbers between the two positions are read, unless there are too many.
@@ -88,16 +88,16 @@ class Memo:
         between = self.span if 0 < self.span <= COUNT_LIMIT else 0
         return min(near + between, COUNT_LIMIT, size)
 
-    def learn_place(self, walked: WalkSample | None) -> None:
+    def record_place(self, walked: WalkSample | None) -> None:
         """Record where the next walk may begin."""
         if walked is not None and walked.place is not None:
             self.bounds.append(walked.place)
 
-    def bound(self) -> str | None:
+    def head_bound(self) -> str | None:
         """Return the id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
         return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
 
-    def found_below(self, head_id: str) -> None:
+    def record_found_head(self, head_id: str) -> None:
         """Record a head that the background reader found; seek from it until newer ones are known."""
         self.bounds.clear()
         self.bounds.extend([head_id] * _BOUND_LAG)

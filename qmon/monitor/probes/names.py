@@ -8,13 +8,13 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.text import tells_size
+from qmon.model.text import has_cheap_size
 
 # The uses of an index. Statements of SQL Server name the index for each, such as `{head_index}`.
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority", "states")
 
 
-def state_values(layout: Layout) -> dict[str, Value]:
+def state_values_for(layout: Layout) -> dict[str, Value]:
     """Return the values that the probes of a queue may use."""
     values: dict[str, Value] = {"timeout": layout.timeout_s}
     if layout.state is not None:
@@ -28,31 +28,31 @@ def state_values(layout: Layout) -> dict[str, Value]:
     return values
 
 
-def _sized(layout: Layout, facts: TableFacts) -> bool:
+def _tells_payload_size(layout: Layout, facts: TableFacts) -> bool:
     """Return whether the type of the payload gives a value's size without unpacking it (PostgreSQL)."""
     column = facts.column(layout.payload) if layout.payload is not None else None
-    return column is not None and tells_size(column.type)
+    return column is not None and has_cheap_size(column.type)
 
 
-def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
+def probe_names_for(layout: Layout, facts: TableFacts) -> dict[str, Name]:
     """Return the identifiers that the probes of a queue may use."""
     names: dict[str, Name] = {
         "table": layout.table.parts,
-        "id": facts.typed(facts.order_by or layout.id),
+        "id": facts.column_or_untyped(facts.order_by or layout.id),
         "message_id": layout.id or facts.order_by,
         "called": layout.ids or facts.order_by,
-        "state": facts.typed(layout.state.column if layout.state else None),
-        "started_at": layout.timed(layout.started_at),
-        "enqueued_at": layout.timed(layout.enqueued_at),
-        "due_at": layout.timed(layout.due_at),
+        "state": facts.column_or_untyped(layout.state.column if layout.state else None),
+        "started_at": layout.time_column(layout.started_at),
+        "enqueued_at": layout.time_column(layout.enqueued_at),
+        "due_at": layout.time_column(layout.due_at),
         "owner": layout.owner.column if layout.owner else None,
         "attempts": layout.attempts,
         "payload": layout.payload if facts.payload is None else facts.payload,
-        "error": facts.typed(layout.error),
-        "sized": layout.payload if _sized(layout, facts) else None,
+        "error": facts.column_or_untyped(layout.error),
+        "sized": layout.payload if _tells_payload_size(layout, facts) else None,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,
-        **{f"{seek}_index": facts.index(seek) for seek in _SEEKS},
+        **{f"{seek}_index": facts.index_for(seek) for seek in _SEEKS},
     }
     if layout.ring is not None:
         ring = layout.ring

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from qmon.engines.base import Bound, Connection, Rows
-from qmon.engines.rows import records
-from qmon.model.rates.usage import Key
+from qmon.engines.rows import to_records
+from qmon.model.rates.usage import IndexKey
 from qmon.model.samples.usage import UseSample
 from qmon.monitor.probes.statements import StatementCache
 
@@ -32,28 +32,30 @@ class OwnUses:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._read: dict[Key, tuple[int, int, int]] = {}
+        self._read: dict[IndexKey, tuple[int, int, int]] = {}
 
-    def keep(self, tables: Collection[int]) -> None:
+    def retain_only(self, tables: Collection[int]) -> None:
         """Forget the reads of other tables."""
         with self._lock:
             self._read = {key: read for key, read in self._read.items() if key[0] in tables}
 
-    def fetch(
+    def fetch_counted(
         self, connection: Connection, statements: StatementCache, bounds: Sequence[Bound], tables: Sequence[int]
     ) -> list[Rows]:
         """Fetch statements in one round trip, together with what they have read if the server counts that."""
-        if not statements.has("own_uses"):
+        if not statements.has_probe("own_uses"):
             return connection.fetch_batch(bounds)
-        asked = statements.engine.ids(tables)
-        *found, own = connection.fetch_batch([*bounds, statements.of("own_uses", OwnUse, {"tables": asked}).bound])
+        asked = statements.engine.ids_value(tables)
+        *found, own = connection.fetch_batch(
+            [*bounds, statements.statement_for("own_uses", OwnUse, {"tables": asked}).bound]
+        )
         with self._lock:
-            for use in records(OwnUse, own):
+            for use in to_records(OwnUse, own):
                 scans, rows, pages = self._read.get((use.table_id, use.index_id), (0, 0, 0))
                 self._read[use.table_id, use.index_id] = scans + use.scans, rows + use.rows_read, pages + use.pages
         return found
 
-    def without(self, uses: Sequence[UseSample]) -> list[UseSample]:
+    def without_own(self, uses: Sequence[UseSample]) -> list[UseSample]:
         """Return the samples without the reads of these sessions."""
         with self._lock:
             own = dict(self._read)

@@ -39,7 +39,7 @@ class PageOwners:
         if place is None or self._hot in self._asked:
             return []
         self._asked[self._hot] = now
-        return statements.optional(_PROBE, {"file_id": int(place[1]), "page_id": int(place[2])})
+        return statements.optional_statements_for(_PROBE, {"file_id": int(place[1]), "page_id": int(place[2])})
 
     def name(self, seen: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
         """Return the sessions with the table and index of their page, as far as that is known.

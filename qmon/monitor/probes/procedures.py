@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.model.layout.layout import Layout
-from qmon.model.rates.procedures import verb_of
+from qmon.model.rates.procedures import verb_for
 from qmon.model.samples.usage import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.queue import QueueProbes
@@ -25,12 +25,12 @@ _READ_EVERY_S: Final = 10.0
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch")
 
 
-class Procedures:
+class ProcedureProbes:
     """Choose the procedure probes of a poll and file their results. Belongs to the collector of one connection."""
 
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
-        self._able = statements.has(_READS)
+        self._is_supported = statements.has_probe(_READS)
         self._layouts: dict[str, Layout] = {}
         self._tables: dict[int, str] = {}
         # The queue and the verb of each procedure, by the procedure's id.
@@ -40,9 +40,9 @@ class Procedures:
         self._read_at = float("-inf")
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
 
-    def wanted(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+    def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
         """Return the statements of this poll; none on other engines. ``now``: our monotonic clock, seconds."""
-        if not self._able:
+        if not self._is_supported:
             return []
         layouts = {name: probes.layout for name, probes in queues.items()}
         if layouts != self._layouts:
@@ -51,29 +51,29 @@ class Procedures:
         asked: list[ProbeStatement] = []
         if now - self._searched_at >= _FIND_EVERY_S:
             self._searched_at = now
-            asked += self._find(queues)
+            asked += self._statements_to_find(queues)
         elif self._known and now - self._read_at >= _READ_EVERY_S:
             self._read_at = now
-            ids = self._statements.engine.ids(sorted(self._known))
-            asked.append(self._statements.of_target(_READS, {"procedures": ids}))
+            ids = self._statements.engine.ids_value(sorted(self._known))
+            asked.append(self._statements.statement_for_target(_READS, {"procedures": ids}))
         return asked
 
-    def _find(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+    def _statements_to_find(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
         """Find procedures by name if the design is installed, or else by the tables that they use."""
         asked, self._tables = [], {}
         for name, probes in queues.items():
-            routines = {verb: probes.layout.routine(verb) for verb in _VERBS}
+            routines = {verb: probes.layout.routine_for(verb) for verb in _VERBS}
             if any(routines.values()):
                 parts = {verb: None if routine is None else routine.parts for verb, routine in routines.items()}
-                asked.append(self._statements.of(_NAMED, RoutineSample, names=parts, queue=name))
+                asked.append(self._statements.statement_for(_NAMED, RoutineSample, names=parts, queue=name))
             elif probes.layout.ring is None:
                 self._tables[probes.facts.table_id] = name
         if self._tables:
-            ids = self._statements.engine.ids(list(self._tables))
-            asked.append(self._statements.of(_NAMING, NamingSample, {"tables": ids}))
+            ids = self._statements.engine.ids_value(list(self._tables))
+            asked.append(self._statements.statement_for(_NAMING, NamingSample, {"tables": ids}))
         return asked
 
-    def learn(
+    def record_results(
         self, results: Results, failures: Sequence[ProbeFailure]
     ) -> tuple[tuple[ProcedureReads, ...] | None, tuple[ProbeFailure, ...]]:
         """Return the totals of this poll (``None`` if none were due), and earlier failures that still hold.
@@ -89,7 +89,7 @@ class Procedures:
             if key[1] == _NAMED:
                 self._found[key] = {row.procedure_id: (key[0], row.verb) for row in rows}
             elif key[1] == _NAMING:
-                self._found[key] = dict(self._of_tables(rows))
+                self._found[key] = dict(self._procedures_of_tables(rows))
         self._known = {id: each for found in self._found.values() for id, each in found.items()}
         older = tuple(failure for key, failure in self._failures.items() if key not in now)
         self._failures |= now
@@ -104,11 +104,11 @@ class Procedures:
             if row.procedure_id in self._known
         ), older
 
-    def _of_tables(self, rows: Sequence[NamingSample]) -> list[tuple[int, tuple[str, str]]]:
+    def _procedures_of_tables(self, rows: Sequence[NamingSample]) -> list[tuple[int, tuple[str, str]]]:
         out = []
         for row in rows:
             queue = self._tables.get(row.table_id)
             layout = self._layouts.get(queue or "")
             if queue is not None and layout is not None:
-                out.append((row.procedure_id, (queue, verb_of(layout, row.schema, row.name))))
+                out.append((row.procedure_id, (queue, verb_for(layout, row.schema, row.name))))
         return out

@@ -12,28 +12,28 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.sql.page import PagePart, PageRows
 from qmon.engines.sql.queries import Name
-from qmon.model.layout.lists import why_not
+from qmon.model.layout.lists import reason_without_list
 from qmon.model.layout.table_facts import Column
-from qmon.model.samples.listing import LOOKED_AT, PAGE, ListedSample, Listing, PageSample, Place
+from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, ListedSample, Listing, PageSample, Place
 from qmon.model.samples.polled import MessageSample
-from qmon.monitor.probes.messages import legible
-from qmon.monitor.probes.names import names_of
+from qmon.monitor.probes.messages import with_text_payloads
+from qmon.monitor.probes.names import probe_names_for
 from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
-PLAIN: Final = "messages_page_ring"
-SPLIT: Final = "messages_page_ring_split"
+RING_PAGE_PROBE: Final = "messages_page_ring"
+SPLIT_RING_PAGE_PROBE: Final = "messages_page_ring_split"
 _BEFORE_ALL: Final = -1
 _BEHIND_ALL: Final = 2**63 - 1
 
 
-def ring_page_statement(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
+def statements_for_ring_page(statements: StatementCache, probes: QueueProbes, listing: Listing) -> list[ProbeStatement]:
     """Return the statement that reads a page of a ring; none if its slots or positions cannot be read."""
     layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
-    if ring is None or why_not(layout, listing.state) or _unreadable(probes):
+    if ring is None or reason_without_list(layout, listing.state) or _why_unreadable(probes):
         return []
     by_slot = PageRows(Column(ring.slot, "int", not_null=True), (), (), (ring.message_id,), listing.descending)
-    names: dict[str, Name] = names_of(layout, facts) | {"look": PagePart(by_slot, "look")}
+    names: dict[str, Name] = probe_names_for(layout, facts) | {"look": PagePart(by_slot, "look")}
     at = None if listing.after is None or listing.after.value is None else int(listing.after.value)
     values: dict[str, Value] = {
         "push_sequence": str(facts.push_sequence_id),
@@ -42,30 +42,30 @@ def ring_page_statement(statements: StatementCache, probes: QueueProbes, listing
         "above": _BEFORE_ALL if at is None or listing.descending else at,
         "below": _BEHIND_ALL if at is None or not listing.descending else at,
         "down": int(listing.descending),
-        "walk": min(LOOKED_AT, ring.size),
-        "limit": PAGE + 1,
+        "walk": min(MAX_ROWS_READ, ring.size),
+        "limit": PAGE_SIZE + 1,
     }
-    probe = PLAIN if layout.data_table is None else SPLIT
-    return [statements.anew(probe, ListedSample, values, names, layout.queue)]
+    probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE
+    return [statements.uncached_statement_for(probe, ListedSample, values, names, layout.queue)]
 
 
-def ring_page_of(
+def ring_page_from_results(
     probes: QueueProbes, listing: Listing, results: Results
 ) -> tuple[tuple[MessageSample, ...], PageSample] | None:
     """Return the messages of a ring's page and its description; see ``page_from_results``."""
     layout, ring = probes.layout, probes.layout.ring
-    why = why_not(layout, listing.state) or _unreadable(probes)
+    why = reason_without_list(layout, listing.state) or _why_unreadable(probes)
     if why or ring is None:
         return (), PageSample(listing, why=why)
-    probe = PLAIN if layout.data_table is None else SPLIT
+    probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE
     rows: Sequence[ListedSample] | None = results.get((layout.queue, probe))
     if rows is None:
         return None
     if not rows:
         return (), PageSample(listing, why="the positions of this ring cannot be read")
     *listed, end = rows
-    page = listed[:PAGE]
-    last = page[-1] if len(listed) > PAGE else end
+    page = listed[:PAGE_SIZE]
+    last = page[-1] if len(listed) > PAGE_SIZE else end
     found = PageSample(
         listing,
         order=ring.message_id,
@@ -74,12 +74,12 @@ def ring_page_of(
         next=None if last.at is None else Place(last.at),
     )
     messages = tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in page)
-    return legible(layout, probes.facts, messages), found
+    return with_text_payloads(layout, probes.facts, messages), found
 
 
-def _unreadable(probes: QueueProbes) -> str:
+def _why_unreadable(probes: QueueProbes) -> str:
     """Return why the slots or positions of this ring cannot be read; empty if they can."""
     facts = probes.facts
-    if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.slots_sought:
+    if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.can_seek_slots:
         return ""
     return facts.unknown.get("ready") or facts.slow.get("ready") or "the positions of this ring are not known"

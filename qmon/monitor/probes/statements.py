@@ -48,16 +48,16 @@ class StatementCache:
     version: tuple[int, int]
     _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
 
-    def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
+    def retain_only(self, queues: Collection[str], tables: Collection[int]) -> None:
         """Drop the statements of queues and tables that are not listed. The listed ones must be unchanged."""
         stay = {"", *queues, *(f"{PART}{table}" for table in tables)}
         self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in stay}
 
-    def has(self, probe: str) -> bool:
+    def has_probe(self, probe: str) -> bool:
         """Return whether this engine, at this version, has the probe."""
-        return queries.exists(self.engine.name, f"probe/{probe}", self.version)
+        return queries.has_query(self.engine.name, f"probe/{probe}", self.version)
 
-    def of(
+    def statement_for(
         self,
         probe: str,
         record: type,
@@ -68,56 +68,57 @@ class StatementCache:
         """Return the statement for one probe of one queue. ``names`` may contain more than the statement uses."""
         statement = self._rendered.get((queue, probe))
         if statement is None:
-            query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+            query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
             wanted = {name: (names or {}).get(name) for name in query.names}
             statement = self._rendered[queue, probe] = queries.render(query, wanted, self.engine)
         bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
         return ProbeStatement(probe, record, Bound(statement, bound), queue)
 
-    def anew(
+    def uncached_statement_for(
         self, probe: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name], queue: str
     ) -> ProbeStatement:
         """Return a statement whose text differs from poll to poll, without caching it."""
-        query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+        query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
         statement = queries.render(query, {name: names.get(name) for name in query.names}, self.engine)
         return ProbeStatement(probe, record, Bound(statement, values), queue)
 
-    def of_target(self, probe: str, values: Mapping[str, Value] | None = None) -> ProbeStatement:
+    def statement_for_target(self, probe: str, values: Mapping[str, Value] | None = None) -> ProbeStatement:
         """Return the statement for one of ``TARGET_PROBES``. ``values`` replace those that the probe declares."""
         declared = TARGET_PROBES[probe]
-        ids: dict[str, Value] = {declared.ids: self.engine.ids((0,))} if declared.ids else {}
-        return self.of(probe, declared.record, {**ids, **declared.values, **(values or {})})
+        ids: dict[str, Value] = {declared.ids: self.engine.ids_value((0,))} if declared.ids else {}
+        return self.statement_for(probe, declared.record, {**ids, **declared.values, **(values or {})})
 
-    def optional(self, probe: str, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
+    def optional_statements_for(self, probe: str, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
         """Return the statement of ``statement_for_target``; none if this engine, at this version, lacks the probe."""
-        return [self.of_target(probe, values)] if self.has(probe) else []
+        return [self.statement_for_target(probe, values)] if self.has_probe(probe) else []
 
-    def of_tables(
+    def statements_for_tables(
         self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
     ) -> list[ProbeStatement]:
         """Return the statements of a probe about tables: one for all if the engine can, or else one per table.
 
         A statement for one table gets its id as ``part``. ``names``: by table, the identifiers of its own statement.
         """
-        if not tables or not self.has(probe):
+        if not tables or not self.has_probe(probe):
             return []
-        query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+        query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
         if "table_id" not in query.parameters:
-            return [self.of(probe, record, {"tables": self.engine.ids(tables)})]
+            return [self.statement_for(probe, record, {"tables": self.engine.ids_value(tables)})]
         own = names or {}
         asked = [
-            (str(i), self.of(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}")) for i in dict.fromkeys(tables)
+            (str(i), self.statement_for(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}"))
+            for i in dict.fromkeys(tables)
         ]
         return [replace(statement, queue="", part=part) for part, statement in asked]
 
 
-def first(results: Results, probe: str, queue: str = "") -> Any:
+def first_record(results: Results, probe: str, queue: str = "") -> Any:
     """Return the first record of a probe; ``None`` if it returned none, failed or was not run."""
     return next(iter(results.get((queue, probe), ())), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class IndexedResults:
     """The results of a poll, indexed once, so that the cost grows only with the number of queues.
 
     ``queues``: queue → probe → its records. ``partial``: table → why our role sees only part of it. ``masked``: table →
@@ -130,7 +131,7 @@ class Found:
     masked: Mapping[int, Mapping[str, str]]
     sequences: Mapping[int, SequenceSample]
 
-    def of(self, queue: str) -> Mapping[str, tuple[Any, ...]]:
+    def records_for(self, queue: str) -> Mapping[str, tuple[Any, ...]]:
         """Return the records of each successful probe of this queue."""
         return self.queues.get(queue, {})
 
@@ -139,7 +140,7 @@ class Found:
         return {(name, column): helps for name, i in tables for column, helps in self.masked.get(i, {}).items()}
 
 
-def found_in(results: Results) -> Found:
+def index_results(results: Results) -> IndexedResults:
     """Index the results of a poll."""
     queues: defaultdict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
     for (queue, probe), records in results.items():
@@ -149,7 +150,7 @@ def found_in(results: Results) -> Found:
     for each in every.get("partial", ()):
         if each.column_name is not None:
             masked[each.table_id][each.column_name] = each.helps
-    return Found(
+    return IndexedResults(
         queues,
         {each.table_id: each for each in every.get("counters", ())},
         {each.table_id: each.why for each in every.get("partial", ()) if each.column_name is None},

@@ -13,26 +13,26 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 PROBE: Final = "table_counters"
 
 
-def wanted(
+def statements_for_counters(
     statements: StatementCache, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
 ) -> list[ProbeStatement]:
     """Return the statements for the counters of these tables, as the engine provides them.
 
     ``names``: see ``StatementCache.statements_for_tables``.
     """
-    own = statements.of_tables(PROBE, TableCounterSample, tables, names)
-    return own or statements.of_tables("counters", CounterSample, tables, names)
+    own = statements.statements_for_tables(PROBE, TableCounterSample, tables, names)
+    return own or statements.statements_for_tables("counters", CounterSample, tables, names)
 
 
-def spread(results: Results) -> None:
+def split_results(results: Results) -> None:
     """File the rows of this probe as ``counters`` and ``uses``, which are separate probes on other engines."""
     rows: tuple[TableCounterSample, ...] | None = results.pop(("", PROBE), None)
     if rows is not None:
-        results["", "counters"] = tuple(_counter(row) for row in rows if not row.index_id)
-        results["", "uses"] = tuple(_use(row) for row in rows if row.index_id is not None)
+        results["", "counters"] = tuple(_to_counters(row) for row in rows if not row.index_id)
+        results["", "uses"] = tuple(_to_use(row) for row in rows if row.index_id is not None)
 
 
-def _counter(row: TableCounterSample) -> CounterSample:
+def _to_counters(row: TableCounterSample) -> CounterSample:
     return CounterSample(
         table_id=row.table_id,
         inserted=row.inserted or 0,
@@ -54,7 +54,7 @@ def _counter(row: TableCounterSample) -> CounterSample:
     )
 
 
-def _use(row: TableCounterSample) -> UseSample:
+def _to_use(row: TableCounterSample) -> UseSample:
     return UseSample(
         table_id=row.table_id,
         index_id=row.index_id or 0,

@@ -22,7 +22,7 @@ class BrokerTrack:
         self._undelivered = CounterWindow[int](_GROWTH_S)
         self._read_at: float | None = None
 
-    def add(self, snapshot: Snapshot) -> BrokerView | None:
+    def record_poll(self, snapshot: Snapshot) -> BrokerView | None:
         """Record one poll; ``None`` if there are no Service Broker queues, or if they have not been read yet.
 
         They are not read for a while after each connect. Findings from before continue if they are read within a
@@ -38,26 +38,26 @@ class BrokerTrack:
             self._undelivered.clear()
         sent = found.transmission
         if found.read_at != self._read_at and sent is not None and sent.messages is not None:
-            self._undelivered.add(found.read_at, sent.messages)
+            self._undelivered.record_totals(found.read_at, sent.messages)
         self._read_at = found.read_at
         before, self._since = self._since, {}
-        growth = self._growth()
+        growth = self._growth_per_s()
         sending = None if found.transmission is None else sending_finding(found.transmission, growth)
         talks = found.conversations
         leak = None if talks is None else conversations_finding(talks)
         return BrokerView(
-            queues=self._queues(found, before, snapshot.sampled_at),
-            sending=_sending(found.transmission),
+            queues=self._broker_queues(found, before, snapshot.sampled_at),
+            sending=_sending_figure(found.transmission),
             growth=growth,
             transmission=found.transmission,
-            verdict=self._lasting(0, sending, before, snapshot.sampled_at),
+            verdict=self._lasting_verdict(0, sending, before, snapshot.sampled_at),
             conversations=talks,
-            leak=self._lasting(-1, leak, before, snapshot.sampled_at),
+            leak=self._lasting_verdict(-1, leak, before, snapshot.sampled_at),
             monitored=found.monitors is not None,
             age_s=max(0.0, snapshot.sampled_at - found.read_at),
         )
 
-    def _queues(self, found: Broker, before: dict[tuple[int, str], float], at: float) -> tuple[BrokerQueue, ...]:
+    def _broker_queues(self, found: Broker, before: dict[tuple[int, str], float], at: float) -> tuple[BrokerQueue, ...]:
         monitors = {each.queue_id: each for each in found.monitors or ()}
         enabled = found.transmission is None or found.transmission.enabled
         out = []
@@ -67,10 +67,10 @@ class BrokerTrack:
             depth = Figure.unknown(Reason.TABLE_UNSEEN)
             if sample.depth is not None:
                 depth = Figure(float(sample.depth), estimated=sample.depth > 0)
-            out.append(BrokerQueue(sample, monitor, depth, self._lasting(sample.queue_id, finding, before, at)))
-        return tuple(sorted(out, key=lambda q: (-_severity(q.verdict), -(q.depth.value or 0.0), q.name)))
+            out.append(BrokerQueue(sample, monitor, depth, self._lasting_verdict(sample.queue_id, finding, before, at)))
+        return tuple(sorted(out, key=lambda q: (-_severity_rank(q.verdict), -(q.depth.value or 0.0), q.name)))
 
-    def _lasting(
+    def _lasting_verdict(
         self, queue_id: int, finding: Finding | None, before: dict[tuple[int, str], float], at: float
     ) -> Verdict | None:
         """Return the verdict once its finding has lasted long enough."""
@@ -82,14 +82,14 @@ class BrokerTrack:
             return None
         return Verdict(finding.code, finding.proof, finding.severity, since, cause=finding.cause)
 
-    def _growth(self) -> float | None:
+    def _growth_per_s(self) -> float | None:
         """Return the growth of undelivered messages per second over the last minute."""
         if len(self._undelivered) < 2:
             return None
         return (self._undelivered.last - self._undelivered.first) / self._undelivered.seconds
 
 
-def _sending(found: TransmissionSample | None) -> Figure:
+def _sending_figure(found: TransmissionSample | None) -> Figure:
     if found is None:
         return Figure.unknown(Reason.NOT_READ_YET)
     if found.messages is None:
@@ -97,5 +97,5 @@ def _sending(found: TransmissionSample | None) -> Figure:
     return Figure(float(found.messages), estimated=found.messages > 0)
 
 
-def _severity(verdict: Verdict | None) -> int:
+def _severity_rank(verdict: Verdict | None) -> int:
     return -1 if verdict is None else verdict.severity

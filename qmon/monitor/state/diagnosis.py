@@ -14,14 +14,14 @@ from qmon.model.operations import Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.samples.polled import CounterSample
-from qmon.model.sessions.clients import ClientsSeen, Sessions, quiet_for, seen_of, way_to_know
-from qmon.model.sessions.owners import owners_of
+from qmon.model.sessions.clients import ClientsSeen, SessionIndex, count_clients, identification_for, quiet_seconds
+from qmon.model.sessions.owners import count_owners
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.waits.locked import Locked, everything_locked
+from qmon.model.waits.locked import QueueLock, find_queue_lock
 from qmon.monitor.state.messages import DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.motion import MotionTrack
 from qmon.monitor.state.ring import RingTrack
-from qmon.monitor.state.stale_figures import of_locks
+from qmon.monitor.state.stale_figures import is_lock_probe
 
 _STALE_S: Final = 30.0
 
@@ -48,7 +48,7 @@ _DONE: Final = ("counters", "table_counters", "head", "progress")
 _HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 
 # Prefixes of the probes that each field of `QueueEvidence` is read by.
-READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
+EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
     "owners": _ROWS,
     "repeated": _ROWS,
     "twice": (*_ROWS, "clients"),
@@ -79,74 +79,86 @@ class QueueDiagnosis:
         self._last = NO_QUEUE_EVIDENCE
         self._seen_at = self._swept_at = float("-inf")
         self._failing: dict[str, float] = {}
-        self._locked: tuple[float, Locked | None] = (float("-inf"), None)
+        self._locked: tuple[float, QueueLock | None] = (float("-inf"), None)
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure, sessions: Sessions | None) -> QueueEvidence:
+    def record_poll(
+        self, snapshot: Snapshot, samples: QueueSamples, done: Figure, sessions: SessionIndex | None
+    ) -> QueueEvidence:
         """Record one poll and return the current evidence.
 
         ``done``: messages that are done and not archived. ``sessions``: those of the snapshot, if it has them.
         """
-        layout, messages, at = q.layout, q.diagnostics, snapshot.sampled_at
-        before, failing = self._last, failing_probes(q, snapshot)
-        missed = (*q.left_out, *failing)
+        layout, messages, at = samples.layout, samples.diagnostics, snapshot.sampled_at
+        before, failing = self._last, failing_probes(samples, snapshot)
+        missed = (*samples.left_out, *failing)
         rows_read = not any(probe.startswith(_ROWS) for probe in missed)
         seen = snapshot.clients is not None
-        missed_done = q.counters is None or (done.value is None and any(probe.startswith(_DONE) for probe in missed))
+        missed_done = samples.counters is None or (
+            done.value is None and any(probe.startswith(_DONE) for probe in missed)
+        )
         loss = before.ring_loss
         if layout.ring is not None and messages.sweep is not None:
-            loss, self._swept_at = self._ring.add(messages, layout.ring.size, at), at
-        elif at - self._swept_at > _STALE_S and _SWEEP not in q.left_out:
+            loss, self._swept_at = self._ring.record_poll(messages, layout.ring.size, at), at
+        elif at - self._swept_at > _STALE_S and _SWEEP not in samples.left_out:
             loss = None
         workers = None
         if layout.part is not None:  # what a session runs does not tell whether it belongs to this queue's workers
             sessions = None
-            workers = None if q.workers is None else ClientsSeen(q.workers, None, "library", quiet_s=_STALE_S)
+            workers = (
+                None if samples.workers is None else ClientsSeen(samples.workers, None, "library", quiet_s=_STALE_S)
+            )
         self._last = QueueEvidence(
-            pushers=before.pushers if sessions is None else self._pushers.add(snapshot, layout, sessions),
-            poppers=workers or (before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions)),
-            owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,
-            repeated=self._repeated(q, at) if rows_read else before.repeated,
-            twice=self._deliveries.add(snapshot, layout, messages) if rows_read and seen else before.twice,
-            starved=self._priorities.add(messages, at) if messages.priorities is not None else before.starved,
-            archiving=before.archiving if missed_done else self._archive.add(q.counters, done, at),
+            pushers=before.pushers if sessions is None else self._pushers.record_poll(snapshot, layout, sessions),
+            poppers=workers
+            or (before.poppers if sessions is None else self._poppers.record_poll(snapshot, layout, sessions)),
+            owners=count_owners(messages, layout.timeout_s) if rows_read else before.owners,
+            repeated=self._repeated_message(samples, at) if rows_read else before.repeated,
+            twice=self._deliveries.record_poll(snapshot, layout, messages) if rows_read and seen else before.twice,
+            starved=self._priorities.record_poll(messages, at) if messages.priorities is not None else before.starved,
+            archiving=before.archiving if missed_done else self._archive.record_poll(samples.counters, done, at),
             ring_loss=loss,
-            motion=self._motion.add(q, at),
+            motion=self._motion.record_poll(samples, at),
         )
         self._failing = {probe: self._failing.get(probe, at) for probe in failing}
         if seen:
             self._seen_at = at
         known = self._last if at - self._seen_at <= _STALE_S else replace(self._last, pushers=None, poppers=None)
-        return _without({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
+        return _without_evidence({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
 
-    def locked(self, snapshot: Snapshot, q: QueueSamples) -> Locked | None:
+    def locking_session(self, snapshot: Snapshot, samples: QueueSamples) -> QueueLock | None:
         """Return the session that locks all rows of the queue.
 
         If this poll could not see it, a recent finding is returned.
         """
         at = snapshot.sampled_at
-        found = everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout))
-        missed = (*(probe for probe in q.left_out if not of_locks(probe)), *failing_probes(q, snapshot))
-        unseen = snapshot.blocking is None or (bool(q.locked) and snapshot.writers is None)
+        found = find_queue_lock(samples, snapshot, in_transaction=pops_in_transaction(samples.layout))
+        missed = (
+            *(probe for probe in samples.left_out if not is_lock_probe(probe)),
+            *failing_probes(samples, snapshot),
+        )
+        unseen = snapshot.blocking is None or (bool(samples.locked) and snapshot.writers is None)
         unseen = unseen or any(probe.startswith(_HOLDERS) for probe in missed)
         if found is not None or not unseen or at - self._locked[0] > _STALE_S:
             self._locked = at, found
         return self._locked[1]
 
-    def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
-        head = None if q.held_counted else q.head
-        return self._tries.add(q.diagnostics, at, head=head, none_held=q.held == () and q.held_at is None)
+    def _repeated_message(self, samples: QueueSamples, at: float) -> Repeated | None:
+        head = None if samples.held_counted else samples.head
+        return self._tries.record_poll(
+            samples.diagnostics, at, head=head, none_held=samples.held == () and samples.held_at is None
+        )
 
 
-def failing_probes(q: QueueSamples, snapshot: Snapshot) -> tuple[str, ...]:
+def failing_probes(samples: QueueSamples, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the failed probes of this poll that concern this queue or the whole target."""
-    return tuple(each.probe for each in snapshot.failures if each.queue in ("", q.layout.queue))
+    return tuple(each.probe for each in snapshot.failures if each.queue in ("", samples.layout.queue))
 
 
-def _without(old: Collection[str], known: QueueEvidence) -> QueueEvidence:
+def _without_evidence(old: Collection[str], known: QueueEvidence) -> QueueEvidence:
     """Remove the evidence of probes that have failed for too long."""
     lost = {
         name: getattr(NO_QUEUE_EVIDENCE, name)
-        for name, probes in READ_BY.items()
+        for name, probes in EVIDENCE_PROBES.items()
         if any(probe.startswith(probes) for probe in old)
     }
     return replace(known, **lost) if lost else known
@@ -161,19 +173,19 @@ class ClientsTrack:
         self._last_at: float | None = None
         self._known_by: tuple[Layout, str] | None = None
 
-    def add(self, snapshot: Snapshot, layout: Layout, sessions: Sessions) -> ClientsSeen | None:
+    def record_poll(self, snapshot: Snapshot, layout: Layout, sessions: SessionIndex) -> ClientsSeen | None:
         """Record one poll; ``None`` if sessions, or the statements they run, are not visible."""
         if self._known_by is None or self._known_by[0] is not layout:
-            self._known_by = layout, way_to_know(layout, self._side)
+            self._known_by = layout, identification_for(layout, self._side)
         by = self._known_by[1]
         patterns = layout.pushers if self._side is Side.PUSHERS else layout.poppers
         hidden = not snapshot.server.sees_sessions or sessions.hidden
         if hidden and (by != "pattern" or patterns.procedure is not None):
             return None
         self._members &= sessions.places.keys()
-        self._members.update(client.key for client in sessions.of(layout, self._side))
+        self._members.update(client.key for client in sessions.find_clients(layout, self._side))
         members = [sessions.all[place] for place in sorted(sessions.places[key] for key in self._members)]
-        connected, waiting, one = seen_of(members, self._members)
+        connected, waiting, one = count_clients(members, self._members)
         if connected:
             self._last_at = snapshot.sampled_at
         left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
@@ -185,7 +197,7 @@ class ClientsTrack:
             others=len(sessions.all) - connected,
             left_s=left_s,
             whole=len(sessions.all) < MOST_CLIENTS,
-            quiet_s=quiet_for(members, self._members),
+            quiet_s=quiet_seconds(members, self._members),
         )
 
 
@@ -203,7 +215,7 @@ class ArchiveTrack:
         self._longest_s = 0.0
         self._steady = False
 
-    def add(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
+    def record_poll(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
         """Record one poll at ``at`` (server clock, seconds); ``None`` if the number of done messages is unknown."""
         if counters is None or done.value is None:
             return None
@@ -212,7 +224,7 @@ class ArchiveTrack:
             self._breaks, self._longest_s, self._steady = 0, 0.0, False
             self._peaks.clear()
         elif counters.deleted > self._deleted:
-            self._see_deletion(at)
+            self._record_deletion(at)
             self._least = done.value
         self._deleted, self._before, self._least = counters.deleted, done.value, min(self._least, done.value)
         silent_s = at - (self._began_at if self._run is None else self._run[1])
@@ -227,7 +239,7 @@ class ArchiveTrack:
             untouched=counters.deleted == 0 and kept,
         )
 
-    def _see_deletion(self, at: float) -> None:
+    def _record_deletion(self, at: float) -> None:
         began_at, last_at = self._run or (at, at)
         rested_s, ran_s = at - last_at, at - began_at
         if rested_s > _RUN_S:

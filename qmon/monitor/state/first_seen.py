@@ -18,25 +18,25 @@ class WatchedProgress:
         self._first: float | None = None
         self._last = float("-inf")
 
-    def see(self, ids: Iterable[str], at: float) -> None:
+    def record_ids(self, ids: Iterable[str], at: float) -> None:
         """Record the ids in progress at ``at`` (server clock, seconds); missing ids are forgotten."""
         self._since = {i: self._since.get(i, (self._last, at)) for i in ids}
         self._first = at if self._first is None else self._first
         self._last = at
 
-    def broken(self) -> None:
+    def record_gap(self) -> None:
         """Record a gap in the polls: what happened during the gap is unknown."""
         self._first, self._last = None, float("-inf")
 
-    def seen_s(self, at: float) -> float:
+    def watched_s(self, at: float) -> float:
         """Return for how many seconds the ids have been watched."""
         return 0.0 if self._first is None else max(0.0, at - self._first)
 
-    def beyond(self, timeout_s: float, at: float) -> int:
+    def count_beyond(self, timeout_s: float, at: float) -> int:
         """Return how many messages have been seen in progress for more than ``timeout_s`` seconds."""
         return sum(1 for _, since in self._since.values() if at - since > timeout_s)
 
-    def perhaps_beyond(self, timeout_s: float, at: float) -> int:
+    def count_perhaps_beyond(self, timeout_s: float, at: float) -> int:
         """Return how many may have been in progress for longer, including those that were popped just after a read."""
         return sum(1 for unseen_at, _ in self._since.values() if at - unseen_at > timeout_s)
 
@@ -47,7 +47,7 @@ class WatchedIds:
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque(maxlen=_MOST)
 
-    def see(self, last_id: int, at: float) -> None:
+    def record_last_id(self, last_id: int, at: float) -> None:
         """Record the last issued id at ``at`` (server clock, seconds)."""
         if not self._seen or last_id > self._seen[-1][1]:
             self._seen.append((at, last_id))

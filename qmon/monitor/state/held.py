@@ -24,36 +24,40 @@ class HeldRows:
     whole: bool
 
 
-class Holders:
+class HeldRowsTrack:
     """The transactions that hold rows near the head of one queue, from poll to poll."""
 
     def __init__(self) -> None:
         self._before: frozenset[str] = frozenset()
 
-    def see(self, q: QueueSamples, writers: Sequence[WriterSample] | None) -> HeldRows | None:
+    def record_poll(self, samples: QueueSamples, writers: Sequence[WriterSample] | None) -> HeldRows | None:
         """Record one poll and return the held rows, or ``None`` if they were not read."""
         before = self._before
-        if q.held is not None:
-            self._before = frozenset(each.xid for each in q.held)
-        return _held_rows(q, writers, before)
+        if samples.held is not None:
+            self._before = frozenset(each.xid for each in samples.held)
+        return _held_rows(samples, writers, before)
 
 
-def _held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, before: Container[str]) -> HeldRows | None:
-    if writers is None or q.head is None or q.held is None:
+def _held_rows(
+    samples: QueueSamples, writers: Sequence[WriterSample] | None, before: Container[str]
+) -> HeldRows | None:
+    if writers is None or samples.head is None or samples.held is None:
         return None
-    open_now = None if q.held_at is None else {w.xid for w in writers}
+    open_now = None if samples.held_at is None else {w.xid for w in writers}
     held = [
-        (h.rows, _held_s(h, writers, before)) for h in q.held if h.running and (open_now is None or h.xid in open_now)
+        (h.rows, _held_seconds(h, writers, before))
+        for h in samples.held
+        if h.running and (open_now is None or h.xid in open_now)
     ]
     rows = sum(rows for rows, _ in held)
-    late = sum(rows for rows, age in held if age is not None and age > q.layout.timeout_s)
+    late = sum(rows for rows, age in held if age is not None and age > samples.layout.timeout_s)
     unseen = sum(rows for rows, age in held if age is None)
     # Consumers in order start at the head: if some of the rows that were read are free, no row behind them is held.
-    in_order = q.layout.traits.order in ("fifo", "due") and rows < max(q.head_limit, HELD_AT_LEAST)
-    return HeldRows(rows, late, unseen, in_order or q.head.counted < q.head_limit)
+    in_order = samples.layout.traits.order in ("fifo", "due") and rows < max(samples.head_limit, HELD_AT_LEAST)
+    return HeldRows(rows, late, unseen, in_order or samples.head.counted < samples.head_limit)
 
 
-def _held_s(held: HeldSample, writers: Sequence[WriterSample], before: Container[str]) -> float | None:
+def _held_seconds(held: HeldSample, writers: Sequence[WriterSample], before: Container[str]) -> float | None:
     """Return the seconds since the transaction holding the rows began; ``None`` if our role cannot see it.
 
     An xid missing from ``writers`` belongs to a transaction that started or ended between the two reads. If the xid

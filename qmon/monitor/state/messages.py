@@ -28,7 +28,7 @@ class PriorityTrack:
         self._levels: dict[int, _Level] = {}
         self._moves = 0
 
-    def add(self, messages: MessageDiagnostics, at: float) -> Starved | None:
+    def record_poll(self, messages: MessageDiagnostics, at: float) -> Starved | None:
         """Record one poll; return the priority that has waited longest while others moved.
 
         ``at``: server clock, seconds.
@@ -77,7 +77,7 @@ class TriesTrack:
     def __init__(self) -> None:
         self._cases: dict[str, _Case] = {}
 
-    def add(
+    def record_poll(
         self, messages: MessageDiagnostics, at: float, *, head: HeadSample | None = None, none_held: bool = True
     ) -> Repeated | None:
         """Record one poll at ``at`` (server clock, seconds); return the message that has failed most often since.
@@ -89,12 +89,12 @@ class TriesTrack:
         for case in self._cases.values():
             case.missed += 1
         if messages.tried is not None:
-            self._see(messages.tried.id, messages.tried.attempts, messages.tried.mark, at)
+            self._record_attempt(messages.tried.id, messages.tried.attempts, messages.tried.mark, at)
         for owner in messages.owners or ():
             if owner.attempts is not None and (owner.attempts > 1 or owner.id in self._cases):
-                self._see(owner.id, owner.attempts, "", at)
+                self._record_attempt(owner.id, owner.attempts, "", at)
         for id, case in self._cases.items():
-            gone = head is not None and case.attempts is None and _before(id, head.head_id)
+            gone = head is not None and case.attempts is None and _is_before_head(id, head.head_id)
             case.away = case.missed > 0 and (case.away or gone)
         self._cases = {
             id: case
@@ -107,7 +107,7 @@ class TriesTrack:
         case = self._cases[worst]
         return Repeated(worst, case.failures, at - case.first_at, case.attempts)
 
-    def _see(self, id: str, attempts: int | None, mark: str, at: float) -> None:
+    def _record_attempt(self, id: str, attempts: int | None, mark: str, at: float) -> None:
         case = self._cases.get(id)
         if case is None:
             self._cases[id] = _Case(at, attempts, mark, seen_at=at)
@@ -126,7 +126,7 @@ class TriesTrack:
             case.mark = mark
 
 
-def _before(id: str, head_id: str | None) -> bool:
+def _is_before_head(id: str, head_id: str | None) -> bool:
     """Return whether a message would be the head if it were present. Only whole-number ids can be compared."""
     return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
 
@@ -144,7 +144,9 @@ class DoubleDeliveryTrack:
         self._deliveries: dict[str, _Delivery] = {}
         self._twice: dict[str, tuple[_Delivery, str]] = {}
 
-    def add(self, snapshot: Snapshot, layout: Layout, messages: MessageDiagnostics) -> tuple[DoubleDelivery, ...]:
+    def record_poll(
+        self, snapshot: Snapshot, layout: Layout, messages: MessageDiagnostics
+    ) -> tuple[DoubleDelivery, ...]:
         """Record one poll and return the messages delivered twice.
 
         A second pop alone proves nothing, because the first owner may have given the message back. An owner that is
@@ -164,27 +166,27 @@ class DoubleDeliveryTrack:
                 # A slow poll makes a message look older than it is, never younger.
                 known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
                 seen[row.id] = _Delivery(row.owner, max(known, at - row.age_s))
-                self._compare(row.id, seen[row.id], sessions, at)
+                self._compare_owners(row.id, seen[row.id], sessions, at)
         still_held = {
-            id: hand for id, hand in self._deliveries.items() if id not in seen and _still(hand, sessions, at)
+            id: hand for id, hand in self._deliveries.items() if id not in seen and _is_still_held(hand, sessions, at)
         }
         self._deliveries = still_held | seen
         self._twice = {
             id: (first, second)
             for id, (first, second) in self._twice.items()
-            if id in seen and seen[id].owner == second and _still(first, sessions, at)
+            if id in seen and seen[id].owner == second and _is_still_held(first, sessions, at)
         }
         return tuple(
             DoubleDelivery(id, first.owner, second, at - first.popped_at) for id, (first, second) in self._twice.items()
         )
 
-    def _compare(self, id: str, now: _Delivery, sessions: dict[int, ClientSample], at: float) -> None:
+    def _compare_owners(self, id: str, now: _Delivery, sessions: dict[int, ClientSample], at: float) -> None:
         before = self._deliveries.get(id)
-        if before is not None and before.owner != now.owner and _still(before, sessions, at):
+        if before is not None and before.owner != now.owner and _is_still_held(before, sessions, at):
             self._twice.setdefault(id, (before, now.owner))
 
 
-def _still(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
+def _is_still_held(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
     """Return whether an owner is alive and its last statement is the one that popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None

@@ -21,13 +21,13 @@ class MotionTrack:
         self._began_at = self._read_at = 0.0
         self._moved_at: float | None = None
 
-    def add(self, q: QueueSamples, at: float) -> Motion | None:
+    def record_poll(self, samples: QueueSamples, at: float) -> Motion | None:
         """Record one poll at ``at`` (server clock, seconds); ``None`` until the queue has been counted.
 
         A queue moves if its head has left or if it has fewer rows.
         """
         first = not self._rows
-        moved = self._head_moved(q, at) | self._rows_fell(q)
+        moved = self._has_head_moved(samples, at) | self._have_rows_fallen(samples)
         if moved and not first:
             self._moved_at = at
         if not self._rows:
@@ -39,31 +39,31 @@ class MotionTrack:
         since = self._began_at if self._moved_at is None else max(self._began_at, self._moved_at)
         return Motion(self._head[0], max(0.0, self._read_at - since), moved_s)
 
-    def _head_moved(self, q: QueueSamples, at: float) -> bool:
-        if q.head is None:
+    def _has_head_moved(self, samples: QueueSamples, at: float) -> bool:
+        if samples.head is None:
             return False
-        pushed_at = None if q.head.oldest_s is None else at - q.head.oldest_s
-        known = q.head.counted > 0 and (q.head.head_id is not None or pushed_at is not None)
-        now = (q.head.head_id, pushed_at) if known else None
+        pushed_at = None if samples.head.oldest_s is None else at - samples.head.oldest_s
+        known = samples.head.counted > 0 and (samples.head.head_id is not None or pushed_at is not None)
+        now = (samples.head.head_id, pushed_at) if known else None
         before, self._head, self._read_at = self._head, now, at
-        if now is not None and before is not None and _is_same(now, before):
+        if now is not None and before is not None and _is_same_head(now, before):
             self._head = before  # keep the old time: a slow drift adds up and then counts as a move
             return False
         self._began_at = at
         return before is not None and now != before
 
-    def _rows_fell(self, q: QueueSamples) -> bool:
+    def _have_rows_fallen(self, samples: QueueSamples) -> bool:
         now: dict[str, float] = {}
-        if q.head is not None and (q.head.counted < q.head_limit or q.head_limit > COUNT_LIMIT):
-            now["head"] = float(q.head.counted)
-        if (counted := q.depth or q.count) is not None:
-            now["depth" if q.depth is not None else "count"] = float(counted.ready)
+        if samples.head is not None and (samples.head.counted < samples.head_limit or samples.head_limit > COUNT_LIMIT):
+            now["head"] = float(samples.head.counted)
+        if (counted := samples.depth or samples.count) is not None:
+            now["depth" if samples.depth is not None else "count"] = float(counted.ready)
         fell = any(rows < self._rows.get(source, 0.0) for source, rows in now.items())
         self._rows |= now
         return fell
 
 
-def _is_same(one: tuple[str | None, float | None], other: tuple[str | None, float | None]) -> bool:
+def _is_same_head(one: tuple[str | None, float | None], other: tuple[str | None, float | None]) -> bool:
     if one[0] is not None or other[0] is not None:
         return one[0] == other[0]
     return one[1] is not None and other[1] is not None and abs(one[1] - other[1]) <= _SAME_S

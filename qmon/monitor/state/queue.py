@@ -10,19 +10,19 @@ from typing import Final
 from qmon import log
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
-from qmon.model.guard import VIEW, Guard
-from qmon.model.operations import pauses_of
+from qmon.model.guard import WHOLE_VIEW, Guard
+from qmon.model.operations import pauses_for
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
-from qmon.model.rates.forecast import Forecast, Trend, forecast
-from qmon.model.rates.forgotten import Uses, forgotten
+from qmon.model.rates.forecast import Forecast, Trend, forecast_drain
+from qmon.model.rates.forgotten import UsesByIndex, may_be_reset
 from qmon.model.rates.series import Point, SeriesRecorder
 from qmon.model.reasons import Reason
-from qmon.model.sessions.clients import Sessions
+from qmon.model.sessions.clients import SessionIndex
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.standby import standby_of
+from qmon.model.standby import standby_for
 from qmon.model.text import duration
-from qmon.model.verdicts import RuleInput, judge
-from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided
+from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided_codes
 from qmon.model.view import QueueView
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
@@ -30,16 +30,16 @@ from qmon.monitor.probes.table_counters import PROBE
 from qmon.monitor.state import figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
-from qmon.monitor.state.held import HeldRows, Holders
+from qmon.monitor.state.held import HeldRows, HeldRowsTrack
 from qmon.monitor.state.rates.committed import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.rates.standing_counters import StandingCounters
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
+from qmon.monitor.state.stale_figures import StaleFigures, failure_for, is_flow_unread, is_lock_probe, older_figure
 from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
-from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
+from qmon.monitor.state.usage import TableUses, UseTrack, uses_of_queue
 from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
@@ -63,9 +63,9 @@ class QueueTrack:
         self._points = SeriesRecorder(MOST_POINTS)
         self._verdict_log = VerdictLog()
         self._files: dict[int, tuple[int, int | None]] = {}
-        self._forget()
+        self._start_over()
 
-    def _forget(self) -> None:
+    def _start_over(self) -> None:
         """Reset everything except past verdicts and plotted points, which were true of the earlier table."""
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
@@ -73,11 +73,11 @@ class QueueTrack:
         self._broken = False
         self._own = OwnChanges()
         self._prev: QueueSamples | None = None
-        self._prev_uses: Uses = {}
+        self._prev_uses: UsesByIndex = {}
         self._began_anew = False
         self._prev_at: float | None = None
         self._progress = WatchedProgress()
-        self._holders = Holders()
+        self._holders = HeldRowsTrack()
         self._ids = WatchedIds()
         self._needs_ids = False
         self._spans: dict[str, EvidenceSpan] = {}
@@ -96,27 +96,27 @@ class QueueTrack:
         self._was_gone = False
         self._idle_since: float | None = None
 
-    def gone(self, snapshot: Snapshot, q: QueueSamples) -> QueueView:
+    def record_gone(self, snapshot: Snapshot, samples: QueueSamples) -> QueueView:
         """Record a poll without the queue: return its last figures and the reason. The next poll starts over."""
         at = snapshot.sampled_at
         self._was_gone = True
-        failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
+        failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         reason = next((f.reason for f in failures if f.gone), "")
-        seen_at, last = self._last or (None, stale_figures.unseen(q.layout, reason))
-        view = last if seen_at is None else stale_figures.as_old(last, at - seen_at, reason)
-        pauses = pauses_of(q.layout, snapshot.pauses)
+        seen_at, last = self._last or (None, stale_figures.view_never_read(samples.layout, reason))
+        view = last if seen_at is None else stale_figures.view_as_old(last, at - seen_at, reason)
+        pauses = pauses_for(samples.layout, snapshot.pauses)
         rule_input = RuleInput(
-            timeout_s=q.layout.timeout_s,
+            timeout_s=samples.layout.timeout_s,
             failures=failures,
             pauses=pauses,
             last_seen_at=seen_at,
-            layout=q.layout,
-            samples=q,
+            layout=samples.layout,
+            samples=samples,
             snapshot=snapshot,
         )
-        verdicts, past = self._judge(rule_input, at)
+        verdicts, past = self._judge_rules(rule_input, at)
         unknown = Figure.unknown(reason)
-        self._remember(at, unknown, unknown, unknown, rates=False)
+        self._record_point(at, unknown, unknown, unknown, rates=False)
         return replace(
             view,
             verdict=verdicts[0],
@@ -127,33 +127,33 @@ class QueueTrack:
             history=self._points.series(),
         )
 
-    def unread(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
+    def record_unread(self, snapshot: Snapshot, samples: QueueSamples, *, unbroken: bool) -> QueueView:
         """Record a poll that skipped this queue: return the last figures with their age, without verdicts on them."""
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
-            view = stale_figures.unseen(q.layout, Reason.READ_IN_TURNS)
+            view = stale_figures.view_never_read(samples.layout, Reason.READ_IN_TURNS)
             unjudged = Verdict(CANNOT_TELL, Reason.READ_IN_TURNS)
             return replace(view, verdict=unjudged, verdicts=(unjudged,))
         seen_at, view = self._last
-        pauses = pauses_of(q.layout, snapshot.pauses)
+        pauses = pauses_for(samples.layout, snapshot.pauses)
         if view.read_at is None or view.pauses != pauses:
-            view = stale_figures.unread(view, seen_at, pauses)
+            view = stale_figures.view_not_read(view, seen_at, pauses)
             self._last = seen_at, view
         age_s = at - seen_at
         if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
             return view  # the same object from poll to poll
         unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
-        return replace(stale_figures.as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
+        return replace(stale_figures.view_as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
-    def add(
+    def record_poll(
         self,
         snapshot: Snapshot,
-        q: QueueSamples,
+        samples: QueueSamples,
         *,
         unbroken: bool,
         target: TargetEvidence,
-        sessions: Sessions | None = None,
+        sessions: SessionIndex | None = None,
         uses: TableUses | None = None,
     ) -> QueueView:
         """Record one poll and return the queue's view.
@@ -162,166 +162,190 @@ class QueueTrack:
         target from this and earlier polls. ``sessions`` and ``uses``: those of the snapshot, if it has them. If a
         figure or a rule raises, the exception becomes its reason and is listed in the failures of the view.
         """
-        guard = Guard(partial(log.report, once=True))
-        fold = partial(self._fold, snapshot, q, guard, unbroken, target, sessions, uses)
-        view = guard.attempt(VIEW, fold, partial(self._unfolded, snapshot, q))
-        return replace(view, failures=(*view.failures, *guard.failures(q.layout.queue))) if guard.reasons else view
+        guard = Guard(partial(log.report_defect, once=True))
+        fold = partial(self._fold_poll, snapshot, samples, guard, unbroken, target, sessions, uses)
+        view = guard.attempt(WHOLE_VIEW, fold, partial(self._view_after_failure, snapshot, samples))
+        return (
+            replace(view, failures=(*view.failures, *guard.failures(samples.layout.queue))) if guard.reasons else view
+        )
 
-    def _unfolded(self, snapshot: Snapshot, q: QueueSamples, reason: str) -> QueueView:
+    def _view_after_failure(self, snapshot: Snapshot, samples: QueueSamples, reason: str) -> QueueView:
         """Return the view of a poll that raised, and reset the memory, which may be half updated."""
-        self._forget()
+        self._start_over()
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
         return replace(
-            stale_figures.unseen(q.layout, reason),
+            stale_figures.view_never_read(samples.layout, reason),
             verdict=unjudged,
             verdicts=(unjudged,),
-            failures=tuple(f for f in snapshot.failures if f.queue == q.layout.queue),
-            pauses=pauses_of(q.layout, snapshot.pauses),
+            failures=tuple(f for f in snapshot.failures if f.queue == samples.layout.queue),
+            pauses=pauses_for(samples.layout, snapshot.pauses),
             history=self._points.series(),
-            past=self._verdict_log.add((unjudged,), at),
+            past=self._verdict_log.record_verdicts((unjudged,), at),
         )
 
-    def _fold(
+    def _fold_poll(
         self,
         snapshot: Snapshot,
-        q: QueueSamples,
+        samples: QueueSamples,
         guard: Guard,
         unbroken: bool,
         target: TargetEvidence,
-        sessions: Sessions | None,
+        sessions: SessionIndex | None,
         uses: TableUses | None,
     ) -> QueueView:
         at = snapshot.sampled_at
-        if q.counters is not None:
-            self._idle_since = None if q.counters.counted else at if self._idle_since is None else self._idle_since
-        files = self._files | {n: (c.table_id, c.files) for n, c in enumerate((q.counters, q.data_counters)) if c}
+        if samples.counters is not None:
+            self._idle_since = (
+                None if samples.counters.counted else at if self._idle_since is None else self._idle_since
+            )
+        files = self._files | {
+            n: (c.table_id, c.files) for n, c in enumerate((samples.counters, samples.data_counters)) if c
+        }
         if any(self._files[n] != files[n] for n in self._files):
-            self._forget()
+            self._start_over()
         self._files = files
         unbroken, self._was_gone = unbroken and not self._was_gone, False
         if not unbroken:
-            self._progress.broken()
-        unbroken = not self._own.add(snapshot.operated, q.layout, at) and unbroken
+            self._progress.record_gap()
+        unbroken = not self._own.record_operations(snapshot.operated, samples.layout, at) and unbroken
         self._broken = not unbroken
-        own = own_uses(uses, q)
-        moved = self._advance(q, own, at, unbroken)
-        self._standing.add(q, at)
-        if q.in_progress_ids is not None:
-            self._progress.see(q.in_progress_ids, at)
+        own = uses_of_queue(uses, samples)
+        moved = self._record_flow(samples, own, at, unbroken)
+        self._standing.record_poll(samples, at)
+        if samples.in_progress_ids is not None:
+            self._progress.record_ids(samples.in_progress_ids, at)
         # Set for good: resetting it after a gap would make ages too low.
-        self._needs_ids = self._needs_ids or not figures.has_push_time(q)
-        if q.last_id is not None and self._needs_ids:
-            self._ids.see(q.last_id, at)
-        held = self._holders.see(q, snapshot.writers)
-        among = held.rows if held and q.held_counted else 0
+        self._needs_ids = self._needs_ids or not figures.has_push_time(samples)
+        if samples.last_id is not None and self._needs_ids:
+            self._ids.record_last_id(samples.last_id, at)
+        held = self._holders.record_poll(samples, snapshot.writers)
+        among = held.rows if held and samples.held_counted else 0
         # The server shows rows that consumers have popped and not committed as ready. Without the locks of this poll
         # their number is a guess.
-        guessed = pops_in_transaction(q.layout) and (q.elsewhere or (q.held_counted and (held is None or q.held_at)))
-        exact = figures.exact_ready(q, among)
-        self._count(q, at, None if guessed else exact, among)
-        carried = self._window.carried()
-        if q.elsewhere:
-            self._by_ids.add(q, at, exact)
-            if q.count is not None:
-                carried = q.count.ready, max(0.0, at - q.count.counted_at)
-        ready = guard.attempt("ready", lambda: figures.ready(q, exact, carried), Figure.unknown)
+        guessed = pops_in_transaction(samples.layout) and (
+            samples.elsewhere or (samples.held_counted and (held is None or samples.held_at))
+        )
+        exact = figures.exact_ready(samples, among)
+        self._rebase_ready(samples, at, None if guessed else exact, among)
+        carried = self._window.extrapolated_ready()
+        if samples.elsewhere:
+            self._by_ids.record_poll(samples, at, exact)
+            if samples.count is not None:
+                carried = samples.count.ready, max(0.0, at - samples.count.counted_at)
+        ready = guard.attempt("ready", lambda: figures.ready_figure(samples, exact, carried), Figure.unknown)
         if guessed:
             ready = replace(ready, estimated=not ready.at_least)
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
-        if q.head is None and "ready" not in q.unknown and _blind(snapshot, q):
+        if samples.head is None and "ready" not in samples.unknown and _why_depth_unread(snapshot, samples):
             ready = Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
-        done = figures.done(q, ready, figures.in_progress(q, held, at))
+        done = figures.done_figure(samples, ready, figures.in_progress_figure(samples, held, at))
         known = guard.attempt(
-            "diagnosis", lambda: self._diagnosis.add(snapshot, q, done, sessions), lambda _: NO_QUEUE_EVIDENCE
+            "diagnosis",
+            lambda: self._diagnosis.record_poll(snapshot, samples, done, sessions),
+            lambda _: NO_QUEUE_EVIDENCE,
         )
         use = guard.attempt(
-            "use", lambda: self._use.add(snapshot, q, uses, self._flow_now, moved=moved), lambda _: None
+            "use", lambda: self._use.record_poll(snapshot, samples, uses, self._flow_now, moved=moved), lambda _: None
         )
         known = replace(known, use=use)
         behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
-        view = self._view(snapshot, q, ready, held, target, known, behind_s, guard)
+        view = self._build_view(snapshot, samples, ready, held, target, known, behind_s, guard)
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
-        seen = held.rows if held is not None and q.held_at is None else None if pops_in_transaction(q.layout) else 0
-        ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
-        view = figures.with_lost(replace(view, ledger=None if q.elsewhere else ledger), known.owners)
+        seen = (
+            held.rows
+            if held is not None and samples.held_at is None
+            else None
+            if pops_in_transaction(samples.layout)
+            else 0
+        )
+        ledger = self._ledger.record_poll(samples, view.ready, seen, view.gap, orphans, unbroken=unbroken)
+        view = figures.with_lost_owners(replace(view, ledger=None if samples.elsewhere else ledger), known.owners)
         if moved:
-            self._prev, self._prev_uses, self._prev_at = q, own, at
+            self._prev, self._prev_uses, self._prev_at = samples, own, at
         self._last = at, view
         return view
 
-    def _advance(self, q: QueueSamples, uses: Uses, at: float, unbroken: bool) -> bool:
+    def _record_flow(self, samples: QueueSamples, uses: UsesByIndex, at: float, unbroken: bool) -> bool:
         """Record what has moved. Return false if this poll did not read it; the next poll then covers both."""
         if not unbroken:
-            self._stale.forget()
-            self._committed.forget()
-        elif self._prev is not None and flow_unread(q, self._prev):
+            self._stale.start_over()
+            self._committed.start_over()
+        elif self._prev is not None and is_flow_unread(samples, self._prev):
             self._flow_now, self._span_s = None, None
             return False
         self._began_anew = False
-        flow = self._flow(q, uses) if unbroken and self._prev is not None and self._prev_at is not None else None
+        flow = (
+            self._flow_since_last(samples, uses)
+            if unbroken and self._prev is not None and self._prev_at is not None
+            else None
+        )
         self._flow_now = flow
         self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
         if flow is None or self._prev_at is None:
-            self._window.start(at)
+            self._window.start_over(at)
         else:
-            self._window.add(Tick(at, at - self._prev_at, flow))
+            self._window.record_tick(Tick(at, at - self._prev_at, flow))
         return True
 
-    def _flow(self, q: QueueSamples, uses: Uses) -> Flow | None:
+    def _flow_since_last(self, samples: QueueSamples, uses: UsesByIndex) -> Flow | None:
         before = self._prev
         if before is None:
             return None
-        if q.ring is not None:
-            return ring_flow(before.ring, q.ring) if before.ring is not None else None
-        if q.totals is not None and before.totals is not None:
-            return steps_flow(before.totals, q.totals, self._in_progress_change(q), (before.waiting, q.waiting))
-        if q.counters is None or before.counters is None or "rates" in q.unknown or q.elsewhere:
+        if samples.ring is not None:
+            return ring_flow(before.ring, samples.ring) if before.ring is not None else None
+        if samples.totals is not None and before.totals is not None:
+            return steps_flow(
+                before.totals, samples.totals, self._in_progress_change(samples), (before.waiting, samples.waiting)
+            )
+        if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
             return None
-        if not (q.counters.counted and before.counters.counted):
+        if not (samples.counters.counted and before.counters.counted):
             return None
-        drawn = None if q.last_id is None or before.last_id is None else q.last_id - before.last_id
-        if q.counters.modified_since_analyze is None and forgotten(
-            before.counters, q.counters, drawn, (self._prev_uses, uses)
+        drawn = None if samples.last_id is None or before.last_id is None else samples.last_id - before.last_id
+        if samples.counters.modified_since_analyze is None and may_be_reset(
+            before.counters, samples.counters, drawn, (self._prev_uses, uses)
         ):
             self._began_anew = True
-            self._committed.forget()
+            self._committed.start_over()
             return None
-        work = self._committed.add(before.counters, q.counters, q.layout, figures.rows_counted(q))
+        work = self._committed.record_counters(
+            before.counters, samples.counters, samples.layout, figures.rows_counted(samples)
+        )
         if work is None:
             return None
-        change = self._in_progress_change(q)
+        change = self._in_progress_change(samples)
         table = None
         if (
             work.exact
-            and q.counters.vacuums == before.counters.vacuums
-            and q.counters.analyzes == before.counters.analyzes
+            and samples.counters.vacuums == before.counters.vacuums
+            and samples.counters.analyzes == before.counters.analyzes
         ):
-            table = q.counters.live - before.counters.live
-        return table_flow(work, q.layout, change, table)
+            table = samples.counters.live - before.counters.live
+        return table_flow(work, samples.layout, change, table)
 
-    def _in_progress_change(self, q: QueueSamples) -> int | None:
+    def _in_progress_change(self, samples: QueueSamples) -> int | None:
         """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""
         before = self._prev
-        if before is None or q.progress is None or before.progress is None:
+        if before is None or samples.progress is None or before.progress is None:
             return None
-        counts = (before.progress.in_progress, q.progress.in_progress)
-        return counts[1] - counts[0] if max(counts) <= COUNT_LIMIT or q.layout.part is not None else None
+        counts = (before.progress.in_progress, samples.progress.in_progress)
+        return counts[1] - counts[0] if max(counts) <= COUNT_LIMIT or samples.layout.part is not None else None
 
-    def _count(self, q: QueueSamples, at: float, exact: float | None, held: int) -> None:
+    def _rebase_ready(self, samples: QueueSamples, at: float, exact: float | None, held: int) -> None:
         if exact is not None:
-            self._window.rebase(at, exact)
-        elif q.ring is not None:
-            self._window.rebase(at, ring_ready(q.ring))
-        elif (known := q.depth or q.count) is not None:
-            less = held if pops_in_transaction(q.layout) else 0
-            self._window.rebase(known.counted_at, max(0, known.ready - less))
+            self._window.rebase_ready(at, exact)
+        elif samples.ring is not None:
+            self._window.rebase_ready(at, ring_ready(samples.ring))
+        elif (known := samples.depth or samples.count) is not None:
+            less = held if pops_in_transaction(samples.layout) else 0
+            self._window.rebase_ready(known.counted_at, max(0, known.ready - less))
 
-    def _view(
+    def _build_view(
         self,
         snapshot: Snapshot,
-        q: QueueSamples,
+        samples: QueueSamples,
         ready: Figure,
         held: HeldRows | None,
         target: TargetEvidence,
@@ -330,47 +354,52 @@ class QueueTrack:
         guard: Guard,
     ) -> QueueView:
         at = snapshot.sampled_at
-        rates = self._window.rates()
-        missing = Figure.unknown(q.unknown.get("rates") or self._no_rates(snapshot, q))
-        gap, gap_kind = figures.gap(q)
-        throttled = snapshot.observing.of_queue(q.layout.asked_as) if snapshot.observing is not None else ()
+        rates = self._window.rates_over()
+        missing = Figure.unknown(samples.unknown.get("rates") or self._why_no_rates(snapshot, samples))
+        gap, gap_kind = figures.gap_figure(samples)
+        throttled = (
+            snapshot.observing.throttled_for(samples.layout.probe_name) if snapshot.observing is not None else ()
+        )
         cadence_s = max(snapshot.interval_s, snapshot.every_s)
-        standby = standby_of(snapshot.server)
+        standby = standby_for(snapshot.server)
 
         def aged(name: str, figure: Figure) -> Figure:
-            figure = figure if standby is None else standby.aged(figure)
+            figure = figure if standby is None else standby.add_delay(figure)
             if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
                 return figure  # fresh, however rarely its probes run
-            figure = figure.aged(stale_figures.fresh_s(name, snapshot, q.layout))
-            return stale_figures.not_read(figure, at, cadence_s)
+            figure = figure.mark_old(stale_figures.fresh_seconds(name, snapshot, samples.layout))
+            return stale_figures.with_reading_time(figure, at, cadence_s)
 
         def now(name: str, figure: Figure) -> Figure:
-            shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
-            return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
+            shown = self._stale.record_figure(name, figure, at, failure_for(name, snapshot, samples.layout.queue))
+            return aged(
+                name,
+                shown.as_lower_bound(samples.partial) if samples.partial and name in figures.ROW_FIGURES else shown,
+            )
 
         def made(name: str, make: Callable[[], Figure]) -> Figure:
             return guard.attempt(name, lambda: now(name, make()), Figure.unknown)
 
-        makers = self._makers(snapshot, q, ready, held, gap)
+        makers = self._figure_makers(snapshot, samples, ready, held, gap)
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
-        oldest = _bounded(oldest, self._bound.see(q, at, snapshot.client_ms / 1000))
+        oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
             if value == 0 and moved:
                 return Figure.unknown(Reason.COUNTERS_STAND_STILL)
-            why = failure_of("rates", snapshot, q.layout.queue)
-            return missing if value is None else aged("rates", of_before(Figure(value), behind_s, why))
+            why = failure_for("rates", snapshot, samples.layout.queue)
+            return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
 
         push = rate(rates.pushed if rates else None, self._standing.pushes)
-        pop = _pops(q, rates, rate)
-        if q.elsewhere:
-            push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
+        pop = _pop_rate(samples, rates, rate)
+        if samples.elsewhere:
+            push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
         uncounted = Reason.COUNTERS_STAND_STILL in (push.reason, pop.reason)
         plotted = not (push.old or uncounted)
-        apart = figures.size(known.use, at) | figures.blocked_messages(q, at)
+        apart = figures.size_figures(known.use, at) | figures.blocked_figures(samples, at)
         more = {name: now(name, figure) for name, figure in apart.items()}
-        failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
-        pauses, recent = pauses_of(q.layout, snapshot.pauses), self._window.rates(_SMOOTH_S)
+        failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
+        pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
         rule_input = RuleInput(
             ready=ready.evidence,
             in_progress=in_progress.evidence,
@@ -378,7 +407,7 @@ class QueueTrack:
             oldest=oldest.evidence,
             push_rate=push.evidence,
             pop_rate=pop.evidence,
-            timeout_s=q.layout.timeout_s,
+            timeout_s=samples.layout.timeout_s,
             failures=failures,
             recent_pop_rate=rate(recent.popped if recent else None, self._standing.pops_lately).evidence,
             queue=known,
@@ -388,55 +417,55 @@ class QueueTrack:
             fill=fill.evidence,
             blocked=more["blocked"].evidence,
             blocked_oldest=more["blocked_oldest"].evidence,
-            locked=self._diagnosis.locked(snapshot, q),
+            locked=self._diagnosis.locking_session(snapshot, samples),
             pauses=pauses,
-            layout=q.layout,
-            samples=q,
+            layout=samples.layout,
+            samples=samples,
             snapshot=snapshot,
             pops_unseen=self._standing.pops_lately or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
-        rule_input = replace(rule_input, queue=self._trends(at, rule_input, pop.evidence, scheduled))
-        verdicts, past = self._judge(rule_input, at, guard)
-        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
+        rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, scheduled))
+        verdicts, past = self._judge_rules(rule_input, at, guard)
+        self._record_point(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
-            layout=q.layout,
+            layout=samples.layout,
             ready=ready,
             in_progress=in_progress,
             scheduled=scheduled,
             dead=dead,
             oldest=oldest,
             push_rate=push,
-            pop_rate=figures.pops(q, pop),
-            complete_rate=_completes(q, rates, rate),
-            blockers=q.blocked.blockers if q.blocked is not None else (),
+            pop_rate=figures.pop_figure(samples, pop),
+            complete_rate=_complete_rate(samples, rates, rate),
+            blockers=samples.blocked.blockers if samples.blocked is not None else (),
             gap=gap,
             fill=fill,
             verdict=verdicts[0],
             stuck=stuck,
             ownerless=frozenset(),
-            forecast=self._forecast(rule_input, verdicts, plotted=plotted),
+            forecast=self._make_forecast(rule_input, verdicts, plotted=plotted),
             history=self._points.series(),
-            messages=q.messages,
-            page=q.page,
+            messages=samples.messages,
+            page=samples.page,
             failures=failures,
             gap_kind=gap_kind,
             window_s=rates.seconds if rates else None,
             pauses=pauses,
             verdicts=verdicts,
             throttled=throttled,
-            undecided=undecided(rule_input, verdicts, self._spans),
+            undecided=undecided_codes(rule_input, verdicts, self._spans),
             ledger=None,
             past=past,
             **more,
-            done=figures.done(q, ready, in_progress),
-            counting=q.counting,
-            **figures.clients(
+            done=figures.done_figure(samples, ready, in_progress),
+            counting=samples.counting,
+            **figures.client_figures(
                 known,
                 Reason.STANDBY_SESSIONS
-                if q.elsewhere
+                if samples.elsewhere
                 else Reason.LIBRARY_WORKERS
-                if q.layout.part
+                if samples.layout.part
                 else Reason.SESSIONS_UNSEEN,
             ),
             flow=None if uncounted else self._flow_now,
@@ -445,29 +474,29 @@ class QueueTrack:
             read_at=None,
         )
 
-    def _makers(
-        self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
+    def _figure_makers(
+        self, snapshot: Snapshot, samples: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
     ) -> dict[str, Callable[[], Figure]]:
         """Return a function for each row figure, in the order that ``_build_view`` unpacks them."""
         at = snapshot.sampled_at
         return {
             "ready": lambda: ready,
-            "in_progress": lambda: figures.in_progress(q, held, at),
-            "stuck": lambda: figures.stuck(q, held, snapshot.writers, self._progress, at),
-            "scheduled": lambda: self._extra(q, "scheduled", at),
-            "dead": lambda: self._extra(q, "dead", at),
-            "oldest": lambda: figures.oldest(q, self._ids, at),
+            "in_progress": lambda: figures.in_progress_figure(samples, held, at),
+            "stuck": lambda: figures.stuck_figure(samples, held, snapshot.writers, self._progress, at),
+            "scheduled": lambda: self._scheduled_or_dead(samples, "scheduled", at),
+            "dead": lambda: self._scheduled_or_dead(samples, "dead", at),
+            "oldest": lambda: figures.oldest_figure(samples, self._ids, at),
             "gap": lambda: gap,
-            "fill": lambda: figures.fill(q),
+            "fill": lambda: figures.fill_figure(samples),
         }
 
-    def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
+    def _why_no_rates(self, snapshot: Snapshot, samples: QueueSamples) -> str:
         """Return why there are no rates, for reasons that lie outside the table."""
-        if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
-            return _uncounted(snapshot)
+        if samples.ring is None and samples.counters is None and all(map(is_lock_probe, samples.left_out)):
+            return _why_no_counters(snapshot)
         if self._idle_since is not None:
-            return _nothing_counted(snapshot.sampled_at - self._idle_since)
-        if self._own.under_way:
+            return _why_nothing_counted(snapshot.sampled_at - self._idle_since)
+        if self._own.is_under_way:
             return Reason.OWN_OPERATION
         return (
             Reason.RATES_FOLLOW
@@ -477,22 +506,22 @@ class QueueTrack:
             else Reason.COUNTERS_BROKEN
         )
 
-    def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
-        state, count = q.layout.state, q.count
+    def _scheduled_or_dead(self, samples: QueueSamples, figure: str, at: float) -> Figure:
+        state, count = samples.layout.state, samples.count
         if figure == "scheduled":
-            scanned = count.scheduled if count is not None and q.layout.due_at is not None else None
-            return figures.counted(q, q.scheduled, figure, scanned, at, q.scheduled_at)
+            scanned = count.scheduled if count is not None and samples.layout.due_at is not None else None
+            return figures.counted_figure(samples, samples.scheduled, figure, scanned, at, samples.scheduled_at)
         dead = count.dead if count is not None and state is not None and state.dead is not None else None
-        return figures.counted(q, q.dead, figure, dead, at, q.dead_at)
+        return figures.counted_figure(samples, samples.dead, figure, dead, at, samples.dead_at)
 
-    def _judge(
+    def _judge_rules(
         self, given: RuleInput, at: float, guard: Guard | None = None
     ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
         """Return the verdicts that hold and those that are over."""
-        verdicts, self._spans = judge(given, at, self._spans, guard)
-        return verdicts, self._verdict_log.add(verdicts, at, undecided(given, verdicts, self._spans))
+        verdicts, self._spans = judge_queue(given, at, self._spans, guard)
+        return verdicts, self._verdict_log.record_verdicts(verdicts, at, undecided_codes(given, verdicts, self._spans))
 
-    def _forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
+    def _make_forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
         """Return the forecast. It suggests more consumers only if all are busy and none is slower than before."""
         if given.ready.at_least:
             return Forecast(Trend.UNKNOWN)
@@ -501,20 +530,20 @@ class QueueTrack:
         helps = not given.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
         busy = poppers is not None and (not poppers.waiting or (given.in_progress.value or 0.0) >= poppers.connected)
         connected = poppers.connected if poppers is not None and helps and busy else None
-        found = forecast(ready, self._window.ticks, connected)
-        return found if known.rise is None else found.of_hour(known.rise)
+        found = forecast_drain(ready, self._window.ticks, connected)
+        return found if known.rise is None else found.with_hourly_rise(known.rise)
 
-    def _trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
+    def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
         """Return the evidence about the queue, extended by the trends of the last hour."""
         flow = self._flow_now
         known = replace(
             given.queue,
-            silence=self._silence.add(at, flow.pushed if flow else None),
-            due_later=self._due.add(at, flow, given.ready, scheduled),
+            silence=self._silence.record_poll(at, flow.pushed if flow else None),
+            due_later=self._due.record_poll(at, flow, given.ready, scheduled),
         )
         if given.ready.value is None or given.ready.at_least:
             return known
-        rise, slower = self._trend.add(
+        rise, slower = self._trend.record_poll(
             at,
             given.ready.value,
             given.oldest.value,
@@ -524,9 +553,11 @@ class QueueTrack:
         )
         return replace(known, rise=rise, slower=slower)
 
-    def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
-        now = self._window.rates(_SMOOTH_S) if rates else None
-        self._points.add(
+    def _record_point(
+        self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True
+    ) -> None:
+        now = self._window.rates_over(_SMOOTH_S) if rates else None
+        self._points.record_point(
             Point(
                 at,
                 None if ready.at_least else ready.value,
@@ -539,43 +570,43 @@ class QueueTrack:
         )
 
 
-def _bounded(oldest: Figure, bound: Figure | None) -> Figure:
+def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
     """Return the bound, if there is one, instead of an age that was read before this poll."""
     return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
 
 
-def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
+def _why_depth_unread(snapshot: Snapshot, samples: QueueSamples) -> str:
     """Return why the queue's depth could not be read in this poll; empty if nothing failed."""
     failed = (
         f
         for f in snapshot.failures
-        if f.queue == q.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(q.layout))
+        if f.queue == samples.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(samples.layout))
     )
     return next((f.reason for f in failed), "")
 
 
-def _uncounted(snapshot: Snapshot) -> str:
+def _why_no_counters(snapshot: Snapshot) -> str:
     """Return why this poll has no counters."""
     failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
     return next(failed, Reason.COUNTERS_UNREAD)
 
 
-def _nothing_counted(seconds: float) -> str:
+def _why_nothing_counted(seconds: float) -> str:
     """Return why there are no rates when the server has counted nothing of the table for ``seconds``."""
     if seconds < 1:
         return Reason.NOTHING_COUNTED
     return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))
 
 
-def _pops(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
+def _pop_rate(samples: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
     if rates is not None and rates.popped is None:
-        return Figure.unknown(q.unknown.get("pop_rate", Reason.POPS_AS_COMPLETIONS))
+        return Figure.unknown(samples.unknown.get("pop_rate", Reason.POPS_AS_COMPLETIONS))
     return rate(rates.popped if rates else None)
 
 
-def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
-    if not q.layout.has("complete_rate"):
-        return Figure.unknown(q.unknown.get("complete_rate", Reason.POPS_ARE_COMPLETIONS))
+def _complete_rate(samples: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
+    if not samples.layout.has_figure("complete_rate"):
+        return Figure.unknown(samples.unknown.get("complete_rate", Reason.POPS_ARE_COMPLETIONS))
     if rates is not None and rates.completed is None:
         return Figure.unknown(Reason.COMPLETIONS_AS_POPS)
     return rate(rates.completed if rates else None)

@@ -21,8 +21,8 @@ class LedgerTrack:
         # The last number drawn in a poll after which no open transaction had drawn numbers. `None`: some had.
         self._free_up_to: int | None = None
 
-    def add(
-        self, q: QueueSamples, ready: Figure, held: int | None, span: Figure, orphans: int, *, unbroken: bool
+    def record_poll(
+        self, samples: QueueSamples, ready: Figure, held: int | None, span: Figure, orphans: int, *, unbroken: bool
     ) -> Ledger | None:
         """Return the ledger of this poll; ``None`` if it is not known.
 
@@ -34,20 +34,20 @@ class LedgerTrack:
             orphans: messages known to be orphaned.
             unbroken: this poll follows the previous one without a gap or a restart.
         """
-        last = q.ring.push_last if q.ring is not None else q.last_id
+        last = samples.ring.push_last if samples.ring is not None else samples.last_id
         settled = unbroken and last is not None and last == self._free_up_to
-        drawers = q.diagnostics.push_drawers
+        drawers = samples.diagnostics.push_drawers
         self._free_up_to = last if drawers is not None and not drawers else None
-        if q.ring is not None:
-            return ring_ledger(q.ring, 0 if _may_be_held(q) else orphans, settled=settled)
-        if span.value is None or ready.value is None or ready.at_least or held is None or q.left_out:
+        if samples.ring is not None:
+            return ring_ledger(samples.ring, 0 if _may_be_held(samples) else orphans, settled=settled)
+        if span.value is None or ready.value is None or ready.at_least or held is None or samples.left_out:
             return None
         return span_ledger(round(span.value), ready.value, held, estimated=ready.estimated, settled=settled)
 
 
-def _may_be_held(q: QueueSamples) -> bool:
+def _may_be_held(samples: QueueSamples) -> bool:
     """Return whether an apparent orphan may belong to a consumer whose transaction has been open for long."""
-    drawers = q.diagnostics.pop_drawers
+    drawers = samples.diagnostics.pop_drawers
     return drawers is None or any(d.transaction_s is None or d.transaction_s >= _OLD_S for d in drawers)
 
 
@@ -62,7 +62,7 @@ class RingTrack:
         self._before: dict[int, SweepSample] = {}
         self._hole: tuple[int, float] | None = None
 
-    def add(self, messages: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
+    def record_poll(self, messages: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
         """Record one poll at ``at`` (server clock, seconds); ``None`` before the first sweep or if it failed."""
         sweep = messages.sweep
         if sweep is None:
@@ -70,18 +70,18 @@ class RingTrack:
         if sweep.from_slot in self._sweeps:
             self._before[sweep.from_slot] = self._sweeps[sweep.from_slot]
         self._sweeps[sweep.from_slot] = sweep
-        orphans, orphan, orphan_s = self._orphans()
+        orphans, orphan, orphan_s = self._find_orphans()
         hole = self._first_hole(at)
         since = hole[1] if hole is not None else at
         return RingLoss(
             hole[0] if hole is not None else None,
             at - since,
-            _drawer(messages.push_drawers, at - since),
+            _oldest_drawer(messages.push_drawers, at - since),
             orphans,
             orphan,
             orphan_s,
             min(1.0, len(self._sweeps) * _SWEPT / size),
-            _drawer(messages.pop_drawers, 0.0) if orphans else None,
+            _oldest_drawer(messages.pop_drawers, 0.0) if orphans else None,
         )
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:
@@ -94,7 +94,7 @@ class RingTrack:
             self._hole = (first, at)
         return self._hole
 
-    def _orphans(self) -> tuple[int, int | None, float | None]:
+    def _find_orphans(self) -> tuple[int, int | None, float | None]:
         """Return the number of orphans in slots that were swept twice, and the first orphan with its age in seconds."""
         count, first, age = 0, None, None
         for start, now in self._sweeps.items():
@@ -107,7 +107,7 @@ class RingTrack:
         return count, first, age
 
 
-def _drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> DrawerSample | None:
+def _oldest_drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> DrawerSample | None:
     """Return the oldest transaction that has drawn a number and began before the hole appeared.
 
     The missing number may be its own.

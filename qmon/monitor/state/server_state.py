@@ -5,36 +5,36 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.evidence import FailedOver
-from qmon.model.rates.plans import every_s
+from qmon.model.rates.plans import reading_interval_s
 from qmon.model.samples.plans import QueuePlans
 from qmon.model.samples.server_state import ReplicationSample
 from qmon.model.snapshot import Snapshot
 
 # A failover is reported for this many seconds.
-SAID_S: Final = 300.0
+REPORTED_S: Final = 300.0
 _SECONDARY: Final = "secondary"
 
 # Plans are forgotten after this many times the interval at which they are read.
 _STALE: Final = 3.0
 
 
-class ServerStateTrack:
+class FailoverTrack:
     """The replication role of one target. It outlives connections. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
         self._local: ReplicationSample | None = None
         self._failed_over: FailedOver | None = None
 
-    def add(self, snapshot: Snapshot) -> FailedOver | None:
+    def record_poll(self, snapshot: Snapshot) -> FailedOver | None:
         """Record one poll and return the failover that still has to be reported."""
         state = snapshot.server_state
-        local = state.local if state is not None else None
+        local = state.local_server if state is not None else None
         if local is not None:
             before, self._local = self._local, local
-            if before is not None and (words := _moved(before, local)) is not None:
+            if before is not None and (words := _primary_change(before, local)) is not None:
                 self._failed_over = FailedOver(*words, snapshot.sampled_at)
         seen = self._failed_over
-        if seen is not None and not 0.0 <= snapshot.sampled_at - seen.at < SAID_S:
+        if seen is not None and not 0.0 <= snapshot.sampled_at - seen.at < REPORTED_S:
             seen = self._failed_over = None
         return seen
 
@@ -45,9 +45,9 @@ class PlanTrack:
     def __init__(self) -> None:
         self._known: dict[str, QueuePlans] = {}
 
-    def add(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
+    def record_poll(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
         """Record one poll and return the plans of its queues that are not too old."""
-        old_s = _STALE * every_s(len(snapshot.queues))
+        old_s = _STALE * reading_interval_s(len(snapshot.queues))
         names = {each.layout.queue for each in snapshot.queues}
         known = self._known | {found.queue: found for found in snapshot.plans}
         self._known = {
@@ -58,7 +58,7 @@ class PlanTrack:
         return tuple(self._known.values())
 
 
-def _moved(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
+def _primary_change(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
     """Return the old and the new primary; ``None`` if nothing changed or if only a replica replaced another."""
     if now.role == _SECONDARY:
         return None

@@ -10,7 +10,7 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.rates.forecast import Forecast, Trend
-from qmon.model.rates.forgotten import forgotten
+from qmon.model.rates.forgotten import may_be_reset
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
@@ -18,7 +18,7 @@ from qmon.model.text import duration, time_of_day
 from qmon.model.view import QueueView
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S, SIZES_TURN_S, STATISTICS_S
-from qmon.monitor.probes.queue import BLOCKED, ring_probe
+from qmon.monitor.probes.queue import BLOCKED_PROBE, ring_probe
 
 _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
 
@@ -28,13 +28,13 @@ def gone_queues(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(failure.queue for failure in snapshot.failures if failure.gone and failure.queue)
 
 
-def unseen(layout: Layout, reason: str) -> QueueView:
+def view_never_read(layout: Layout, reason: str) -> QueueView:
     """Return the view of a queue that was never read."""
     figures: dict[str, Any] = dict.fromkeys(_NAMES, Figure.unknown(reason))
     return QueueView(layout, verdict=Verdict("", ""), forecast=Forecast(Trend.UNKNOWN), **figures)
 
 
-def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
+def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     """Return the view of ``age_s`` seconds ago with every figure marked old. Unknown figures stay unknown."""
     old: dict[str, Any] = {
         name: Figure.unknown(reason)
@@ -58,7 +58,7 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     )
 
 
-def unread(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
+def view_not_read(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
     """Return the view for polls that skip the queue. ``pauses``: those in force now."""
     older: dict[str, Any] = {
         name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
@@ -79,21 +79,21 @@ def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
 _PROGRESS: Final = "progress"
 
 
-def of_locks(probe: str) -> bool:
+def is_lock_probe(probe: str) -> bool:
     """Return whether a probe only reads held rows. Such probes are left out of most polls because of their cost."""
     return probe.startswith("unseen")
 
 
-def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
+def is_flow_unread(samples: QueueSamples, before: QueueSamples) -> bool:
     """Return whether the moves since the poll ``before`` are unknown because their probe was left out or failed.
 
     False if they can no longer be known at all, for example when the table of one queue now holds several.
     """
-    if "rates" in q.unknown and "rates" not in before.unknown:
+    if "rates" in samples.unknown and "rates" not in before.unknown:
         return False
-    if any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out):
+    if any(probe == ring_probe(samples.layout) or probe.startswith(_PROGRESS) for probe in samples.left_out):
         return True
-    return q.ring is None if before.ring is not None else q.counters is None and before.counters is not None
+    return samples.ring is None if before.ring is not None else samples.counters is None and before.counters is not None
 
 
 _HEAD: Final = ("head", "ring", "depth")
@@ -111,8 +111,8 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "rates": ("ring", _PROGRESS, "counters", table_counters.PROBE, "group_steps", f"{_GROUP}in_progress"),
     "scheduled": ("scheduled", f"{_GROUP}scheduled"),
     "dead": ("in_state", f"{_GROUP}dead"),
-    "blocked": (BLOCKED, f"{_GROUP}blocked"),
-    "blocked_oldest": (BLOCKED, f"{_GROUP}blocked"),
+    "blocked": (BLOCKED_PROBE, f"{_GROUP}blocked"),
+    "blocked_oldest": (BLOCKED_PROBE, f"{_GROUP}blocked"),
     "bytes": ("sizes", "uses", table_counters.PROBE),
     "growth": ("sizes", "uses", table_counters.PROBE),
 }
@@ -128,7 +128,7 @@ FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
 
 
-def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
+def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
     """Return the age in seconds up to which a figure is evidence: three times its cadence, or its probes' own cadence.
 
     The longer interval of queues that are read in turns does not count if a probe has failed, because nothing is known
@@ -136,36 +136,38 @@ def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
     """
     throttled = snapshot.observing.throttled if snapshot.observing is not None else ()
     own = (
-        each.every_s for each in throttled if each.queue in ("", layout.asked_as) and _reads(each.probe, _READ_BY[name])
+        each.every_s
+        for each in throttled
+        if each.queue in ("", layout.probe_name) and _is_read_by(each.probe, _READ_BY[name])
     )
     rarely_s = _RARELY[name][snapshot.every_s > 0] if name in _RARELY else 0.0
-    turn_s = snapshot.every_s if failure_of(name, snapshot, layout.queue) is None else 0.0
+    turn_s = snapshot.every_s if failure_for(name, snapshot, layout.queue) is None else 0.0
     return max([FRESH_POLLS * max(snapshot.interval_s, turn_s, rarely_s), *own])
 
 
-def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
+def failure_for(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
     """Return the failed probe because of which a figure could not be read in this poll, or ``None``."""
     # Look it up even without failures, so that a figure missing from the table fails in the first poll.
     read_by = _READ_BY[name]
-    return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, read_by)), None)
+    return next((f for f in snapshot.failures if f.queue in ("", queue) and _is_read_by(f.probe, read_by)), None)
 
 
-def _reads(probe: str, read_by: tuple[str, ...]) -> bool:
+def _is_read_by(probe: str, read_by: tuple[str, ...]) -> bool:
     return probe.startswith(read_by)
 
 
-def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
+def with_reading_time(figure: Figure, at: float, interval_s: float) -> Figure:
     """Put the time of reading into the reason if it is more than ten polls ago."""
     if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
     return replace(figure, reason=Reason.NOT_READ_SINCE.format(time=time_of_day(at - figure.age_s)), throttled=True)
 
 
-def of_before(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
+def older_figure(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
     """Return the figure ``seconds`` older, with the reason that its probe was left out or failed."""
     if figure.value is None or seconds <= 0:
         return figure
-    reason = Reason.THROTTLED if failure is None else failure.words
+    reason = Reason.THROTTLED if failure is None else failure.text
     return replace(figure, estimated=not figure.at_least, reason=reason, age_s=figure.age_s + seconds)
 
 
@@ -186,23 +188,23 @@ class OldestBound:
         # counters.
         self._read: tuple[float, float, int, CounterSample] | None = None
 
-    def see(self, q: QueueSamples, at: float, took_s: float) -> Figure | None:
+    def record_poll(self, samples: QueueSamples, at: float, took_s: float) -> Figure | None:
         """Return the bound at ``at``; ``None`` if the age was read in this poll or there is no bound.
 
         ``at``: when the poll began, server clock, seconds. ``took_s``: how long it took.
         """
-        now = q.counters
+        now = samples.counters
         if now is None or not now.counted or now.modified_since_analyze is not None:
             self._read = None
             return None
-        if q.head is not None:  # it was read after the counters and before the end of the poll
-            age_s = q.head.oldest_s
-            self._read = None if age_s is None else (at + took_s, age_s, q.head.counted, now)
+        if samples.head is not None:  # it was read after the counters and before the end of the poll
+            age_s = samples.head.oldest_s
+            self._read = None if age_s is None else (at + took_s, age_s, samples.head.counted, now)
             return None
         if self._read is None:
             return None
         read_at, age_s, ready, then = self._read
-        if forgotten(then, now, None, ({}, {})) or now.files != then.files:
+        if may_be_reset(then, now, None, ({}, {})) or now.files != then.files:
             self._read = None
             return None
         changed = now.deleted - then.deleted + now.updated - then.updated
@@ -219,7 +221,7 @@ class StaleFigures:
     def __init__(self) -> None:
         self._figures: dict[str, tuple[float, Figure]] = {}
 
-    def see(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
+    def record_figure(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
         """Return the figure to show at ``at`` (server clock, seconds): if none was read, the last one with its age.
 
         If a permission is missing, the figure is unknown. ``name``: a field of ``QueueView``. ``failure``: of its
@@ -227,17 +229,17 @@ class StaleFigures:
         """
         unread = figure.value is None and figure.reason == Reason.NOT_READ_IN_THIS_POLL
         if failure is not None and failure.grant and (unread or figure.age_s > 0):
-            figure, unread = Figure.unknown(failure.words), False
+            figure, unread = Figure.unknown(failure.text), False
         if not unread:
             if failure is not None and figure.age_s > 0:
-                figure = replace(figure, reason=failure.words)
+                figure = replace(figure, reason=failure.text)
             self._figures[name] = (at, figure)
             return figure
         read_at, last = self._figures.get(name, (at, figure))
         if last.value is None:
-            return figure if failure is None else Figure.unknown(failure.words)
-        return of_before(last, at - read_at, failure)
+            return figure if failure is None else Figure.unknown(failure.text)
+        return older_figure(last, at - read_at, failure)
 
-    def forget(self) -> None:
+    def start_over(self) -> None:
         """Forget all figures after a gap or a restart."""
         self._figures.clear()

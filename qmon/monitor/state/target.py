@@ -10,20 +10,20 @@ from qmon.model.figure import Figure
 from qmon.model.rates.counters import CounterRates
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled import ServerSample
-from qmon.model.server_start import same_start
-from qmon.model.sessions.clients import Sessions
+from qmon.model.server_start import is_same_start
+from qmon.model.sessions.clients import SessionIndex
 from qmon.model.snapshot import Snapshot
-from qmon.model.standby import standby_of
-from qmon.model.verdicts.outside import outside
+from qmon.model.standby import standby_for
+from qmon.model.verdicts.outside import server_warnings
 from qmon.model.view import TargetView, View
-from qmon.model.waits.blocking import Held, forest
+from qmon.model.waits.blocking import HeldRows, build_lock_chains
 from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.rates.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
-from qmon.monitor.state.server_state import PlanTrack, ServerStateTrack
+from qmon.monitor.state.server_state import FailoverTrack, PlanTrack
 from qmon.monitor.state.stale_figures import gone_queues
-from qmon.monitor.state.usage import uses_of
+from qmon.monitor.state.usage import group_uses
 
 # Share of one processor that qmon may use on the server.
 BUDGET_SHARE: Final = 0.01
@@ -53,41 +53,45 @@ class TargetHistory:
         self._deadlocks = DeadlockTrack()
         self._counters = CounterTrack(window_s)
         self._broker = BrokerTrack()
-        self._state = ServerStateTrack()
+        self._failover = FailoverTrack()
         self._plans = PlanTrack()
         # Rows and index entries of all queues that became ghosts per second, as the last poll has it.
         self._ghosted: float | None = None
 
-    def add(self, snapshot: Snapshot) -> View:
+    def record_snapshot(self, snapshot: Snapshot) -> View:
         """Record one poll and return all current figures."""
-        unbroken = self._unbroken(snapshot)
-        self._waits.add(snapshot, unbroken=unbroken)
-        plans = self._plans.add(snapshot)
-        deadlocks = self._deadlocks.add(snapshot, unbroken=unbroken)
-        server = replace(self._server(snapshot, unbroken), plans=plans, outside=outside(snapshot, deadlocks))
+        unbroken = self._is_unbroken(snapshot)
+        self._waits.record_poll(snapshot, unbroken=unbroken)
+        plans = self._plans.record_poll(snapshot)
+        deadlocks = self._deadlocks.record_poll(snapshot, unbroken=unbroken)
+        server = replace(
+            self._server_view(snapshot, unbroken), plans=plans, outside=server_warnings(snapshot, deadlocks)
+        )
         readings = TargetEvidence(
-            waiting=self._waits.over(RECENT_S),
+            waiting=self._waits.waits_over(RECENT_S),
             commits=self._recent_commits(),
             rollbacks=server.rollbacks.value,
             deadlocks=deadlocks,
-            failed_over=self._state.add(snapshot),
+            failed_over=self._failover.record_poll(snapshot),
             plans={each.queue: each for each in plans},
             ghosts=self._ghosts(server.counters) if unbroken else None,
         )
         queues, gone = [], gone_queues(snapshot)
-        sessions = None if snapshot.clients is None else Sessions(snapshot.clients)
-        uses = uses_of(snapshot)
+        sessions = None if snapshot.clients is None else SessionIndex(snapshot.clients)
+        uses = group_uses(snapshot)
         for samples in snapshot.queues:
             track = self._tracks.get(samples.layout.queue)
             if track is None:
                 track = self._tracks[samples.layout.queue] = QueueTrack(self._window_s)
             if samples.unread:
-                queues.append(track.unread(snapshot, samples, unbroken=unbroken))
+                queues.append(track.record_unread(snapshot, samples, unbroken=unbroken))
             elif samples.layout.queue in gone:
-                queues.append(track.gone(snapshot, samples))
+                queues.append(track.record_gone(snapshot, samples))
             else:
                 queues.append(
-                    track.add(snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses)
+                    track.record_poll(
+                        snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses
+                    )
                 )
         names = {samples.layout.queue for samples in snapshot.queues}
         for name in self._tracks.keys() - names:
@@ -119,13 +123,13 @@ class TargetHistory:
     def _recent_commits(self) -> float | None:
         """Return the transactions committed per second over the last few seconds, without qmon's own."""
         now, own = self._servers.last
-        span, (before, own_before) = self._servers.before(RECENT_S)
+        span, (before, own_before) = self._servers.totals_before(RECENT_S)
         if now.commits is None or before.commits is None:
             return None
         done = now.commits - before.commits
         return max(0, done - (own - own_before)) / span if span > 0 and done >= 0 else None
 
-    def _unbroken(self, now: Snapshot) -> bool:
+    def _is_unbroken(self, now: Snapshot) -> bool:
         prev = self._prev
         if prev is None:
             return False
@@ -133,17 +137,17 @@ class TargetHistory:
         limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
         if not now.first and now.sequence == prev.sequence + 1:  # the same connection: the poll was only late
             limit = max(limit, _LATE_S)
-        same = same_start(prev.server.started_at, now.server.started_at)
+        same = is_same_start(prev.server.started_at, now.server.started_at)
         same = same and prev.server.in_recovery == now.server.in_recovery
         # If a server does not report its start time, each connection may reach a different server.
         same = same and not (now.first and now.server.started_at == 0.0)
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
-    def _server(self, now: Snapshot, unbroken: bool) -> TargetView:
+    def _server_view(self, now: Snapshot, unbroken: bool) -> TargetView:
         own = now.observing.commits if now.observing is not None else 0
         if not unbroken:
             self._servers.clear()
-        self._servers.add(now.server.now_at, (now.server, own))
+        self._servers.record_totals(now.server.now_at, (now.server, own))
         (first, own_before), span = self._servers.first, self._servers.seconds
 
         def rate(before: int | None, after: int | None) -> Figure:
@@ -159,7 +163,7 @@ class TargetHistory:
         elif now.server_ms is not None and now.interval_s > 0:
             share = now.server_ms / (self._budget * 1000 * now.interval_s)
         return TargetView(
-            commits=_less(rate(first.commits, now.server.commits), own - own_before, span),
+            commits=_without_own(rate(first.commits, now.server.commits), own - own_before, span),
             rollbacks=rate(first.rollbacks, now.server.rollbacks),
             deadlocks=rate(first.deadlocks, now.server.deadlocks),
             sessions=now.server.sessions,
@@ -172,13 +176,13 @@ class TargetHistory:
             cpu_ms=now.cpu_ms,
             budget_share=share,
             in_recovery=now.server.in_recovery,
-            standby=standby_of(now.server),
-            blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),
+            standby=standby_for(now.server),
+            blocking=None if now.blocking is None else build_lock_chains(now.blocking, _held_by_session(now)),
             horizon=now.horizon,
             version_store=now.version_store,
-            waiting=self._waits.over(SHOWN_S),
-            counters=self._counters.add(now, unbroken=unbroken),
-            broker=self._broker.add(now),
+            waiting=self._waits.waits_over(SHOWN_S),
+            counters=self._counters.record_poll(now, unbroken=unbroken),
+            broker=self._broker.record_poll(now),
             observing=now.observing,
             state=now.server_state,
             jobs=now.jobs,
@@ -186,12 +190,12 @@ class TargetHistory:
         )
 
 
-def _less(rate: Figure, own: int, span: float) -> Figure:
+def _without_own(rate: Figure, own: int, span: float) -> Figure:
     """Subtract our own ``own`` transactions in ``span`` seconds from a rate."""
     return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))
 
 
-def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[Held, ...]]:
+def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[HeldRows, ...]]:
     """Return the rows near each queue's head that each session has locked or taken, most first.
 
     The result is empty if nothing is known. Rows under the id of a savepoint are left out, because the id does not
@@ -208,7 +212,7 @@ def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[Held, ...]]:
             if held.running and held.xid in whose:
                 key = (whose[held.xid], name)
                 rows[key] = rows.get(key, 0) + held.rows
-    found: dict[int, tuple[Held, ...]] = {}
+    found: dict[int, tuple[HeldRows, ...]] = {}
     for (session, name), count in sorted(rows.items(), key=lambda item: (-item[1], item[0])):
-        found[session] = (*found.get(session, ()), Held(name, count, at_least=name in more))
+        found[session] = (*found.get(session, ()), HeldRows(name, count, at_least=name in more))
     return found

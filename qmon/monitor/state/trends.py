@@ -103,7 +103,7 @@ class TrendTrack:
         """Forget all minutes, for example after a gap."""
         self._minutes.clear()
 
-    def add(
+    def record_poll(
         self,
         at: float,
         ready: float,
@@ -135,9 +135,9 @@ class TrendTrack:
             minute.polls, minute.working = minute.polls + 1, minute.working + working
             minute.finished += finished_per_s
         wait_s = oldest_s if oldest_s is not None or not popped_per_s else ready / popped_per_s
-        return self._rise(at, ready, wait_s, rated=popped_per_s is not None), self._slower()
+        return self._find_rise(at, ready, wait_s, rated=popped_per_s is not None), self._find_slower()
 
-    def _rise(self, at: float, ready: float, wait_s: float | None, *, rated: bool) -> Rise | None:
+    def _find_rise(self, at: float, ready: float, wait_s: float | None, *, rated: bool) -> Rise | None:
         """Return a rise if the backlog grew from each third of the time to the next, and the ages also grew."""
         if len(self._minutes) <= (_RISE if rated else _UNRATED) or ready < _BACKLOG:
             return None
@@ -160,7 +160,7 @@ class TrendTrack:
         first = minutes[0]
         return Rise(first.least, ready, first.youngest, wait_s if young else None, at - first.at)
 
-    def _slower(self) -> Slower | None:
+    def _find_slower(self) -> Slower | None:
         """Return a slowdown if messages take longer now than in the minutes before the first slow one."""
         taken = [(minute.at, takes_s) for minute in self._minutes if (takes_s := minute.takes_s) is not None]
         if len(taken) <= _BEFORE:
@@ -183,7 +183,7 @@ class SilenceTrack:
         self._last_at: float | None = None
         self._breaks: deque[tuple[float, float]] = deque()
 
-    def add(self, at: float, pushed: float | None) -> Silence | None:
+    def record_poll(self, at: float, pushed: float | None) -> Silence | None:
         """Record the messages pushed since the previous poll; ``None`` (unknown) counts as some.
 
         ``at``: server clock, seconds. Returns the silence of a busy queue, if it has lasted long enough.
@@ -192,7 +192,7 @@ class SilenceTrack:
             if self._last_at is not None:
                 self._breaks.append((at, at - self._last_at))
             self._last_at = at
-            self._count(at, pushed or 0.0)
+            self._count_pushes(at, pushed or 0.0)
         while self._breaks and at - self._breaks[0][0] > _MOST * _MINUTE_S:
             self._breaks.popleft()
         silent_s = at - self._last_at
@@ -209,7 +209,7 @@ class SilenceTrack:
             return None
         return Silence(silent_s, per_s)
 
-    def _count(self, at: float, pushed: float) -> None:
+    def _count_pushes(self, at: float, pushed: float) -> None:
         if not self._minutes or at - self._minutes[-1][0] >= _MINUTE_S:
             self._minutes.append((at, 0.0))
         first_at, count = self._minutes[-1]
@@ -226,7 +226,7 @@ class _Step:
     later: float
 
     @property
-    def mostly_later(self) -> bool:
+    def is_mostly_later(self) -> bool:
         return 2 * self.later > self.pushed
 
 
@@ -243,7 +243,7 @@ class DueTrack:
         self._pushed = 0.0
         self._popped = 0.0
 
-    def add(self, at: float, flow: Flow | None, ready: Figure, scheduled: Figure) -> DueLater | None:
+    def record_poll(self, at: float, flow: Flow | None, ready: Figure, scheduled: Figure) -> DueLater | None:
         """Record one poll at ``at`` (server clock, seconds); return whether messages are due later than usual.
 
         ``flow``: messages moved since the previous poll. An old or bounded ``ready`` and an old ``scheduled`` are
@@ -254,12 +254,12 @@ class DueTrack:
         else:
             self._pushed, self._popped = self._pushed + flow.pushed, self._popped + flow.popped
         if scheduled.value is not None and not scheduled.age_s and ready.value is not None and not ready.at_least:
-            self._count(at, ready.value, scheduled)
+            self._end_step(at, ready.value, scheduled)
         while self._steps and at - self._steps[0].to_at > _MOST * _MINUTE_S:
             self._steps.popleft()
-        return self._found(scheduled)
+        return self._find_due_later(scheduled)
 
-    def _count(self, at: float, ready: float, scheduled: Figure) -> None:
+    def _end_step(self, at: float, ready: float, scheduled: Figure) -> None:
         """End a step and start the next one."""
         if self._begin is not None:
             from_at, ready_before, scheduled_before = self._begin
@@ -272,8 +272,8 @@ class DueTrack:
                 self._steps.append(_Step(from_at, at, self._pushed, min(max(0.0, later), self._pushed)))
         self._begin, self._pushed, self._popped = (at, ready, scheduled), 0.0, 0.0
 
-    def _found(self, scheduled: Figure) -> DueLater | None:
-        newest = list(takewhile(lambda step: step.mostly_later, reversed(self._steps)))
+    def _find_due_later(self, scheduled: Figure) -> DueLater | None:
+        newest = list(takewhile(lambda step: step.is_mostly_later, reversed(self._steps)))
         pushed, later = (sum(step.pushed for step in newest), sum(step.later for step in newest))
         if len(newest) < _LATER_STEPS or newest[0].to_at - newest[-1].from_at < _LATER_S or pushed < _LATER:
             return None

@@ -12,7 +12,7 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.procedures import reads_between
-from qmon.model.rates.usage import IndexUse, Key, PopWork, QueueUse, works_between
+from qmon.model.rates.usage import IndexKey, IndexUse, PopWork, QueueUse, all_work_between
 from qmon.model.reasons import Reason
 from qmon.model.samples.usage import Fragmentation, ProcedureReads, UseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
@@ -32,7 +32,7 @@ _READS_S: Final = 60.0
 TableUses = Mapping[int, Sequence[UseSample]]
 
 
-def uses_of(snapshot: Snapshot) -> TableUses | None:
+def group_uses(snapshot: Snapshot) -> TableUses | None:
     """Group the samples by table once per poll, so that the cost grows only with the number of queues.
 
     Returns ``None`` if this poll did not read them.
@@ -45,11 +45,11 @@ def uses_of(snapshot: Snapshot) -> TableUses | None:
     return found
 
 
-def own_uses(uses: TableUses | None, q: QueueSamples) -> dict[Key, UseSample]:
+def uses_of_queue(uses: TableUses | None, samples: QueueSamples) -> dict[IndexKey, UseSample]:
     """Return the totals of a queue's own table and its indexes."""
-    if uses is None or q.counters is None:
+    if uses is None or samples.counters is None:
         return {}
-    return {(use.table_id, use.index_id): use for use in uses.get(q.counters.table_id, ())}
+    return {(use.table_id, use.index_id): use for use in uses.get(samples.counters.table_id, ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Tick:
     at: float
     seconds: float
     popped: float
-    work: dict[Key, PopWork]
+    work: dict[IndexKey, PopWork]
     updated: int
     hot: int
 
@@ -66,8 +66,8 @@ class UseTrack:
     """The usage of one queue's tables. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
-        self._prev: dict[Key, UseSample] = {}
-        self._prev_q: QueueSamples | None = None
+        self._prev: dict[IndexKey, UseSample] = {}
+        self._prev_samples: QueueSamples | None = None
         self._prev_at: float | None = None
         self._analyzes: deque[tuple[float, int]] = deque()
         self._popped = 0.0
@@ -76,60 +76,66 @@ class UseTrack:
         self._read: Figure | None = None
         self._shown: QueueUse | None = None
         self._ticks: deque[_Tick] = deque()
-        self._sizes: dict[Key, deque[tuple[float, int]]] = {}
+        self._sizes: dict[IndexKey, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
         # The newest tick in which something was done to a table.
         self._worked_at = 0.0
         # Whether the newest flow could tell pops from completions.
         self._tells_pops = True
 
-    def add(
-        self, snapshot: Snapshot, q: QueueSamples, uses: TableUses | None, flow: Flow | None, *, moved: bool = True
+    def record_poll(
+        self,
+        snapshot: Snapshot,
+        samples: QueueSamples,
+        uses: TableUses | None,
+        flow: Flow | None,
+        *,
+        moved: bool = True,
     ) -> QueueUse | None:
         """Record one poll. ``flow``: messages moved since the previous poll; ``None`` across a gap or a reset.
 
         ``moved`` false: this poll did not read the flow, and the next one covers both.
         """
         at = snapshot.sampled_at
-        self._read = self._reads.add(snapshot, q.layout)
+        self._read = self._reads.record_poll(snapshot, samples.layout)
         if not moved:
             return self._shown
         if flow is None:
             self._prev_at = None
-            self._shown = self._shown if q.elsewhere else None  # on a standby there is never a flow
+            self._shown = self._shown if samples.elsewhere else None  # on a standby there is never a flow
             self._ticks.clear()
             self._analyzes.clear()
         else:
             self._popped += flow.popped or 0.0
             self._tells_pops = flow.popped is not None
             self._polls += 1
-        if q.counters is not None:
-            self._analyzes.append((at, q.counters.analyzes))
+        if samples.counters is not None:
+            self._analyzes.append((at, samples.counters.analyzes))
         while len(self._analyzes) > 1 and self._analyzes[0][0] <= at - ANALYZED_S:
             self._analyzes.popleft()
-        own = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
+        own = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None}
         if uses is None or not own:
             return self._shown  # not read in this poll
         now = {(use.table_id, use.index_id): use for table in own for use in uses.get(table, ())}
-        works = works_between(self._prev, now, self._polls) if self._prev_at is not None else None
+        works = all_work_between(self._prev, now, self._polls) if self._prev_at is not None else None
         if works is None or self._prev_at is None:
             self._ticks.clear()
             self._worked_at = at
         else:
-            updated, hot = self._updates(q)
-            if updated or hot or self._popped or not all(work.nothing for work in works.values()):
+            updated, hot = self._count_updates(samples)
+            if updated or hot or self._popped or not all(work.is_empty for work in works.values()):
                 self._worked_at = at
             self._ticks.append(_Tick(at, at - self._prev_at, self._popped, works, updated, hot))
         while self._ticks and self._ticks[0].at <= at - WINDOW_S:
             self._ticks.popleft()
-        sized_at = at if q.sized_at is None else q.sized_at
-        if self._shown is not None and self._unchanged(self._shown, snapshot, now, at):
+        sized_at = at if samples.sized_at is None else samples.sized_at
+        if self._shown is not None and self._is_unchanged(self._shown, snapshot, now, at):
             found = self._read, sized_at, self._analyzed
             if found != (self._shown.reads_per_pop, self._shown.sized_at, self._shown.analyzed):
                 self._shown = replace(self._shown, reads_per_pop=found[0], sized_at=found[1], analyzed=found[2])
         else:
-            self._shown = self._figures(snapshot, now, at, sized_at)
-        self._prev, self._prev_q, self._prev_at = now, q, at
+            self._shown = self._build_use(snapshot, now, at, sized_at)
+        self._prev, self._prev_samples, self._prev_at = now, samples, at
         self._popped, self._polls = 0.0, 0
         return self._shown
 
@@ -137,7 +143,7 @@ class UseTrack:
     def _analyzed(self) -> int:
         return max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0
 
-    def _unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> bool:
+    def _is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
         """Return whether the result is the same as in the previous poll, so that it need not be built again.
 
         True if nothing was done in the window then or now, no size has changed, nothing else depends on the time, and
@@ -153,14 +159,17 @@ class UseTrack:
             and all((use.bytes, use.ghosts) == (prev[key].bytes, prev[key].ghosts) for key, use in now.items())
         )
 
-    def _updates(self, q: QueueSamples) -> tuple[int, int]:
-        before = self._prev_q
-        if before is None or before.counters is None or q.counters is None:
+    def _count_updates(self, samples: QueueSamples) -> tuple[int, int]:
+        before = self._prev_samples
+        if before is None or before.counters is None or samples.counters is None:
             return 0, 0
-        return q.counters.updated - before.counters.updated, q.counters.hot_updated - before.counters.hot_updated
+        return (
+            samples.counters.updated - before.counters.updated,
+            samples.counters.hot_updated - before.counters.hot_updated,
+        )
 
-    def _figures(self, snapshot: Snapshot, now: dict[Key, UseSample], at: float, sized_at: float) -> QueueUse:
-        rows = self._per_pop(lambda work: work.rows)
+    def _build_use(self, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float, sized_at: float) -> QueueUse:
+        rows = self._figure_per_pop(lambda work: work.rows)
         if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
             self._past.append((at, rows.value if self._read is None else self._read.value))
         updated = sum(tick.updated for tick in self._ticks)
@@ -169,23 +178,23 @@ class UseTrack:
         fragments = {(each.table_id, each.index_id): each for each in snapshot.fragments}
         return QueueUse(
             rows_per_pop=rows,
-            pages_per_pop=self._per_pop(lambda work: work.pages),
-            before=self._before(snapshot, at),
+            pages_per_pop=self._figure_per_pop(lambda work: work.pages),
+            before=self._per_pop_before(snapshot, at),
             hot_share=Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown(Reason.NOTHING_UPDATED),
             dead=sum(ghosts) if ghosts else None,
             trend=tuple(value for _, value in self._past),
-            parts=tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
+            parts=tuple(self._index_use(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
             analyzed=self._analyzed,
             reads_per_pop=self._read,
             sized_at=sized_at,
         )
 
-    def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:
+    def _figure_per_pop(self, value_of: Callable[[PopWork], int | None]) -> Figure:
         if not self._ticks:
             return Figure.unknown(Reason.FOLLOWS_WITH_SECOND_POLL)
         popped = sum(tick.popped for tick in self._ticks)
         works = [work for tick in self._ticks for work in tick.work.values()]
-        known = [value for value in map(of, works) if value is not None]
+        known = [value for value in map(value_of, works) if value is not None]
         if not known:
             return Figure.unknown(Reason.SERVER_DOES_NOT_COUNT_ROWS)
         if not self._tells_pops:
@@ -194,14 +203,14 @@ class UseTrack:
             return Figure.unknown(Reason.NOTHING_POPPED)
         return Figure(sum(known) / popped, estimated=not all(work.ours for work in works))
 
-    def _before(self, snapshot: Snapshot, at: float) -> float | None:
+    def _per_pop_before(self, snapshot: Snapshot, at: float) -> float | None:
         """Return what a pop touched before the oldest holder of the horizon began."""
         held = next((one.held_s for one in snapshot.horizon or ()), None)
         began = at - (held or 0.0)
         values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]
         return median(values) if values else None
 
-    def _part(self, key: Key, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
+    def _index_use(self, key: IndexKey, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
         rates = {name: _per_second([getattr(work, name) for work in works], seconds) for name in _COUNTED}
@@ -212,7 +221,7 @@ class UseTrack:
             id=use.index_id,
             bytes=use.bytes,
             ghosts=use.ghosts,
-            growth=self._growth(key, use, at),
+            growth=self._growth_per_s(key, use, at),
             sequential=use.sequential,
             **rates,
             fragmented=fragmentation.fragmented if fragmentation is not None else None,
@@ -220,7 +229,7 @@ class UseTrack:
             unread=fragmentation.unread if fragmentation is not None else "",
         )
 
-    def _growth(self, key: Key, use: UseSample, at: float) -> float | None:
+    def _growth_per_s(self, key: IndexKey, use: UseSample, at: float) -> float | None:
         if use.bytes is None:
             return None
         sizes = self._sizes.setdefault(key, deque(maxlen=_REMEMBERED))
@@ -265,7 +274,7 @@ class ReadsTrack:
         self._shown: Figure | None = None
         self._shown_at = 0.0
 
-    def add(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
+    def record_poll(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
         """Return the pages per call of a pop; ``None`` on an engine that does not count them.
 
         A poll that did not read the totals returns an earlier figure with its age.
@@ -278,11 +287,11 @@ class ReadsTrack:
         own = tuple(each for each in snapshot.procedures if each.queue == layout.queue)
         while self._totals and at - self._totals[0][0] > _READS_S * 1.5:
             self._totals.popleft()
-        self._shown, self._shown_at = self._figure(own, layout), at
+        self._shown, self._shown_at = self._pages_per_call(own, layout), at
         self._totals.append((at, own))
         return self._shown
 
-    def _figure(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
+    def _pages_per_call(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
         if not any(each.verb == "pop" for each in now):
             return Figure.unknown(Reason.PROCEDURES_NOT_RUN if layout.routines else Reason.NO_POP_PROCEDURE.format())
         for _, before in self._totals:

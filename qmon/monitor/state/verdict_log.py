@@ -10,17 +10,19 @@ from qmon.model.figure import PastVerdict, Severity, Verdict
 from qmon.model.verdicts.judge import is_brief
 
 # Number of past verdicts remembered per queue.
-MOST: Final = 50
+MAX_PAST: Final = 50
 
 
 class VerdictLog:
     """Record the verdicts of each poll and keep those that are over. Not thread-safe: one thread folds."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_PAST) -> None:
         self._current: dict[str, tuple[float, Verdict]] = {}
         self._past: deque[PastVerdict] = deque(maxlen=most)
 
-    def add(self, verdicts: Sequence[Verdict], at: float, undecided: Collection[str] = ()) -> tuple[PastVerdict, ...]:
+    def record_verdicts(
+        self, verdicts: Sequence[Verdict], at: float, undecided: Collection[str] = ()
+    ) -> tuple[PastVerdict, ...]:
         """Record the verdicts of the poll at ``at`` (server clock, seconds); return the past ones, newest first.
 
         Verdicts without a problem are not remembered. ``undecided``: codes that may still hold.

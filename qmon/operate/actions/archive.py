@@ -16,20 +16,20 @@ from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMi
 from qmon.model.layout.layout import Layout
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES
-from qmon.operate.plan.rights import queue_tables, unkept
+from qmon.operate.plan.rights import queue_tables, why_not_keepable
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.run.pacing import IDLE_S, BatchPace
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
-from qmon.operate.table import Structure, read_structure
+from qmon.operate.table import TableStructure, read_structure
 
 # The connection that archives gives up soon if another session holds what it needs.
-SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
+ARCHIVE_SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 
 _RECENT_S: Final = 10.0
 
 # SQLSTATEs of a deadlock and of a serialization failure. Nothing was moved, and a retry may succeed.
-_TRY_AGAIN: Final = frozenset({"40001", "40P01"})
+_RETRYABLE_STATES: Final = frozenset({"40001", "40P01"})
 
 Ended = Literal["running", "empty", "stopped", "failed"]
 
@@ -81,13 +81,13 @@ def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str,
     return tuple(
         design
         for design in SHAPES
-        if "archive" in object_names.slots(queries.design_files(engine.name, design, version))
+        if "archive" in object_names.object_slots(queries.design_files(engine.name, design, version))
     )
 
 
-def check(connection: Connection, engine: Engine, layout: Layout) -> None:
+def check_can_archive(connection: Connection, engine: Engine, layout: Layout) -> None:
     """Raise ``BadInput`` if this queue cannot be archived, or not by our role. Only reads the catalog."""
-    if layout.routine("archive") is None:
+    if layout.routine_for("archive") is None:
         others = ", ".join(designs_with_archive(engine, connection.version))
         raise BadInput(
             f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with one: {others}"
@@ -96,12 +96,12 @@ def check(connection: Connection, engine: Engine, layout: Layout) -> None:
         "table": layout.table.parts,
         "data": None if layout.data_table is None else layout.data_table.parts,
         "archive_log": object_names.table_name(layout.table.schema, layout.table.name, "archive_log").parts,
-        "archive": _routine(layout),
+        "archive": _archive_routine(layout),
     }
     sql = Sql(connection, engine)
     for table in queue_tables(layout):
         columns = [each.column_name for each in read_structure(sql, table).columns]
-        if (why := unkept(sql, table, columns, masked_only=True)) is not None:
+        if (why := why_not_keepable(sql, table, columns, masked_only=True)) is not None:
             raise BadInput(f"cannot archive {layout.queue!r}: {why}; nothing was changed")
     try:
         statement = sql.statement("action/archive_rights", names)
@@ -140,9 +140,9 @@ class Archiver:
         self._recent: deque[tuple[float, int]] = deque()
         self._moved = self._batches = self._held_up = self._unsure = 0
         self._ended: Ended = "running"
-        self._tables: tuple[Structure, ...] | None = None
+        self._tables: tuple[TableStructure, ...] | None = None
 
-    def outcome(self) -> ArchiveResult:
+    def result(self) -> ArchiveResult:
         """Return the result so far."""
         seconds = time.monotonic() - self._started
         return ArchiveResult(self._moved, self._batches, self._held_up, self._unsure, seconds, self._ended)
@@ -164,13 +164,13 @@ class Archiver:
                 asked = self._pace.size
                 try:
                     connection = connection or self._connect()
-                    moved, pause_s, problem = self._batch(connection)
+                    moved, pause_s, problem = self._run_batch(connection)
                 except Unreachable as lost:  # includes broken connections
                     if until_empty or not lost.retryable:
                         raise
                     if connection is not None:
                         connection.close()
-                    connection, moved, pause_s, problem = None, 0, self._pace.given_up(), str(lost)
+                    connection, moved, pause_s, problem = None, 0, self._pace.record_given_up(), str(lost)
                 if until_empty and moved == 0 and not problem:
                     self._ended = "empty"
                     break
@@ -182,15 +182,15 @@ class Archiver:
         finally:
             if connection is not None:
                 connection.close()
-        return self.outcome()
+        return self.result()
 
-    def _batch(self, connection: Connection) -> tuple[int, float, str]:
+    def _run_batch(self, connection: Connection) -> tuple[int, float, str]:
         """Run one batch. Return the number of moved messages, the seconds to rest, and why nothing was moved."""
         sql = Sql(connection, self._engine)
-        statement = sql.statement("action/archive", {"archive": _routine(self._layout)})
+        statement = sql.statement("action/archive", {"archive": _archive_routine(self._layout)})
         begun = time.monotonic()
         try:
-            watched = self._watched(sql)
+            watched = self._tables_with_triggers(sql)
             with connection.transaction() if watched else contextlib.nullcontext():
                 triggers = TriggerWatch(sql, "delete", *watched)
                 rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
@@ -203,22 +203,24 @@ class Archiver:
             self._unsure += 1
             raise
         except QueryFailed as problem:
-            if not isinstance(problem, DeadlineExceeded) and problem.sqlstate not in _TRY_AGAIN:
+            if not isinstance(problem, DeadlineExceeded) and problem.sqlstate not in _RETRYABLE_STATES:
                 raise
             self._held_up += 1
-            return 0, self._pace.given_up(), str(problem)
+            return 0, self._pace.record_given_up(), str(problem)
         now = time.monotonic()
         moved = int(str(rows[0][0]))
         self._moved += moved
         self._batches += moved > 0
         self._recent.append((now, moved))
-        return moved, self._pace.after(moved, now - begun), ""
+        return moved, self._pace.record_batch(moved, now - begun), ""
 
-    def _watched(self, sql: Sql) -> tuple[Structure, ...]:
+    def _tables_with_triggers(self, sql: Sql) -> tuple[TableStructure, ...]:
         """Return the queue's tables that have delete triggers, which might put rows back forever."""
         if self._tables is None:
-            tables = queue_tables(self._layout) if TriggerWatch.possible(sql) else ()
-            self._tables = tuple(each for table in tables if (each := read_structure(sql, table)).named("on delete"))
+            tables = queue_tables(self._layout) if TriggerWatch.is_supported(sql) else ()
+            self._tables = tuple(
+                each for table in tables if (each := read_structure(sql, table)).obstacle_names("on delete")
+            )
         return self._tables
 
     def _progress(self, pause_s: float, problem: str) -> ArchiveProgress:
@@ -230,8 +232,8 @@ class Archiver:
         return ArchiveProgress(elapsed, self._moved, rate, self._pace.size, pause_s, problem)
 
 
-def _routine(layout: Layout) -> tuple[str, ...]:
-    name = layout.routine("archive")
+def _archive_routine(layout: Layout) -> tuple[str, ...]:
+    name = layout.routine_for("archive")
     if name is None:
         raise BadInput(f"queue {layout.queue!r} has no archive")
     return name.parts

@@ -7,21 +7,21 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.operations import Kind, Plan, Undo
-from qmon.model.text import counted, duration, one_line, size
+from qmon.model.operations import OperationKind, Plan, Undo
+from qmon.model.text import count_text, duration, one_line, size
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.rights import why_not
+from qmon.operate.plan.rights import why_not_permitted
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 # Start times within 10 ms are equal: SQL Server stores them in steps of 3.3 ms.
-_SAME_US: Final = 10_000
-_OURS: Final = "qmon "
-_LOAD: Final = "qmon design load"
+_SAME_START_US: Final = 10_000
+_QMON_PREFIX: Final = "qmon "
+_LOAD_APPLICATION: Final = "qmon design load"
 _AUTOVACUUM: Final = "autovacuum worker"
-_PEOPLE: Final = "client backend"
+_CLIENT_BACKEND: Final = "client backend"
 _VERBS: Final = {
     EndMethod.CANCEL: "Cancel the statement of",
     EndMethod.TERMINATE: "End",
@@ -40,76 +40,78 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     """
     if session < 0 and session != -2:
         raise BadInput(f"there are no sessions with a number below 0, such as {session}")
-    with context.sql(str(Kind.END_SESSION)) as sql:
+    with context.open_sql(str(OperationKind.END_SESSION)) as sql:
         if session <= 0:
-            return PreparedAction(context, _plan(context, session, why=_prepared(sql)))
-        found = sessions.read(sql, session)
-        seen = sessions.rights(sql)
+            return PreparedAction(context, _basic_plan(context, session, why=_describe_prepared(sql)))
+        found = sessions.read_session(sql, session)
+        seen = sessions.read_rights(sql)
         if found is None:
             why = f"there is no session {session} any more; nothing has to be ended"
             if not seen.sees:
                 why = f"there is no session {session} that {seen.role} may see; this helps: {seen.grant}"
-            return PreparedAction(context, _plan(context, session, why=why))
-        refused = _refused(found, started_at, seen) or why_not(context, sql)
+            return PreparedAction(context, _basic_plan(context, session, why=why))
+        refused = _refusal_reason(found, started_at, seen) or why_not_permitted(context, sql)
         if refused is not None or found.started_us is None:
-            return PreparedAction(context, _plan(context, session, found, refused))
-        way = sessions.way_for(context.engine.name, found.state)
+            return PreparedAction(context, _basic_plan(context, session, found, refused))
+        way = sessions.end_method_for(context.engine.name, found.state)
         to_end = SessionToEnd(session, found.started_us, found.transaction_us, way)
         work = EndSessions((to_end,))
         return PreparedAction(context, _full_plan(context, sql, found, to_end), work, work.record)
 
 
 def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end: SessionToEnd) -> Plan:
-    blocked = sessions.waiters(sql, found.session)
+    blocked = sessions.read_waiters(sql, found.session)
     directly = sum(each.directly for each in blocked)
     if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks nobody, and has no transaction open"
-        return _plan(context, found.session, found, why)
+        return _basic_plan(context, found.session, found, why)
     holds = "it blocks nobody at this moment; it may keep old row versions from being cleaned up"
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""
         whom = f": {', '.join(one_line(name) for name in names[:5])}{more}" if names else ""
         longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
-        holds = f"it blocks {counted(len(blocked), 'session')}, {directly} of them directly{whom}"
+        holds = f"it blocks {count_text(len(blocked), 'session')}, {directly} of them directly{whom}"
         holds += f"; the longest has waited {duration(longest)}"
         after = max((each for each in blocked if each.directly), key=lambda each: each.blocks, default=None)
         if after is not None and after.blocks:
             whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
             holds += f". Then session {after.waiter} may block the next: {whom} for it, too"
     return replace(
-        _plan(context, found.session, found),
+        _basic_plan(context, found.session, found),
         title=f"{_VERBS[to_end.way]} session {found.session}?",
         count=1,
         unit="session",
-        sql=(sessions.statement(sql, to_end),),
-        consequences=(*_who(context, found), holds),
-        risks=_effects(found, to_end),
+        sql=(sessions.end_statement(sql, to_end),),
+        consequences=(*_describe_session(context, found), holds),
+        risks=_describe_effects(found, to_end),
     )
 
 
-def _plan(context: OperatorContext, session: int, found: SessionSample | None = None, why: str | None = None) -> Plan:
+def _basic_plan(
+    context: OperatorContext, session: int, found: SessionSample | None = None, why: str | None = None
+) -> Plan:
     """Return the plan with the facts known for every session. ``why``: reason for a refusal."""
     name = predicate = f"session {session}"
     if found is not None and found.started_us is not None:
-        predicate = f"{name}, begun {_at(found.started_us)}"
+        predicate = f"{name}, begun {_time_text(found.started_us)}"
         if found.transaction_us is not None:
-            predicate += f", in its transaction begun {_at(found.transaction_us)}"
+            predicate += f", in its transaction begun {_time_text(found.transaction_us)}"
     return Plan(
-        kind=Kind.END_SESSION,
+        kind=OperationKind.END_SESSION,
         target=context.target.name,
         queue=name,
         title=f"End {name}?",
         unit="sessions",
         predicate=predicate,
         undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),
-        consequences=() if found is None else _who(context, found),
-        consent=context.consent(),
+        consequences=() if found is None else _describe_session(context, found),
+        consent=context.required_consent(),
         refused=why,
     )
 
 
-def _who(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
+def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
     application = one_line(found.application) or "an application without a name"
     origin = f" from {found.host}" if found.host else ""
     since = "" if found.state_s is None else f" for {duration(found.state_s)}"
@@ -121,7 +123,7 @@ def _who(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
+def _describe_effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     if found.log_bytes is not None:
         wrote = f"it has written {size(found.log_bytes)} of log; rolling that back may take as long"
     elif found.wrote:
@@ -135,9 +137,11 @@ def _effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of somebody else")
 
 
-def _refused(found: SessionSample, started_at: float | None, seen: sessions.Rights) -> str | None:
+def _refusal_reason(found: SessionSample, started_at: float | None, seen: sessions.SessionRights) -> str | None:
     name = f"session {found.session}"
-    if found.session == seen.own or (found.application.startswith(_OURS) and found.application != _LOAD):
+    if found.session == seen.own or (
+        found.application.startswith(_QMON_PREFIX) and found.application != _LOAD_APPLICATION
+    ):
         return f"{name} is one of qmon's own ({found.application}): end that qmon instead"
     if found.started_us is None:
         return f"{seen.role} may not see when {name} began, so it cannot be told from another; this helps: {seen.grant}"
@@ -146,10 +150,10 @@ def _refused(found: SessionSample, started_at: float | None, seen: sessions.Righ
             return f"{name} is an autovacuum worker, and {seen.role} may not see what for; this helps: {seen.grant}"
         if "to prevent wraparound" in found.statement:
             return f"{name} is autovacuum preventing wraparound, which the server needs to go on; it would come back"
-    elif found.kind != _PEOPLE:
+    elif found.kind != _CLIENT_BACKEND:
         return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
-    if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_US:
-        return f"{name} is another one by now: it began {_at(found.started_us)}, the one shown {_at(started_at * 1e6)}"
+    if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:
+        return f"{name} is another one by now: it began {_time_text(found.started_us)}, the one shown {_time_text(started_at * 1e6)}"
     if found.state == "rolling back":
         done = "" if found.rolled_back is None else f", {found.rolled_back:.0f} % done"
         return f"{name} is being rolled back already{done}; ending it again does not help"
@@ -159,8 +163,8 @@ def _refused(found: SessionSample, started_at: float | None, seen: sessions.Righ
     return None
 
 
-def _prepared(sql: Sql) -> str:
-    found = sessions.prepared(sql)
+def _describe_prepared(sql: Sql) -> str:
+    found = sessions.read_prepared(sql)
     if not found:
         return "there is no prepared transaction any more; nothing has to be ended"
     oldest = found[0]
@@ -174,5 +178,5 @@ def _prepared(sql: Sql) -> str:
     )
 
 
-def _at(microseconds: float) -> str:
+def _time_text(microseconds: float) -> str:
     return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC"

@@ -11,29 +11,29 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, DeadlineExceeded
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Kind, Plan, Progress, Side, Undo, paused_as
+from qmon.model.operations import OperationKind, Plan, Progress, Side, Undo, pause_subject
 from qmon.operate.actions import pause_switch
-from qmon.operate.actions.pause_switch import Means
-from qmon.operate.context import OnProgress, OperatorContext, Stopped
+from qmon.operate.actions.pause_switch import PauseMeans
+from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed
-from qmon.operate.plan.library_queue import library_queue
-from qmon.operate.plan.rights import why_not
-from qmon.operate.run.operation import Record, Running
-from qmon.operate.run.prepared import PreparedAction, refused
+from qmon.operate.plan.library_queue import library_queue_for
+from qmon.operate.plan.rights import why_not_permitted
+from qmon.operate.run.operation import OperationRecord, RunningOperation
+from qmon.operate.run.prepared import PreparedAction, refused_action
 from qmon.operate.sql import Sql, Values
 
 # Attempts to lock the table, each for 200 ms, with pauses of 200 ms in between.
 TRIES: Final = 25
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
-PUT_BACK: Final = (
+PUT_BACK_RISK: Final = (
     "workers that put a failed message back by INSERT, after they deleted it, are refused as well: their transaction is"
     " rolled back, and the message stays as it was before"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Rights:
+class _GateRights:
     may_create: bool
     owns: bool
     kind: str
@@ -42,80 +42,81 @@ class _Rights:
     heirs: bool
 
     @property
-    def each_row(self) -> bool:
+    def fires_for_each_row(self) -> bool:
         """Whether the gate fires for each row, as on partitions."""
         return self.kind in ("partitioned table", "partition")
 
 
-def each_row(sql: Sql, layout: Layout) -> bool:
+def gate_fires_for_each_row(sql: Sql, layout: Layout) -> bool:
     """Return whether the gate of a table fires for each row."""
-    return bool(row_values(layout)) or any(
-        each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
+    return bool(gate_row_values(layout)) or any(
+        each.fires_for_each_row
+        for each in sql.fetch(_GateRights, "action/pause/gate_rights", {"table": layout.table.parts})
     )
 
 
-def row_values(layout: Layout) -> dict[str, str]:
+def gate_row_values(layout: Layout) -> dict[str, str]:
     """Return the column values by which a gate selects the rows of one queue; empty for a gate on the whole table."""
-    queue = library_queue(layout)
+    queue = library_queue_for(layout)
     if queue is None or queue.group.queue is None or queue.value is None:
         return {}
-    column, value = queue.pushed
+    column, value = queue.push_mark
     return {queue.group.queue.name: queue.value} | ({} if column is None or value is None else {column: value})
 
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Plan to put a gate on a table. It does nothing until the table's producers are paused."""
     title = f"Put a gate on {layout.table}?"
-    if (why := allowed.why_not(layout, Kind.INSTALL_GATE)) is not None:
-        return refused(context, Kind.INSTALL_GATE, layout.queue, title, why)
-    with context.sql("install-gate") as sql:
-        gate = pause_switch.gate_of(sql, layout)
-        rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
-        switch = _switch_for(context, layout)
+    if (why := allowed.why_not_allowed(layout, OperationKind.INSTALL_GATE)) is not None:
+        return refused_action(context, OperationKind.INSTALL_GATE, layout.queue, title, why)
+    with context.open_sql("install-gate") as sql:
+        gate = pause_switch.find_gate(sql, layout)
+        rights = sql.fetch(_GateRights, "action/pause/gate_rights", {"table": layout.table.parts})
+        switch = _new_switch_name(context, layout)
         found = rights[0] if rights else None
-        steps = _making(context, layout, found)
+        steps = _install_steps(context, layout, found)
         plan = _plan(
             context,
             layout,
-            Kind.INSTALL_GATE,
+            OperationKind.INSTALL_GATE,
             title,
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
             consequences=_consequences(context, layout, found),
             risks=_risks(context, layout, found),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
-            refused=why_not(context, sql) or _no_gate(context, layout, rights, gate),
+            refused=why_not_permitted(context, sql) or _why_no_gate(context, layout, rights, gate),
         )
 
     def make(sql: Sql) -> None:
-        looked_at = [*row_values(layout).values(), None, None]
+        looked_at = [*gate_row_values(layout).values(), None, None]
         for name in steps:
             values: Values = {"queue": looked_at[0], "pushed": looked_at[1]}
             sql.execute(f"action/pause/{name}", _names(layout, switch), values)
 
-    return _prepared(context, layout, plan, make)
+    return _prepared_action(context, layout, plan, make)
 
 
 def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Plan to remove the gate from a table. Producers that it pauses continue."""
-    with context.sql("remove-gate") as sql:
-        gate = pause_switch.gate_of(sql, layout)
-        rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
-        why = why_not(context, sql)
+    with context.open_sql("remove-gate") as sql:
+        gate = pause_switch.find_gate(sql, layout)
+        rights = sql.fetch(_GateRights, "action/pause/gate_rights", {"table": layout.table.parts})
+        why = why_not_permitted(context, sql)
         if gate is None:
             why = why or f"{layout.table} has no gate"
         elif not rights or not rights[0].owns:
             why = why or f"only the owner of {layout.table} may take a trigger off it"
-        means = gate or Means("gate", _switch_for(context, layout), Side.PUSHERS)
+        means = gate or PauseMeans("gate", _new_switch_name(context, layout), Side.PUSHERS)
         steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
         plan = _plan(
             context,
             layout,
-            Kind.REMOVE_GATE,
+            OperationKind.REMOVE_GATE,
             f"Take the gate off {layout.table}?",
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
             consequences=(
                 "pushers that it pauses go on at once",
-                _lock_words("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
+                _lock_text("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
             undo=Undo(possible=False, notes=("install-gate puts it back",)),
             refused=why,
@@ -124,20 +125,20 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
     def drop(sql: Sql) -> None:
         for name in steps:
             sql.execute(f"action/pause/{name}", _names(layout, means.object))
-        by = {"about": paused_as(layout), "side": str(means.side), "by": context.who}
+        by = {"about": pause_subject(layout), "side": str(means.side), "by": context.who}
         sql.execute("action/pause/lift", {}, by)
 
-    return _prepared(context, layout, plan, drop)
+    return _prepared_action(context, layout, plan, drop)
 
 
 @dataclass(frozen=True, slots=True)
-class _WithLock:
+class _ChangeUnderLock:
     """Change a table under a lock requested repeatedly for short moments. ``stopped()`` ends the attempts."""
 
     table: TableName
     change: Callable[[Sql], None]
 
-    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         nothing = threading.Event()
         for attempt in range(1, TRIES + 1):
             try:
@@ -150,7 +151,7 @@ class _WithLock:
                 if problem.sqlstate == _CANCELLED:
                     raise
             if stopped():
-                operation.cancel()
+                operation.mark_cancelled()
                 return
             on_progress(Progress(1, note=f"the table is busy; asked {attempt} times"))
             nothing.wait(_PAUSE_S)
@@ -160,21 +161,23 @@ class _WithLock:
         )
 
 
-def _prepared(context: OperatorContext, layout: Layout, plan: Plan, change: Callable[[Sql], None]) -> PreparedAction:
-    work, record = _WithLock(layout.table, change), Record(str(layout.table))
-    return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure)
+def _prepared_action(
+    context: OperatorContext, layout: Layout, plan: Plan, change: Callable[[Sql], None]
+) -> PreparedAction:
+    work, record = _ChangeUnderLock(layout.table, change), OperationRecord(str(layout.table))
+    return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure_pause_tables)
 
 
-def _making(context: OperatorContext, layout: Layout, rights: _Rights | None) -> tuple[str, ...]:
+def _install_steps(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         return ("gate_trigger", "gate_switch")
-    if row_values(layout):
+    if gate_row_values(layout):
         return ("gate_switch", "gate_grant", "gate_queue", "gate_trigger_queue")
-    rows = rights is not None and rights.each_row
+    rows = rights is not None and rights.fires_for_each_row
     return ("gate_switch", "gate_grant", "gate_trigger_rows" if rows else "gate_trigger")
 
 
-def _switch_for(context: OperatorContext, layout: Layout) -> TableName:
+def _new_switch_name(context: OperatorContext, layout: Layout) -> TableName:
     """Return an unused name for the gate's sequence (PostgreSQL) or trigger (SQL Server)."""
     if context.engine.name == "sqlserver":
         return pause_switch.gate_name(layout.table)
@@ -182,7 +185,7 @@ def _switch_for(context: OperatorContext, layout: Layout) -> TableName:
 
 
 def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
-    columns: list[str | None] = [*row_values(layout), None, None]
+    columns: list[str | None] = [*gate_row_values(layout), None, None]
     names: dict[str, Name] = {"table": layout.table.parts, "switch": switch.parts, "gate": switch.parts}
     return names | {"trigger": pause_switch.gate_trigger(layout), "queue": columns[0], "pushed": columns[1]}
 
@@ -190,7 +193,7 @@ def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
 def _plan(
     context: OperatorContext,
     layout: Layout,
-    kind: Kind,
+    kind: OperationKind,
     title: str,
     *,
     sql: tuple[str, ...],
@@ -212,13 +215,15 @@ def _plan(
         undo=undo,
         consequences=consequences,
         risks=risks,
-        consent=context.consent(),
+        consent=context.required_consent(),
         refused=refused,
     )
 
 
-def _no_gate(context: OperatorContext, layout: Layout, rights: list[_Rights], gate: Means | None) -> str | None:
-    if context.engine.name == "sqlserver" and row_values(layout):
+def _why_no_gate(
+    context: OperatorContext, layout: Layout, rights: list[_GateRights], gate: PauseMeans | None
+) -> str | None:
+    if context.engine.name == "sqlserver" and gate_row_values(layout):
         return "on SQL Server a gate is that of a whole table: it would stop the pushers of other queues, too"
     if layout.switch is not None:
         return "this queue needs no gate: its push asks a switch; pause it"
@@ -235,22 +240,22 @@ def _no_gate(context: OperatorContext, layout: Layout, rights: list[_Rights], ga
     return None
 
 
-def _lock_words(lock: str) -> str:
+def _lock_text(lock: str) -> str:
     return (
         f"takes {lock} on the table for a moment: asked for up to {TRIES} times for 0.2 s each, so that nobody queues"
         " up behind it for longer; where the table is never free, nothing is changed"
     )
 
 
-def _consequences(context: OperatorContext, layout: Layout, rights: _Rights | None) -> tuple[str, ...]:
+def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         return (
             "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
             " the pusher is rolled back; the identity that it drew is burnt",
-            _lock_words("Sch-M"),
+            _lock_text("Sch-M"),
         )
-    part = bool(row_values(layout))
-    rows = part or (rights is not None and rights.each_row)
+    part = bool(gate_row_values(layout))
+    rows = part or (rights is not None and rights.fires_for_each_row)
     drawn = "the number that it drew is burnt" if rows else "no number is drawn"
     every = ("every partition has it, those that are created or attached later too; each asks for inserts of its own",)
     return (
@@ -260,36 +265,36 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _Rights | No
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
         f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not"
         + ("; of other queues, its queue alone is compared" if part else ""),
-        _lock_words("SHARE ROW EXCLUSIVE"),
+        _lock_text("SHARE ROW EXCLUSIVE"),
     )
 
 
-def _risks(context: OperatorContext, layout: Layout, rights: _Rights | None) -> tuple[str, ...]:
+def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
         return (
-            PUT_BACK,
+            PUT_BACK_RISK,
             "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
             "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
             *(instead if rights and rights.instead else ()),
         )
     heirs = ("tables that inherit from this one have no gate: what is inserted into them passes",)
     return (
-        *passed_by(layout, rows=rights is not None and rights.each_row),
+        *gate_limits(layout, rows=rights is not None and rights.fires_for_each_row),
         *(heirs if rights and rights.heirs else ()),
     )
 
 
-def passed_by(layout: Layout, *, rows: bool) -> tuple[str, ...]:
+def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
     """Return who else is stopped by a gate on PostgreSQL, and who passes it."""
-    if row_values(layout):
+    if gate_row_values(layout):
         return (
             "jobs of schedules, and those that other jobs push, are refused as well",
             "sessions with session_replication_role = replica, as those of a subscription, pass it",
         )
     moved = ("an UPDATE that moves a row into another partition inserts it there: poppers that do so fail, too",)
     return (
-        PUT_BACK,
+        PUT_BACK_RISK,
         *(moved if rows else ()),
         "sessions with session_replication_role = replica, as those of a subscription, pass it",
     )

@@ -14,13 +14,13 @@ from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Side
 from qmon.model.text import duration, one_line
-from qmon.operate.context import Stopped
-from qmon.operate.plan.selection import read_facts
+from qmon.operate.context import StopRequested
+from qmon.operate.plan.selection import read_owner_facts
 from qmon.operate.sql import Sql
 from qmon.operate.table import read_structure
 
 # Maximum number of partitions to try. For the others, the catalog shows that their triggers are enabled.
-MOST: Final = 500
+MAX_TRIED: Final = 500
 _REFUSED: Final = "QM001"
 
 # Prefix of the SQLSTATEs of constraints, which are checked after the gate.
@@ -28,7 +28,7 @@ _CONSTRAINT: Final = "23"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class GateTrial:
     """The result of trying a gate.
 
     ``places``: number of tables or partitions. ``refused``: how many refused the row. ``passed``: names of those
@@ -40,7 +40,7 @@ class Tried:
     passed: tuple[str, ...]
     untried: str | None
 
-    def text(self) -> str:
+    def result_text(self) -> str:
         """Return the result in one line for the operator."""
         if self.untried is not None:
             return f"not tried whether an INSERT is refused: {self.untried}; the trigger is there, and on"
@@ -64,37 +64,39 @@ class _RolledBackError(Exception):
     """Rolls back a trial that was not refused."""
 
 
-def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row: bool) -> Tried:
+def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row: bool) -> GateTrial:
     """Try to insert into the table, or into each of its partitions, during a pause. Trials are rolled back.
 
     ``values``: column values that the gate checks. ``each_row``: the gate fires for each row.
     """
     try:
-        written = read_structure(sql, table).written
+        written = read_structure(sql, table).writable_columns
     except BadInput as problem:
-        return Tried(1, 0, (), str(problem))
-    places = [TableName(each.place_schema, each.place_name) for each in _places(sql, table)]
+        return GateTrial(1, 0, (), str(problem))
+    places = [TableName(each.place_schema, each.place_name) for each in _read_places(sql, table)]
     refused, passed = 0, []
-    for place in places[:MOST]:
+    for place in places[:MAX_TRIED]:
         try:
-            _insert(sql, place, written, values, each_row=each_row)
+            _try_insert(sql, place, written, values, each_row=each_row)
         except QueryFailed as problem:
             if problem.sqlstate == _REFUSED or _REFUSED in str(problem):
                 refused += 1
             elif problem.sqlstate.startswith(_CONSTRAINT):
                 passed.append(str(place))
             else:
-                return Tried(len(places), refused, tuple(passed), f"{place}: {one_line(str(problem), 150)}")
+                return GateTrial(len(places), refused, tuple(passed), f"{place}: {one_line(str(problem), 150)}")
         else:
             passed.append(str(place))
-    return Tried(len(places), refused, tuple(passed), None)
+    return GateTrial(len(places), refused, tuple(passed), None)
 
 
-def _places(sql: Sql, table: TableName) -> list[GateTarget]:
+def _read_places(sql: Sql, table: TableName) -> list[GateTarget]:
     return sql.fetch(GateTarget, "action/pause/places", {"table": table.parts})
 
 
-def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool) -> None:
+def _try_insert(
+    sql: Sql, place: TableName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool
+) -> None:
     """Try one insert and roll it back. Raises the server's error if it is refused."""
     names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
     with contextlib.suppress(_RolledBackError), sql.connection.transaction():
@@ -103,25 +105,27 @@ def _insert(sql: Sql, place: TableName, written: tuple[str, ...], values: Mappin
         raise _RolledBackError
 
 
-def still_writing(sql: Sql, table: TableName, stopped: Stopped) -> tuple[str, ...]:
+def wait_for_writers(sql: Sql, table: TableName, stopped: StopRequested) -> tuple[str, ...]:
     """Return sessions that were writing to the table at the start and have not ended their transaction since.
 
     Waits up to ``MAX_WATCH_S`` for them, because their inserts from before the pause may still be committed.
     PostgreSQL only.
     """
-    if not sql.exists("action/pause/drawers"):
+    if not sql.has_statement("action/pause/drawers"):
         return ()
-    tables = {table, *(TableName(each.place_schema, each.place_name) for each in _places(sql, table)[:MOST])}
+    tables = {table, *(TableName(each.place_schema, each.place_name) for each in _read_places(sql, table)[:MAX_TRIED])}
     begun = time.monotonic()
-    writing = _writing(sql, tables)
-    while writing and time.monotonic() - begun < AT_MOST_S and not stopped():
-        time.sleep(EVERY_S)
-        writing &= _writing(sql, tables)
+    writing = _read_writers(sql, tables)
+    while writing and time.monotonic() - begun < MAX_WATCH_S and not stopped():
+        time.sleep(READ_EVERY_S)
+        writing &= _read_writers(sql, tables)
     return tuple(sorted(each.text for each in writing))
 
 
-def _writing(sql: Sql, tables: set[TableName]) -> frozenset[Drawer]:
-    found = (sql.fetch(Drawer, "action/pause/drawers", {"sequence": each.parts}) for each in sorted(tables, key=str))
+def _read_writers(sql: Sql, tables: set[TableName]) -> frozenset[DrawingSession]:
+    found = (
+        sql.fetch(DrawingSession, "action/pause/drawers", {"sequence": each.parts}) for each in sorted(tables, key=str)
+    )
     return frozenset(one for each in found for one in each)
 
 
@@ -130,16 +134,16 @@ IDLE_S: Final = 1.0
 
 # The same if only PostgreSQL's counters are available. A busy session reports once a second, an idle one after ten
 # seconds (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL in PostgreSQL's source).
-LATE_S: Final = 12.0
+LATE_IDLE_S: Final = 12.0
 
 # Seconds allowed for a push that was running when the pause began, for instance into a full ring.
-AT_MOST_S: Final = 5.0
-AT_MOST_LATE_S: Final = 2 * LATE_S
-EVERY_S: Final = 0.1
+MAX_WATCH_S: Final = 5.0
+MAX_WATCH_LATE_S: Final = 2 * LATE_IDLE_S
+READ_EVERY_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class PauseVerification:
     """The result of watching a pause.
 
     - ``came``: pushes or pops in ``seconds``.
@@ -160,21 +164,21 @@ class Verification:
     readable: bool = True
 
     @property
-    def works(self) -> bool:
+    def is_proven(self) -> bool:
         """Whether the pause is proven to work."""
         return self.readable and self.idle_s >= self.needed_s
 
-    def text(self, side: Side) -> str:
+    def result_text(self, side: Side) -> str:
         """Return the result in one line for the operator."""
         what = "push" if side is Side.PUSHERS else "pop"
         many = "pushes" if side is Side.PUSHERS else "pops"
         by = f", from {', '.join(self.who)}" if self.who else ""
         if not self.readable:
             return f"whether {many} still come could not be seen"
-        if not self.works and (self.came == 0 or self.seconds < self.needed_s):
+        if not self.is_proven and (self.came == 0 or self.seconds < self.needed_s):
             seen = f"{self.came:,} {many} seen in {duration(self.seconds)}{by}"
             return f"whether the pause works is not known: {seen}, and {duration(self.needed_s)} without any would tell"
-        if not self.works:
+        if not self.is_proven:
             return (
                 f"{many} still come: {self.came:,} in {duration(self.seconds)}{by}; somebody works on the table without"
                 f" asking {what}"
@@ -199,7 +203,7 @@ class _Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawer:
+class DrawingSession:
     """A session with an open transaction. ``session`` 0 means a prepared transaction."""
 
     session: int
@@ -228,27 +232,27 @@ class ArrivalCounter:
         popped = side is Side.POPPERS and state is not None and layout.started_at is not None
         self._state = state if popped and not self._sequences else None
         counters = not self._sequences and self._state is None
-        self.late = counters and sql.engine.name == "postgres"
-        self._since = read_facts(sql).clock if self._state is not None else ""
-        self._drawn = self._numbers() or 0
-        self._rows = self._counters() if counters else None
+        self.is_late = counters and sql.engine.name == "postgres"
+        self._since = read_owner_facts(sql).clock if self._state is not None else ""
+        self._drawn = self._read_numbers() or 0
+        self._rows = self._read_counters() if counters else None
         self._most = 0
 
     @property
     def needed_s(self) -> float:
         """Seconds without pushes or pops that prove the pause."""
-        return LATE_S if self.late else IDLE_S
+        return LATE_IDLE_S if self.is_late else IDLE_S
 
-    def read(self) -> int | None:
+    def read_count(self) -> int | None:
         """Return the number so far, or ``None`` if it cannot be read. It never decreases."""
-        found = self._came()
+        found = self._count_arrivals()
         if found is not None:
             self._most = max(self._most, found)
         return None if found is None else self._most
 
-    def _came(self) -> int | None:
+    def _count_arrivals(self) -> int | None:
         if self._sequences:
-            drawn = self._numbers()
+            drawn = self._read_numbers()
             return None if drawn is None or drawn < self._drawn else drawn - self._drawn
         if self._state is not None:
             names: dict[str, Name] = {
@@ -258,10 +262,10 @@ class ArrivalCounter:
             }
             values = {"in_progress": self._state.in_progress, "since": self._since}
             return self._sql.fetch(_Moved, "action/pause/taken", names, values)[0].moved
-        now, first = self._counters(), self._rows
-        return None if now is None or first is None else self._committed(now, first)
+        now, first = self._read_counters(), self._rows
+        return None if now is None or first is None else self._committed_rows(now, first)
 
-    def _committed(self, now: _Rows, first: _Rows) -> int | None:
+    def _committed_rows(self, now: _Rows, first: _Rows) -> int | None:
         """Return the committed pushes or pops, or ``None`` if the server has reset its counters in the meantime."""
         inserted, updated, deleted, live = (
             (getattr(now, name) or 0) - (getattr(first, name) or 0)
@@ -275,49 +279,49 @@ class ArrivalCounter:
             return max(0, min(deleted, inserted - live))
         return max(0, updated)
 
-    def _counters(self) -> _Rows | None:
+    def _read_counters(self) -> _Rows | None:
         found = self._sql.fetch(_Rows, "action/pause/rows", {"table": self._layout.table.parts})[0]
         return None if found.inserted is None else found
 
-    def _numbers(self) -> int | None:
+    def _read_numbers(self) -> int | None:
         moved = [
             self._sql.fetch(_Moved, "action/pause/drawn", {"sequence": each.parts})[0].moved for each in self._sequences
         ]
         return None if None in moved else sum(each for each in moved if each is not None)
 
-    def who(self) -> tuple[str, ...]:
+    def read_sessions(self) -> tuple[str, ...]:
         """Return the sessions with an open transaction that has drawn a number."""
-        if not self._sql.exists("action/pause/drawers"):
+        if not self._sql.has_statement("action/pause/drawers"):
             return ()
         found = {
             each.text
             for sequence in self._sequences
-            for each in self._sql.fetch(Drawer, "action/pause/drawers", {"sequence": sequence.parts})
+            for each in self._sql.fetch(DrawingSession, "action/pause/drawers", {"sequence": sequence.parts})
         }
         return tuple(sorted(found))
 
 
-def watch(meter: ArrivalCounter, stopped: Stopped) -> Verification:
+def watch_pause(counter: ArrivalCounter, stopped: StopRequested) -> PauseVerification:
     """Watch until the pause is proven, or disproven, or the time is up, or ``stopped()`` is true."""
     begun = time.monotonic()
-    most_s = AT_MOST_LATE_S if meter.late else AT_MOST_S
-    last = meter.read()
-    since, who = begun, frozenset(meter.who())
+    most_s = MAX_WATCH_LATE_S if counter.is_late else MAX_WATCH_S
+    last = counter.read_count()
+    since, who = begun, frozenset(counter.read_sessions())
     while last is not None:
         now = time.monotonic()
-        surely = meter.late and since - begun >= LATE_S  # an arrival this late did not begin before the pause
-        if now - since >= meter.needed_s or now - begun >= most_s or surely or stopped():
-            works = now - since >= meter.needed_s
-            seen = meter.who() if works else tuple(sorted(who))
-            return Verification(last, now - begun, now - since, meter.needed_s, meter.late, seen)
-        time.sleep(EVERY_S)
-        found = meter.read()
+        surely = counter.is_late and since - begun >= LATE_IDLE_S  # an arrival this late did not begin before the pause
+        if now - since >= counter.needed_s or now - begun >= most_s or surely or stopped():
+            works = now - since >= counter.needed_s
+            seen = counter.read_sessions() if works else tuple(sorted(who))
+            return PauseVerification(last, now - begun, now - since, counter.needed_s, counter.is_late, seen)
+        time.sleep(READ_EVERY_S)
+        found = counter.read_count()
         if found is None:
             break
         if found != last:
             last, since = found, time.monotonic()
-        who |= frozenset(meter.who())
-    return Verification(0, time.monotonic() - begun, 0.0, meter.needed_s, meter.late, (), readable=False)
+        who |= frozenset(counter.read_sessions())
+    return PauseVerification(0, time.monotonic() - begun, 0.0, counter.needed_s, counter.is_late, (), readable=False)
 
 
 def _sequences(layout: Layout, side: Side) -> tuple[TableName, ...]:

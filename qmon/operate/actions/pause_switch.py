@@ -12,21 +12,21 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
-from qmon.model.operations import Pause, Side, pause_of
+from qmon.model.operations import Pause, Side, pause_from_sample
 from qmon.model.samples.polled import PauseSample
-from qmon.operate.install.install import registered
+from qmon.operate.install.install import read_registry
 from qmon.operate.sql import Sql
 
 # Name (PostgreSQL) or prefix of the name of a gate's trigger.
-GATE: Final = "qmon_gate"
+GATE_NAME: Final = "qmon_gate"
 PauseMethod = Literal["switch", "gate"]
-_REFUSED: Final = (
+_NOT_WRITABLE: Final = (
     "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class PauseMeans:
     """The means to pause one side of a queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
 
     way: PauseMethod
@@ -36,7 +36,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldPause:
+class SwitchState:
     """The state of a switch.
 
     ``*_ms``: milliseconds since the epoch on the server's clock. ``may_set``: our role may set the switch.
@@ -47,7 +47,7 @@ class HeldPause:
     now_ms: int
 
     @property
-    def in_force(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether the side is paused now."""
         return self.until_ms is not None and self.until_ms > self.now_ms
 
@@ -74,25 +74,25 @@ class _Set:
     until_ms: int
 
 
-def find(sql: Sql, layout: Layout, side: Side) -> Means | None:
+def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
     """Return the switch of an installed queue, else the gate of its table; ``None`` if it has neither."""
-    switch = layout.switch or _registered(sql, layout)
+    switch = layout.switch or _registered_switch(sql, layout)
     if switch is not None:
-        return Means("switch", switch.pushers if side is Side.PUSHERS else switch.poppers, side)
-    return gate_of(sql, layout) if side is Side.PUSHERS else None
+        return PauseMeans("switch", switch.pushers if side is Side.PUSHERS else switch.poppers, side)
+    return find_gate(sql, layout) if side is Side.PUSHERS else None
 
 
-def _registered(sql: Sql, layout: Layout) -> Switch | None:
+def _registered_switch(sql: Sql, layout: Layout) -> Switch | None:
     """Return the switch of a queue that qmon installed, but whose layout comes from the configuration."""
-    found = registered(sql.connection, sql.engine).values()
+    found = read_registry(sql.connection, sql.engine).values()
     return next((each.switch for each in found if each.table == layout.table), None)
 
 
-def gate_of(sql: Sql, layout: Layout) -> Means | None:
+def find_gate(sql: Sql, layout: Layout) -> PauseMeans | None:
     """Return the gate of a table, or ``None``."""
     names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
     for found in sql.fetch(_Gate, "action/pause/gate", names, {"trigger": gate_trigger(layout)}):
-        return Means("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
+        return PauseMeans("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
     return None
 
 
@@ -101,55 +101,57 @@ def gate_trigger(layout: Layout) -> str:
     name.
     """
     value = None if layout.part is None else layout.part.value
-    return GATE if value is None else f"{GATE}_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+    return GATE_NAME if value is None else f"{GATE_NAME}_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
 def gate_name(table: TableName) -> TableName:
     """Return the name of a gate's trigger on SQL Server. It is in the schema of its table."""
-    return TableName(table.schema, f"{GATE}_{table.name}")
+    return TableName(table.schema, f"{GATE_NAME}_{table.name}")
 
 
-def held(sql: Sql, means: Means) -> HeldPause:
+def read_switch(sql: Sql, means: PauseMeans) -> SwitchState:
     """Read the state of a switch. Raises ``BadInput`` if the switch does not exist."""
-    found = sql.fetch(HeldPause, f"action/pause/{_file(sql.engine, means, 'state')}", *_given(means))
+    found = sql.fetch(
+        SwitchState, f"action/pause/{_statement_name(sql.engine, means, 'state')}", *_names_and_values(means)
+    )
     if not found:
         raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
     return found[0]
 
 
-def set_until(sql: Sql, means: Means, until_ms: int) -> None:
+def set_until(sql: Sql, means: PauseMeans, until_ms: int) -> None:
     """Set a switch to a time, in milliseconds since the epoch. Raises ``BadInput`` if the switch does not exist."""
-    names, values = _given(means)
-    name = f"action/pause/{_file(sql.engine, means, 'set')}"
+    names, values = _names_and_values(means)
+    name = f"action/pause/{_statement_name(sql.engine, means, 'set')}"
     if not sql.fetch(_Set, name, names, {**values, "until_ms": until_ms}):
         raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
 
 
-def setting(sql: Sql, means: Means) -> str:
+def set_until_text(sql: Sql, means: PauseMeans) -> str:
     """Return the text of the statement that ``set_until`` runs."""
-    return sql.statement(f"action/pause/{_file(sql.engine, means, 'set')}", _given(means)[0]).text
+    return sql.statement(f"action/pause/{_statement_name(sql.engine, means, 'set')}", _names_and_values(means)[0]).text
 
 
-def pauses(sql: Sql) -> tuple[Pause, ...]:
+def read_pauses(sql: Sql) -> tuple[Pause, ...]:
     """Return the recorded active pauses; empty if this database records none, or none that our role may see."""
-    if not pause_access(sql).readable:
+    if not read_pause_access(sql).readable:
         return ()
     try:
-        return tuple(pause_of(each) for each in sql.fetch(PauseSample, "probe/pauses", {}))
+        return tuple(pause_from_sample(each) for each in sql.fetch(PauseSample, "probe/pauses", {}))
     except PermissionMissing:
         return ()
 
 
-def pause_access(sql: Sql) -> PauseAccess:
+def read_pause_access(sql: Sql) -> PauseAccess:
     """Read whether pauses can be read or written. Changes nothing."""
     return sql.fetch(PauseAccess, "control/pauses_access", {})[0]
 
 
-def ensure(sql: Sql) -> None:
+def ensure_pause_tables(sql: Sql) -> None:
     """Create the table of pauses and the functions of gates if they are missing. Raises ``BadInput``
     if not permitted.
     """
-    if pause_access(sql).writable:
+    if read_pause_access(sql).writable:
         return
     if (refused := why_not_recorded(sql)) is not None:
         raise BadInput(f"{refused}; nothing was changed")
@@ -159,19 +161,19 @@ def ensure(sql: Sql) -> None:
             check_trusted(sql.connection, sql.engine)
             sql.execute("control/04_pauses", {})
     except PermissionMissing as problem:
-        raise BadInput(f"{_REFUSED}; nothing was changed") from problem
+        raise BadInput(f"{_NOT_WRITABLE}; nothing was changed") from problem
 
 
 def why_not_recorded(sql: Sql) -> str | None:
     """Return why a pause cannot be recorded, or ``None`` if it can or the tables can be created. Only reads."""
-    found = pause_access(sql)
-    return None if found.writable or (found.can_create and not found.recorded) else _REFUSED
+    found = read_pause_access(sql)
+    return None if found.writable or (found.can_create and not found.recorded) else _NOT_WRITABLE
 
 
-def _file(engine: Engine, means: Means, name: str) -> str:
+def _statement_name(engine: Engine, means: PauseMeans, name: str) -> str:
     """Return the name of the statement file: on SQL Server a gate stores its end elsewhere than an installed queue."""
     return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
 
 
-def _given(means: Means) -> tuple[dict[str, queries.Name], dict[str, str]]:
+def _names_and_values(means: PauseMeans) -> tuple[dict[str, queries.Name], dict[str, str]]:
     return {"switch": means.object.parts, "gate": means.object.parts}, {"side": str(means.side)}

@@ -13,34 +13,34 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, Nothing, Plan, Undo
+from qmon.model.operations import Choice, Nothing, OperationKind, Plan, Undo
 from qmon.model.text import duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
-from qmon.operate.plan.preview import called, estimated_s, first_rows
-from qmon.operate.plan.rights import PURGE, queue_tables, unkept, why_not
+from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_message_name
+from qmon.operate.plan.rights import PURGE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
 from qmon.operate.plan.selection import (
     CHOOSE_STATE,
     Criteria,
     MessageQuery,
     Selection,
     State,
-    check,
+    check_choice,
+    check_push_time,
     column_names,
-    needs_pushed,
     shown_columns,
-    value_of,
+    state_value,
 )
 from qmon.operate.row_set import Mark, marks_for
-from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
-from qmon.operate.run.operation import Record, Running, Tally, audit_access
-from qmon.operate.run.pacing import LARGEST
-from qmon.operate.run.prepared import PreparedAction, refused
-from qmon.operate.run.table_identity import TableIdentity, read_place
+from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
+from qmon.operate.run.operation import OperationRecord, RunningOperation, Tally, read_audit_access
+from qmon.operate.run.pacing import LARGEST_BATCH
+from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Names, Sql, Values
-from qmon.operate.table import Structure, read_structure, unkeyed
+from qmon.operate.table import TableStructure, read_structure, why_no_key
 
 _DAY_S: Final = 86400.0
 
@@ -49,68 +49,72 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
     """Select and freeze the messages to purge. Raises ``BadInput`` for a choice that makes no sense,
     and server errors.
     """
-    deny = partial(refused, context, Kind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
-    if (why := allowed.why_not(layout, Kind.PURGE)) is not None:
+    deny = partial(refused_action, context, OperationKind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
+    if (why := allowed.why_not_allowed(layout, OperationKind.PURGE)) is not None:
         return deny(why)
-    check(layout, choice)
-    wanted = _wanted(layout, choice)
-    with context.sql("purge plan") as sql:
+    check_choice(layout, choice)
+    wanted = _criteria_for(layout, choice)
+    with context.open_sql("purge plan") as sql:
         strategy = _strategy_for(sql, layout)
-        if (why := _impossible(context, sql, layout, strategy)) is not None:
+        if (why := _why_impossible(context, sql, layout, strategy)) is not None:
             return deny(why)
-        why = why_not(context, sql, PURGE, *queue_tables(layout))
+        why = why_not_permitted(context, sql, PURGE_PRIVILEGES, *queue_tables(layout))
         query = MessageQuery(sql, layout, strategy.table, choice, wanted)
-        chosen = query.choose()
+        chosen = query.select_messages()
         # Start at the far end: consumers at the near end then meet neither our locks nor the dead rows of the purge.
-        rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
+        rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.in_reverse()
         count = rows.count
         plan = Plan(
-            Kind.PURGE,
+            OperationKind.PURGE,
             context.target.name,
             layout.queue,
-            title=f"Purge {chosen.words} of {layout.queue}",
+            title=f"Purge {chosen.counts_text} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
-            sql=tuple(sql.statement(name, strategy.shown).text for name in ("lock", *strategy.moves)),
-            first=first_rows(context, query, chosen),
+            sql=tuple(sql.statement(name, strategy.shown_names).text for name in ("lock", *strategy.statement_names)),
+            first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
-            batch=LARGEST,
-            seconds=estimated_s(sql, Kind.PURGE, layout, count),
+            batch=LARGEST_BATCH,
+            seconds=estimate_seconds(sql, OperationKind.PURGE, layout, count),
             undo=Undo(
                 True,
-                undo_tables.lost(*filter(None, (strategy.table, strategy.data))),
+                undo_tables.describe_lost(*filter(None, (strategy.table, strategy.data))),
                 time.time() + context.trash_days * _DAY_S,
             ),
             consequences=_consequences(context, layout, strategy),
             risks=_risks(wanted),
-            consent=context.consent(count),
+            consent=context.required_consent(count),
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )
-    record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True, tables=queue_tables(layout))
-    return PreparedAction(context, plan, BatchWork(rows, strategy.begin, strategy.named) if count else None, record)
+    record = OperationRecord(
+        table_to_text(layout.table), _frozen_values(chosen, strategy), undoable=True, tables=queue_tables(layout)
+    )
+    return PreparedAction(
+        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.name_row) if count else None, record
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Strategy:
+class _PurgeStrategy:
     """Moves messages of one layout into the trash: for split messages first the second half, then the table's row.
 
     ``unwatched``: the server does not report rows written by triggers.
     """
 
     layout: Layout
-    table: Structure
-    data: Structure | None
+    table: TableStructure
+    data: TableStructure | None
     place: TableIdentity
     data_place: TableIdentity | None
     unwatched: bool = False
 
     @property
-    def moves(self) -> tuple[str, ...]:
+    def statement_names(self) -> tuple[str, ...]:
         """The statements of a batch."""
         return ("purge",) if self.data is None else ("purge_data", "purge")
 
     @property
-    def shown(self) -> dict[str, Name]:
+    def shown_names(self) -> dict[str, Name]:
         """Names for showing the statements before the trash table has a number."""
         layout = self.layout
         return {
@@ -118,136 +122,140 @@ class _Strategy:
             "data_table": None if layout.data_table is None else layout.data_table.parts,
             "data_id": layout.data_id,
             "trash": ("qmon", "trash"),
-            "columns": self.table.kept,
+            "columns": self.table.kept_columns,
         }
 
-    def begin(self, sql: Sql, operation: Running) -> Move:
+    def prepare_batches(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
         """Create the trash table if it is missing. Return the function that purges one batch."""
         layout, data, engine, key = self.layout, self.data, sql.engine.name, self.table.key
-        self._check(sql, ())
-        names = self.shown | {"trash": undo_tables.ensure(sql, "trash", self.table, self.table.kept).parts}
+        self._check_unchanged(sql, ())
+        names = self.shown_names | {
+            "trash": undo_tables.ensure_store(sql, "trash", self.table, self.table.kept_columns).parts
+        }
         data_names: dict[str, Name] = {}
         if data is not None and layout.data_id is not None:
-            trash = undo_tables.ensure(sql, "trash", data, data.kept, layout.data_id).parts
-            data_names = names | {"trash": trash, "columns": data.kept}
+            trash = undo_tables.ensure_store(sql, "trash", data, data.kept_columns, layout.data_id).parts
+            data_names = names | {"trash": trash, "columns": data.kept_columns}
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            own, held = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
+            own, held = lock_rows(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
             if own:
                 values: dict[str, Value] = {**marks_for(engine, own, key), "operation": operation.id}
                 watch = TriggerWatch(sql, "delete", self.table, self.data)
                 deleted = 0
                 if data_names:
                     deleted = sql.execute("purge_data", data_names, values)
-                    if sql.count("data_left", data_names, values):
+                    if sql.fetch_count("data_left", data_names, values):
                         raise RowRefused(f"the triggers or policies of {self.layout.data_table} keep its other half")
                 tally.done = sql.execute("purge", names, values)
                 self._check_gone(sql, names, values, len(own), tally.done)
                 watch.check_deleted(deleted + tally.done)
-            self._check(sql, marks)
+            self._check_unchanged(sql, marks)
             return held
 
         return move
 
-    def _check_gone(self, sql: Sql, names: Names, values: Values, wanted: int, done: int) -> None:
+    def _check_gone(self, sql: Sql, names: Names, values: Values, expected: int, done: int) -> None:
         """Raise ``RowRefused`` unless the rows are in the trash and, by their key, no longer in the table."""
-        if done != wanted:
+        if done != expected:
             raise RowRefused("the table's triggers or policies keep it from being deleted")
         # SQL Server counts rows as deleted even if a trigger replaces the statement or puts them back.
-        look = self.table.named("trigger") and sql.exists("still_there")
-        if look and sql.count("still_there", names, {**values, "done": done}):
+        look = self.table.obstacle_names("trigger") and sql.has_statement("still_there")
+        if look and sql.fetch_count("still_there", names, {**values, "done": done}):
             raise RowRefused("the table's triggers put it back at once")
 
-    def _check(self, sql: Sql, marks: Sequence[Mark]) -> None:
-        self.place.check(sql, marks)
+    def _check_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
+        self.place.check_unchanged(sql, marks)
         if self.data_place is not None:
-            self.data_place.check(sql)
+            self.data_place.check_unchanged(sql)
 
-    def named(self, sql: Sql, mark: Mark) -> str:
+    def name_row(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
-        return called(sql, self.shown, marks_for(sql.engine.name, [mark], self.table.key))
+        return read_message_name(sql, self.shown_names, marks_for(sql.engine.name, [mark], self.table.key))
 
-    def foreseen(self) -> tuple[str, ...]:
+    def describe_effects(self) -> tuple[str, ...]:
         """Describe messages that may be left alone, and effects that others will notice."""
         out = []
         for structure in filter(None, (self.table, self.data)):
-            if others := structure.named("referred"):
+            if others := structure.obstacle_names("referred"):
                 out.append(f"a message that rows of {', '.join(others)} refer to is left alone")
-            if before := structure.named("before delete"):
+            if before := structure.obstacle_names("before delete"):
                 out.append(f"a message that a trigger keeps from being deleted is left alone: {', '.join(before)}")
             # SQL Server does not count the rows that a session writes: see ``TriggerWatch``.
-            if self.unwatched and (after := structure.named("on delete")):
+            if self.unwatched and (after := structure.obstacle_names("on delete")):
                 out.append(f"qmon does not notice rows that these triggers insert under other keys: {', '.join(after)}")
-            out += structure.unseen
+            out += structure.hidden_rows_notes
         return tuple(out)
 
 
-def _strategy_for(sql: Sql, layout: Layout) -> _Strategy:
+def _strategy_for(sql: Sql, layout: Layout) -> _PurgeStrategy:
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
             raise BadInput(f"queue {layout.queue!r}: split tables move together only where both ids are known")
         data = read_structure(sql, layout.data_table)
-    place = read_place(sql, layout.table)
-    data_place = None if layout.data_table is None else read_place(sql, layout.data_table)
-    return _Strategy(layout, read_structure(sql, layout.table), data, place, data_place, not TriggerWatch.possible(sql))
+    place = read_table_identity(sql, layout.table)
+    data_place = None if layout.data_table is None else read_table_identity(sql, layout.data_table)
+    return _PurgeStrategy(
+        layout, read_structure(sql, layout.table), data, place, data_place, not TriggerWatch.is_supported(sql)
+    )
 
 
-def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _Strategy) -> str | None:
-    if context.engine.name == "sqlserver" and (why := unkeyed(strategy.table)):
+def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _PurgeStrategy) -> str | None:
+    if context.engine.name == "sqlserver" and (why := why_no_key(strategy.table)):
         return why
-    if strategy.data is not None and layout.id is not None and not strategy.table.known_by((layout.id,)):
+    if strategy.data is not None and layout.id is not None and not strategy.table.is_identified_by((layout.id,)):
         table = strategy.table.table
         return f"{layout.id} alone makes no row of {table} known: the other half of a message cannot be told"
     for structure in filter(None, (strategy.table, strategy.data)):
-        if others := structure.named("cascade"):
+        if others := structure.obstacle_names("cascade"):
             named = ", ".join(others)
             return f"rows of {named} go or change with those of {structure.table}: no undo could restore that"
-        if structure.named("uncounted") and (triggers := structure.named("on delete")):
+        if structure.obstacle_names("uncounted") and (triggers := structure.obstacle_names("on delete")):
             return f"track_counts is off: what the triggers of {structure.table} do is unknown: {', '.join(triggers)}"
-        if rules := (*structure.named("rule delete"), *structure.named("rule insert")):
+        if rules := (*structure.obstacle_names("rule delete"), *structure.obstacle_names("rule insert")):
             return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
-        if wide := structure.named("too wide"):
+        if wide := structure.obstacle_names("too wide"):
             return f"{structure.table} is too wide for the trash: {wide[0]}"
-        if (why := unkept(sql, structure.table, structure.kept)) is not None:
+        if (why := why_not_keepable(sql, structure.table, structure.kept_columns)) is not None:
             return why
-        if taken := set(structure.kept) & set(undo_tables.OWN):
+        if taken := set(structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
             return f"{structure.table} has a column called {min(taken)}, as the trash has"
-    if strategy.data is not None and str(strategy.data.table) in strategy.table.named("refers"):
+    if strategy.data is not None and str(strategy.data.table) in strategy.table.obstacle_names("refers"):
         return f"{strategy.table.table} refers to {strategy.data.table}: they cannot be moved one after the other"
-    if not audit_access(sql).possible:
+    if not read_audit_access(sql).can_record:
         return "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
     return None
 
 
-def _wanted(layout: Layout, choice: Choice) -> Criteria:
+def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
     """Return the criteria: the chosen state, all states but in progress for ids, else dead. Raises ``BadInput``."""
-    if choice.aged:
-        needs_pushed(layout)
+    if choice.has_age_limit:
+        check_push_time(layout)
     asked: tuple[State, ...] = ("ready", "done", "dead") if choice.ids else ("dead",)
     if choice.state is not None:
         asked = (choice.state,)  # type: ignore[assignment]  # ``check_choice`` has checked it
-    states = tuple(state for state in asked if value_of(layout, state) is not None)
+    states = tuple(state for state in asked if state_value(layout, state) is not None)
     if not states and "ready" not in asked:
         raise BadInput(f"queue {layout.queue!r} has no dead messages to purge: {CHOOSE_STATE}")
     return Criteria(states, layout.enqueued_at, choice.older_than_s, None)
 
 
-def _consequences(context: OperatorContext, layout: Layout, strategy: _Strategy) -> tuple[str, ...]:
+def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
     out = [
         "no popper gets them",
         f"they are kept in the trash, {duration(context.trash_days * _DAY_S)} at least",
     ]
     if strategy.data is not None:
         out.append(f"rows of {layout.data_table} go with them")
-    return (*out, *strategy.foreseen())
+    return (*out, *strategy.describe_effects())
 
 
-def _risks(wanted: Criteria) -> tuple[str, ...]:
-    return ("a popper at work on one of them cannot complete it",) if "in_progress" in wanted.states else ()
+def _risks(criteria: Criteria) -> tuple[str, ...]:
+    return ("a popper at work on one of them cannot complete it",) if "in_progress" in criteria.states else ()
 
 
-def _frozen(chosen: Selection, strategy: _Strategy) -> dict[str, object]:
+def _frozen_values(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:
     layout = strategy.layout
     data = None if strategy.data is None else table_to_text(strategy.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}

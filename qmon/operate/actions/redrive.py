@@ -12,85 +12,87 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, Write
-from qmon.model.operations import Choice, Kind, Nothing, Plan, RedriveLimits
-from qmon.model.text import counted, number
-from qmon.operate.actions.requeue import RequeueStrategy, undo_of, unfit
-from qmon.operate.context import OnProgress, OperatorContext, Stopped
+from qmon.model.operations import Choice, Nothing, OperationKind, Plan, RedriveLimits
+from qmon.model.text import count_text, number
+from qmon.operate.actions.requeue import RequeueStrategy, undo_for, why_unwritable
+from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed
-from qmon.operate.plan.preview import estimated_s, first_rows
-from qmon.operate.plan.rights import REQUEUE, queue_tables, unkept, why_not
-from qmon.operate.plan.selection import Criteria, MessageQuery, check, named_names, needs_pushed, value_of
+from qmon.operate.plan.preview import estimate_seconds, read_first_rows
+from qmon.operate.plan.rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.selection import Criteria, MessageQuery, check_choice, check_push_time, id_names, state_value
 from qmon.operate.row_set import Mark, RowSet, ids_for
-from qmon.operate.run.batches import Batches, Move
-from qmon.operate.run.failures import FailureWatch, Look, Outcome
-from qmon.operate.run.operation import Record, Running
-from qmon.operate.run.pacing import largest_at
-from qmon.operate.run.prepared import PreparedAction, refused
-from qmon.operate.run.table_identity import read_place
+from qmon.operate.run.batches import Batches, MoveBatch
+from qmon.operate.run.failures import FailureWatch, Outcome, ReadOutcomes
+from qmon.operate.run.operation import OperationRecord, RunningOperation
+from qmon.operate.run.pacing import largest_batch_for
+from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
 from qmon.operate.table import read_structure
 
-_UNWATCHED: Final = "which of them fail again is not seen: nothing makes a message known afterwards"
+_UNWATCHED_NOTE: Final = "which of them fail again is not seen: nothing makes a message known afterwards"
 
 
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
     """Select and freeze the messages to redrive. Raises ``BadInput`` for a choice that makes no sense, and server
     errors.
     """
-    deny = partial(refused, context, Kind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
-    if (why := allowed.why_not(layout, Kind.REDRIVE)) is not None or layout.state is None:
+    deny = partial(refused_action, context, OperationKind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
+    if (why := allowed.why_not_allowed(layout, OperationKind.REDRIVE)) is not None or layout.state is None:
         return deny(why or "this table has no state column")
-    choice = dead_alone(choice)
-    check(layout, choice)
+    choice = dead_only(choice)
+    check_choice(layout, choice)
     check_limits(limits)
-    if choice.aged:
-        needs_pushed(layout)
+    if choice.has_age_limit:
+        check_push_time(layout)
     wanted = Criteria(("dead",), layout.enqueued_at, choice.older_than_s, None)
     again = () if layout.attempts is None else (Write("ready", layout.attempts, "value", 0),)
-    with context.sql("redrive plan") as sql:
-        why = why_not(context, sql, REQUEUE, layout.table)
-        place = read_place(sql, layout.table)
+    with context.open_sql("redrive plan") as sql:
+        why = why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table)
+        place = read_table_identity(sql, layout.table)
         structure = read_structure(sql, layout.table, layout.state.column)
-        if (never := unfit(context, structure)) is not None:
+        if (never := why_unwritable(context, structure)) is not None:
             return deny(never)
         strategy = RequeueStrategy(layout, layout.state, structure, wanted, place, again)
-        if (never := unkept(sql, layout.table, strategy.kept)) is not None:
+        if (never := why_not_keepable(sql, layout.table, strategy.kept_columns)) is not None:
             return deny(never)
-        called = structure.called_by(layout)
-        watched = structure.known_by(called) and not set(called) & set(strategy.ready.columns)
+        called = structure.id_columns(layout)
+        watched = structure.is_identified_by(called) and not set(called) & set(strategy.ready.columns)
         query = MessageQuery(sql, layout, structure, choice, wanted)
-        chosen = query.choose()
+        chosen = query.select_messages()
         count = chosen.rows.count
-        undo = undo_of(sql, strategy, chosen)
+        undo = undo_for(sql, strategy, chosen)
         plan = Plan(
-            Kind.REDRIVE,
+            OperationKind.REDRIVE,
             context.target.name,
             layout.queue,
-            title=f"Redrive {chosen.words} of {layout.queue}",
+            title=f"Redrive {chosen.counts_text} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
-            sql=strategy.statements(sql),
-            first=first_rows(context, query, chosen),
+            sql=strategy.statement_texts(sql),
+            first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
-            batch=largest_at(limits.rate),
-            seconds=seconds(estimated_s(sql, Kind.REDRIVE, layout, count), count, limits),
+            batch=largest_batch_for(limits.rate),
+            seconds=seconds_at_rate(estimate_seconds(sql, OperationKind.REDRIVE, layout, count), count, limits),
             undo=undo,
-            consequences=(limit_words(limits) if watched else _UNWATCHED, *strategy.consequences()),
-            risks=strategy.risks(chosen),
-            consent=context.consent(count),
-            refused=why or strategy.in_the_way(sql) or (None if count else Nothing.NO_MESSAGE),
+            consequences=(limits_text(limits) if watched else _UNWATCHED_NOTE, *strategy.describe_effects()),
+            risks=strategy.describe_risks(chosen),
+            consent=context.required_consent(count),
+            refused=why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "rate": limits.rate, "failures": limits.failures}
-    frozen |= strategy.shown()
-    record = Record(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
+    frozen |= strategy.shown_columns()
+    record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     names = (
-        dict(strategy.names) | named_names(called) | {"called": called, "state": structure.typed(layout.state.column)}
+        dict(strategy.names)
+        | id_names(called)
+        | {"called": called, "state": structure.typed_column(layout.state.column)}
     )
     fresh = layout.attempts is not None and any(
         each.column == layout.attempts and each.what == "value" and each.value == 0 for each in strategy.ready.writes
     )
-    look = partial(_look, layout=layout, called=called, names=names, fresh=fresh) if watched else None
-    work = RedriveWork(chosen.rows, strategy.begin, strategy.named, limits, look)
+    look = partial(_read_outcomes, layout=layout, called=called, names=names, fresh=fresh) if watched else None
+    work = RedriveWork(chosen.rows, strategy.prepare_batches, strategy.name_row, limits, look)
     return PreparedAction(context, plan, work if count else None, record)
 
 
@@ -102,25 +104,25 @@ class RedriveWork:
     """
 
     rows: RowSet
-    begin: Callable[[Sql, Running, FailureWatch], Move]
-    named: Callable[[Sql, Mark], str]
+    begin: Callable[[Sql, RunningOperation, FailureWatch], MoveBatch]
+    name_row: Callable[[Sql, Mark], str]
     limits: RedriveLimits
-    look: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
+    read_outcomes: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
 
-    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         """Run until all are ready, ``stopped()`` is true, or too many have failed again."""
-        sql.set_up("settle")
-        look: Look | None = None if self.look is None else partial(self.look, sql)
+        sql.set_up_session("settle")
+        look: ReadOutcomes | None = None if self.read_outcomes is None else partial(self.read_outcomes, sql)
         watch = FailureWatch(self.limits.failures, look)
         move = self.begin(sql, operation, watch)
         batches = Batches(
             operation, sql.connection, self.rows.count, on_progress, stopped, rate=self.limits.rate, watch=watch
         )
-        batches.work(self.rows, move, partial(self.named, sql))
-        operation.note(watch.summary(operation.total.done))
+        batches.move_all(self.rows, move, partial(self.name_row, sql))
+        operation.add_note(watch.summary_text(operation.total.done))
 
 
-def dead_alone(choice: Choice) -> Choice:
+def dead_only(choice: Choice) -> Choice:
     """Return the choice limited to dead messages. Raises ``BadInput`` if it asks for others."""
     if choice.state not in (None, "dead"):
         raise BadInput(f"a redrive is of dead messages, not of those that are {choice.state}: qmon requeue")
@@ -137,7 +139,7 @@ def check_limits(limits: RedriveLimits) -> None:
         raise BadInput(f"{limits.failures} failures are none to stop at")
 
 
-def limit_words(limits: RedriveLimits) -> str:
+def limits_text(limits: RedriveLimits) -> str:
     """Describe for a plan how fast it runs, and when it stops early."""
     pace = (
         "as fast as batches that rest in between go"
@@ -146,20 +148,20 @@ def limit_words(limits: RedriveLimits) -> str:
     )
     if limits.failures is None:
         return f"{pace}, however many fail again"
-    return f"{pace}; it stops once {counted(limits.failures, 'message')} failed again"
+    return f"{pace}; it stops once {count_text(limits.failures, 'message')} failed again"
 
 
-def seconds(estimated: float | None, count: int, limits: RedriveLimits) -> float | None:
+def seconds_at_rate(estimated: float | None, count: int, limits: RedriveLimits) -> float | None:
     """Return the seconds for this many messages at this rate. ``estimated``: seconds without a limit."""
     if limits.rate is None:
         return estimated
     return max(estimated or 0.0, count / limits.rate)
 
 
-def _look(
+def _read_outcomes(
     sql: Sql, ids: Sequence[str], *, layout: Layout, called: Sequence[str], names: dict[str, Name], fresh: bool
 ) -> Sequence[Outcome]:
     """Read the outcomes of messages. ``fresh``: attempts were reset to 0, so they also show failures."""
-    values: dict[str, Value] = {state: value_of(layout, state) for state in ("ready", "in_progress", "dead", "done")}
+    values: dict[str, Value] = {state: state_value(layout, state) for state in ("ready", "in_progress", "dead", "done")}
     given: dict[str, Value] = {"ids": ids_for(sql.engine.name, called, ids), "fresh": fresh}
     return sql.fetch(Outcome, "outcomes", names, values | given)

@@ -14,38 +14,38 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import (
-    MAX_FIRST,
+    MAX_PLAN_ROWS,
     Choice,
-    Kind,
     LeftOut,
+    OperationKind,
     OwnerState,
     Plan,
     PlanRow,
     Undo,
 )
-from qmon.model.text import counted, duration, one_line, size
+from qmon.model.text import count_text, duration, one_line, size
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import preview
-from qmon.operate.plan.rights import why_not
+from qmon.operate.plan.rights import why_not_permitted
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 # Number of rows at each end of the queue that are searched for a transaction's mark.
-LOOKED_AT: Final = 1_000
-_SEEN: Final = 5_000
+MAX_ROWS_READ: Final = 1_000
+_MAX_VISIBLE: Final = 5_000
 
 # Maximum number of rows and locks that are compared on SQL Server.
-_LOCKS: Final = 50_000
-_SHOWN: Final = 5
+_MAX_LOCKS: Final = 50_000
+_MAX_SHOWN: Final = 5
 
 # Number of transaction ids before they wrap around.
-_XIDS: Final = 1 << 32
+_XID_COUNT: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class LockingTransaction:
     """An open transaction that holds a write lock on the table; see ``action/sessions/holders``."""
 
     session: int
@@ -80,22 +80,22 @@ class HeldLock:
 
 
 @dataclass(frozen=True, slots=True)
-class SeenLock:
+class VisibleLock:
     """The lock name of a visible row."""
 
     place: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Hidden:
+class _HiddenRows:
     hidden: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _HolderRows:
     """A holder, with the first rows that it is proven to hold, and their number."""
 
-    holder: Holder
+    holder: LockingTransaction
     rows: tuple[HeldRow, ...]
     count: int
 
@@ -118,23 +118,29 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
     if choice.state not in (None, "in_progress"):
         raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
-    if choice.texts or choice.newer_than_s is not None:
+    if choice.has_text_filter or choice.newer_than_s is not None:
         raise BadInput("what is in progress is held by sessions here, which no text and no greatest age tells apart")
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
-    with context.sql(str(Kind.REQUEUE)) as sql:
-        seen = sessions.rights(sql)
+    with context.open_sql(str(OperationKind.REQUEUE)) as sql:
+        seen = sessions.read_rights(sql)
         names = {"table": layout.table.parts}
         found = [
             each
-            for each in _with_rows(context, sql, layout, sql.fetch(Holder, "action/sessions/holders", names))
+            for each in _assign_rows(
+                context, sql, layout, sql.fetch(LockingTransaction, "action/sessions/holders", names)
+            )
             if each.holder.transaction_s is None or each.holder.transaction_s >= timeout
         ]
         if not layout.routines and not any(each.count for each in found):
             _refuse_hidden(sql)
-        chosen, left_out = _chosen(found, choice)
-        refused = why_not(context, sql) or (None if chosen else _nothing(layout, seen, found, timeout))
-        to_end, denied = _to_end(context, sql, chosen)
-        plan = _plan(context, layout, sql, chosen, to_end, (*left_out, *_no_rights(denied)), timeout, refused or denied)
+        chosen, left_out = _choose_holders(found, choice)
+        refused = why_not_permitted(context, sql) or (
+            None if chosen else _why_nothing_chosen(layout, seen, found, timeout)
+        )
+        to_end, denied = _sessions_to_end(context, sql, chosen)
+        plan = _plan(
+            context, layout, sql, chosen, to_end, (*left_out, *_left_out_for_rights(denied)), timeout, refused or denied
+        )
         work = EndSessions(to_end)
         return PreparedAction(context, plan, work if to_end else None, work.record)
 
@@ -142,38 +148,40 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
 def _refuse_hidden(sql: Sql) -> None:
     """Raise ``BadInput`` if the server hides which transaction holds a row: no session can be proven to hold one."""
     name = "action/sessions/hidden_rows"
-    if sql.exists(name) and sql.fetch(_Hidden, name, {})[0].hidden:
+    if sql.has_statement(name) and sql.fetch(_HiddenRows, name, {})[0].hidden:
         raise BadInput(
             "this database has optimized locking, so the server does not show which session holds a message: a pusher "
             "looks like a consumer; end the session that you know to be stuck on screen 4"
         )
 
 
-def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:
+def _assign_rows(
+    context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[LockingTransaction]
+) -> list[_HolderRows]:
     """Return each holder with the rows that are proven to be its own."""
     if not holders:
         return []
     if context.engine.name == "sqlserver":
-        taken = _taken(sql, layout)
-        return [_Found(each, (), taken.get(each.session, 0)) for each in holders]
+        taken = _read_popped_counts(sql, layout)
+        return [_HolderRows(each, (), taken.get(each.session, 0)) for each in holders]
     order = layout.due_at or layout.id
     name = "action/sessions/held_rows" if order else "action/sessions/held_rows_any"
     names = {
         "table": layout.table.parts,
         "order": order,
         "id": layout.id,
-        "enqueued_at": layout.timed(layout.enqueued_at),
+        "enqueued_at": layout.time_column(layout.enqueued_at),
         "payload": layout.payload,
-        "sized": preview.sized(sql, layout.table, layout.payload),
+        "sized": preview.read_sized_column(sql, layout.table, layout.payload),
     }
-    held = sql.fetch(HeldRow, name, names, {"limit": LOOKED_AT})
+    held = sql.fetch(HeldRow, name, names, {"limit": MAX_ROWS_READ})
     held.sort(key=lambda row: -(row.age_s or 0.0))
-    whose = {xid: _whose(xid, holders) for xid in {row.xid for row in held}}
+    whose = {xid: _find_holder(xid, holders) for xid in {row.xid for row in held}}
     mine = {each.session: tuple(row for row in held if whose[row.xid] is each) for each in holders}
-    return [_Found(each, mine[each.session], len(mine[each.session])) for each in holders]
+    return [_HolderRows(each, mine[each.session], len(mine[each.session])) for each in holders]
 
 
-def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
+def _read_popped_counts(sql: Sql, layout: Layout) -> dict[int, int]:
     """Return the number of rows that each session has popped, as far as that is proven.
 
     SQL Server only shows locks, and an uncommitted push locks its row just like a pop. But a pushed row is visible.
@@ -181,11 +189,11 @@ def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
     is proven only if all rows were read.
     """
     table: dict[str, Name] = {"table": layout.table.parts}
-    held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _LOCKS})
+    held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _MAX_LOCKS})
     pushed_last = layout.id is not None and layout.due_at is None
     name = "action/sessions/seen_locks" if pushed_last else "action/sessions/seen_locks_any"
-    seen = {each.place for each in sql.fetch(SeenLock, name, table | {"order": layout.id}, {"limit": _SEEN})}
-    if len(held) >= _LOCKS or (len(seen) >= _SEEN and not pushed_last):
+    seen = {each.place for each in sql.fetch(VisibleLock, name, table | {"order": layout.id}, {"limit": _MAX_VISIBLE})}
+    if len(held) >= _MAX_LOCKS or (len(seen) >= _MAX_VISIBLE and not pushed_last):
         return {}
     trees: dict[int, dict[int, set[str]]] = {}
     for each in held:
@@ -194,11 +202,11 @@ def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
     return {
         session: min(len(places - seen) for places in of_trees.values())
         for session, of_trees in trees.items()
-        if max(len(places) for places in of_trees.values()) < _SEEN
+        if max(len(places) for places in of_trees.values()) < _MAX_VISIBLE
     }
 
 
-def _whose(xid: str, holders: Sequence[Holder]) -> Holder | None:
+def _find_holder(xid: str, holders: Sequence[LockingTransaction]) -> LockingTransaction | None:
     """Return the transaction that an id belongs to.
 
     The id of a released savepoint is not listed anywhere. It is proven only if a single transaction here began
@@ -208,17 +216,19 @@ def _whose(xid: str, holders: Sequence[Holder]) -> Holder | None:
     if own:
         return own[0]
     before = [
-        each for each in holders if any((int(xid) - int(other)) % _XIDS < _XIDS // 2 for other in _ids(each.xids))
+        each
+        for each in holders
+        if any((int(xid) - int(other)) % _XID_COUNT < _XID_COUNT // 2 for other in _split_xids(each.xids))
     ]
     return before[0] if len(before) == 1 else None
 
 
-def _ids(xids: str) -> list[str]:
+def _split_xids(xids: str) -> list[str]:
     return xids.split(",") if xids else []
 
 
-def _chosen(found: Iterable[_Found], choice: Choice) -> tuple[list[_Found], tuple[LeftOut, ...]]:
-    chosen: list[_Found] = []
+def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[_HolderRows], tuple[LeftOut, ...]]:
+    chosen: list[_HolderRows] = []
     why: Counter[str] = Counter()
     for each in found:
         holder = each.holder
@@ -241,15 +251,15 @@ def _chosen(found: Iterable[_Found], choice: Choice) -> tuple[list[_Found], tupl
     return chosen, tuple(LeftOut(reason, count) for reason, count in why.items())
 
 
-def _to_end(
-    context: OperatorContext, sql: Sql, chosen: Iterable[_Found]
+def _sessions_to_end(
+    context: OperatorContext, sql: Sql, chosen: Iterable[_HolderRows]
 ) -> tuple[tuple[SessionToEnd, ...], str | None]:
     """Return the sessions that may be ended as they are now, and why one may not be ended."""
     out: list[SessionToEnd] = []
     denied = None
     for each in chosen:
         holder = each.holder
-        now = sessions.read(sql, holder.session)
+        now = sessions.read_session(sql, holder.session)
         if now is None or now.started_us is None or now.started_us != holder.started_us:
             continue
         if now.transaction_us != holder.transaction_us:
@@ -258,28 +268,30 @@ def _to_end(
             helps = f"this helps: {now.grant}" if now.grant else "only a superuser may"
             denied = f"session {now.session} of {now.login} may not be ended by this role; {helps}"
             continue
-        way = sessions.way_for(context.engine.name, now.state)
+        way = sessions.end_method_for(context.engine.name, now.state)
         out.append(SessionToEnd(now.session, now.started_us, now.transaction_us, way))
     return tuple(out), denied if not out else None
 
 
-def _no_rights(denied: str | None) -> tuple[LeftOut, ...]:
+def _left_out_for_rights(denied: str | None) -> tuple[LeftOut, ...]:
     return (LeftOut(denied, 1),) if denied else ()
 
 
-def _nothing(layout: Layout, seen: sessions.Rights, holders: Sequence[_Found], timeout: float) -> str:
+def _why_nothing_chosen(
+    layout: Layout, seen: sessions.SessionRights, holders: Sequence[_HolderRows], timeout: float
+) -> str:
     if not seen.sees:
         return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
     if not holders:
         return f"no transaction has held messages of {layout.queue} for more than {duration(timeout)}"
-    return f"no session is chosen of the {counted(len(holders), 'transaction')} that hold {layout.queue}'s lock"
+    return f"no session is chosen of the {count_text(len(holders), 'transaction')} that hold {layout.queue}'s lock"
 
 
 def _plan(
     context: OperatorContext,
     layout: Layout,
     sql: Sql,
-    chosen: list[_Found],
+    chosen: list[_HolderRows],
     to_end: tuple[SessionToEnd, ...],
     left_out: tuple[LeftOut, ...],
     timeout: float,
@@ -288,33 +300,33 @@ def _plan(
     numbers = {each.session for each in to_end}
     ended = [each for each in chosen if each.holder.session in numbers]
     rows = sum(each.count for each in ended)
-    statements = tuple(dict.fromkeys(sessions.statement(sql, each) for each in to_end))
+    statements = tuple(dict.fromkeys(sessions.end_statement(sql, each) for each in to_end))
     return Plan(
-        kind=Kind.REQUEUE,
+        kind=OperationKind.REQUEUE,
         target=context.target.name,
         queue=layout.queue,
         title=_title(layout.queue, len(to_end)),
         count=len(to_end),
         unit="session" if len(to_end) == 1 else "sessions",
         predicate=f"transactions that hold rows of {layout.table} and began more than {duration(timeout)} ago: "
-        + (", ".join(f"session {each.session}" for each in to_end[:_SHOWN]) or "none")
-        + (", …" if len(to_end) > _SHOWN else ""),
+        + (", ".join(f"session {each.session}" for each in to_end[:_MAX_SHOWN]) or "none")
+        + (", …" if len(to_end) > _MAX_SHOWN else ""),
         sql=statements,
-        first=_first(ended, preview.shown(context, sql, layout.table, layout.payload)),
+        first=_first_rows(ended, preview.payload_shower(context, sql, layout.table, layout.payload)),
         left_out=left_out,
         undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
-        consequences=(*_lines(ended), *_ready_again(rows)) if to_end else (),
+        consequences=(*_describe_sessions(ended), *_describe_ready(rows)) if to_end else (),
         risks=tuple(_risks()) if to_end else (),
-        consent=context.consent(),
+        consent=context.required_consent(),
         refused=refused or (None if to_end else "the sessions have gone while they were looked at; plan again"),
     )
 
 
-def _first(ended: list[_Found], show: preview.Show) -> tuple[PlanRow, ...]:
+def _first_rows(ended: list[_HolderRows], show: preview.ShowPayload) -> tuple[PlanRow, ...]:
     out: list[PlanRow] = []
     for each in ended:
         who = f"{one_line(each.holder.application) or each.holder.login} ({each.holder.session})"
-        for row in each.rows[: MAX_FIRST - len(out)]:
+        for row in each.rows[: MAX_PLAN_ROWS - len(out)]:
             payload = show(row.payload)
             out.append(
                 PlanRow(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload and one_line(payload))
@@ -322,21 +334,21 @@ def _first(ended: list[_Found], show: preview.Show) -> tuple[PlanRow, ...]:
     return tuple(out)
 
 
-def _lines(ended: list[_Found]) -> Iterable[str]:
-    for each in ended[:_SHOWN]:
+def _describe_sessions(ended: list[_HolderRows]) -> Iterable[str]:
+    for each in ended[:_MAX_SHOWN]:
         holder = each.holder
         since = "" if holder.transaction_s is None else f" for {duration(holder.transaction_s)}"
-        holds = f"holds {counted(each.count, 'row')}" if each.count else "holds no row that was looked at"
+        holds = f"holds {count_text(each.count, 'row')}" if each.count else "holds no row that was looked at"
         log = "" if holder.log_bytes is None else f", {size(holder.log_bytes)} of log to roll back"
         who = one_line(holder.application) or "no application name"
         yield f"session {holder.session} ({who}, login {holder.login}): {holder.state}{since}, {holds}{log}"
-    if len(ended) > _SHOWN:
-        yield f"and {len(ended) - _SHOWN} more"
+    if len(ended) > _MAX_SHOWN:
+        yield f"and {len(ended) - _MAX_SHOWN} more"
 
 
-def _ready_again(rows: int) -> Iterable[str]:
+def _describe_ready(rows: int) -> Iterable[str]:
     if rows:
-        yield f"{counted(rows, 'message')} will be ready again once the rollback is through"
+        yield f"{count_text(rows, 'message')} will be ready again once the rollback is through"
 
 
 def _risks() -> Iterable[str]:
@@ -346,4 +358,4 @@ def _risks() -> Iterable[str]:
 def _title(queue: str, sessions: int) -> str:
     if sessions == 1:
         return f"Requeue what 1 session of {queue} holds by ending it?"
-    return f"Requeue what {counted(sessions, 'session') if sessions else 'sessions'} of {queue} hold by ending them?"
+    return f"Requeue what {count_text(sessions, 'session') if sessions else 'sessions'} of {queue} hold by ending them?"

@@ -14,28 +14,28 @@ from typing import Final
 
 from qmon.engines.base import Value
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Kind, LeftOut, OwnerState, Plan, PlanRow, Progress, Undo
-from qmon.model.text import counted, duration, one_line
+from qmon.model.operations import LeftOut, OperationKind, OwnerState, Plan, PlanRow, Progress, Undo
+from qmon.model.text import count_text, duration, one_line
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
-from qmon.operate.context import OnProgress, OperatorContext, Stopped
+from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed
-from qmon.operate.plan.preview import Show, shown
-from qmon.operate.plan.rights import why_not
-from qmon.operate.run.operation import Record, Running
-from qmon.operate.run.prepared import PreparedAction, refused
+from qmon.operate.plan.preview import ShowPayload, payload_shower
+from qmon.operate.plan.rights import why_not_permitted
+from qmon.operate.run.operation import OperationRecord, RunningOperation
+from qmon.operate.run.prepared import PreparedAction, refused_action
 from qmon.operate.sql import Sql
 
 _WAIT_MS: Final = 1_000
 
 # How long the server may wait for the proof of one number. The time is halved after each failure, and reset after a
 # success.
-_WAIT_LEAST_MS: Final = 20
+_MIN_WAIT_MS: Final = 20
 _REPORT_EVERY_S: Final = 0.2
-_REPAIR: Final = "action/repair/repair"
+_REPAIR_STATEMENT: Final = "action/repair/repair"
 
 
 @dataclass(frozen=True, slots=True)
-class _Became:
+class _RepairAnswer:
     became: int | None
 
 
@@ -60,10 +60,10 @@ class RingNumberRepair:
         self,
         sql: Sql,
         layout: Layout,
-        work: Running,
+        work: RunningOperation,
         faults: Sequence[RingFault],
         on_progress: OnProgress,
-        stopped: Stopped,
+        stopped: StopRequested,
     ) -> None:
         self._sql = sql
         self._layout = layout
@@ -77,22 +77,22 @@ class RingNumberRepair:
         self._reported_at = 0.0
         self._unproven: list[RingFault] = []
 
-    def run(self) -> None:
+    def repair_numbers(self) -> None:
         """Repair each planned number, orphans first, until done or stopped."""
         for each in self._faults:
             if self._stopped():
-                self._work.cancel()
+                self._work.mark_cancelled()
                 break
             with self._work.batch() as tally:
-                if self._repaired(each):
+                if self._repair_number(each):
                     tally.done = 1
                     self._wait_ms = _WAIT_MS
-                elif self._still(each):
+                elif self._is_unchanged(each):
                     self._unproven.append(each)
-                    self._wait_ms = max(_WAIT_LEAST_MS, self._wait_ms // 2)
+                    self._wait_ms = max(_MIN_WAIT_MS, self._wait_ms // 2)
                 else:
                     tally.changed = 1
-            self._report()
+            self._report_progress()
 
     def make_room(self, since_plan_s: float) -> None:
         """Let the design help orphans for which no slot was free: consumers come to their number again.
@@ -100,12 +100,12 @@ class RingNumberRepair:
         Orphans whose proof is prevented by an open transaction are skipped instead. ``since_plan_s``: seconds since
         the plan; slots that have moved since then are not touched.
         """
-        stuck = [each for each in self._unproven if each.was == "orphan" and not self._drawing(each)]
-        here = self._sql.exists(_REPAIR)
+        stuck = [each for each in self._unproven if each.was == "orphan" and not self._has_open_transaction(each)]
+        here = self._sql.has_statement(_REPAIR_STATEMENT)
         if stuck and here and self._reader.names["repair"] is not None:
             values: dict[str, Value] = {"min_age_s": since_plan_s, "limit": len(stuck)}
             with self._work.batch() as tally:
-                answer = self._sql.fetch(_Repaired, _REPAIR, self._reader.names, values)
+                answer = self._sql.fetch(_Repaired, _REPAIR_STATEMENT, self._reader.names, values)
                 # One row for each requeued orphan. If the sequence went back, all orphans behind it are helped as well.
                 back = [each.number for each in answer if each.was == "orphan" and each.became == each.number]
                 moved = {(each.was, each.number) for each in answer}
@@ -114,31 +114,31 @@ class RingNumberRepair:
                 tally.done = len(helped)
             self._unproven = [each for each in self._unproven if each not in helped]
             if back:
-                self._work.note(f"the ring has no room: poppers come by number {min(back):,} again instead")
+                self._work.add_note(f"the ring has no room: poppers come by number {min(back):,} again instead")
         if self._unproven:
             with self._work.batch() as tally:
                 tally.skipped = len(self._unproven)
-            self._explain()
-        self._report(last=True)
+            self._note_unproven()
+        self._report_progress(last=True)
 
-    def report_rest(self) -> None:
+    def note_remaining(self) -> None:
         """Add a note about the remaining candidates."""
-        left = self._reader.read()
+        left = self._reader.read_slots()
         if left.faults:
             holes = sum(each.was == "hole" for each in left.faults)
-            self._work.note(
+            self._work.add_note(
                 f"there are now {holes:,} that look like holes and {len(left.faults) - holes:,} like orphans"
             )
 
-    def _repaired(self, fault: RingFault) -> bool:
+    def _repair_number(self, fault: RingFault) -> bool:
         values: dict[str, Value] = {"number": fault.number, "wait_ms": self._wait_ms, "subscriber": fault.subscriber}
         name = "fill_hole" if fault.was == "hole" else "requeue_orphan"
         if fault.was == "orphan" and fault.subscriber is not None:
             name = "requeue_orphan_of"
-        answer = self._sql.fetch(_Became, f"action/repair/{name}", self._reader.names, values)
+        answer = self._sql.fetch(_RepairAnswer, f"action/repair/{name}", self._reader.names, values)
         return answer[0].became is not None
 
-    def _still(self, fault: RingFault) -> bool:
+    def _is_unchanged(self, fault: RingFault) -> bool:
         """Return whether the slot has not changed since the plan."""
         rows = self._sql.fetch(_Slot, "action/repair/slot", self._reader.names, {"number": fault.number})
         if not rows:
@@ -151,19 +151,19 @@ class RingNumberRepair:
             return waiting
         return waiting and now.unread & (1 << (fault.subscriber - 1)) != 0
 
-    def _drawing(self, fault: RingFault) -> bool:
-        return bool(self._reader.drawing_from(self._reader.pop_sequence(fault.subscriber)))
+    def _has_open_transaction(self, fault: RingFault) -> bool:
+        return bool(self._reader.read_open_draws_from(self._reader.pop_sequence_for(fault.subscriber)))
 
-    def _explain(self) -> None:
-        open_now = [each.session for each in self._reader.drawing()]
+    def _note_unproven(self) -> None:
+        open_now = [each.session for each in self._reader.read_open_draws()]
         if open_now:
             who = ", ".join(f"session {each}" if each else "a prepared transaction" for each in open_now[:5])
             why = f"transactions that may have drawn them are open ({who})"
         else:
             why = "nothing proved them in time, or the ring stayed full"
-        self._work.note(f"{len(self._unproven):,} could not be repaired yet: {why}; repair again")
+        self._work.add_note(f"{len(self._unproven):,} could not be repaired yet: {why}; repair again")
 
-    def _report(self, *, last: bool = False) -> None:
+    def _report_progress(self, *, last: bool = False) -> None:
         now = time.monotonic()
         if not last and now - self._reported_at < _REPORT_EVERY_S:
             return
@@ -178,7 +178,7 @@ class RingNumberRepair:
 _SHOWN: int = 5
 
 # Estimated seconds for one number, which needs its own transaction.
-_S_A_NUMBER = 0.01
+_S_PER_NUMBER = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,17 +194,19 @@ class RingRepair:
     planned_at: float
 
     @property
-    def record(self) -> Record:
+    def record(self) -> OperationRecord:
         """The part of the audit that is not in the plan."""
-        return Record(str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]})
+        return OperationRecord(
+            str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]}
+        )
 
-    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         """Repair number by number, until ``stopped()`` is true."""
         repair = RingNumberRepair(sql, self.layout, operation, self.faults, on_progress, stopped)
-        repair.run()
+        repair.repair_numbers()
         if not stopped():
             repair.make_room(time.monotonic() - self.planned_at)
-        repair.report_rest()
+        repair.note_remaining()
 
 
 def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
@@ -212,26 +214,30 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
 
     Reads every slot of the ring once, in steps. Raises server errors.
     """
-    if (why := allowed.why_not(layout, Kind.REPAIR) or _not_installed(layout)) is not None or layout.ring is None:
-        return refused(context, Kind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring")
-    with context.sql(str(Kind.REPAIR)) as sql:
+    if (
+        why := allowed.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout)
+    ) is not None or layout.ring is None:
+        return refused_action(
+            context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring"
+        )
+    with context.open_sql(str(OperationKind.REPAIR)) as sql:
         planned_at = time.monotonic()
         reader = RingReader(sql, layout)
-        reading = reader.read()
+        reading = reader.read_slots()
         wanted = ["fill_hole", "requeue_orphan_of" if layout.ring.subscribers else "requeue_orphan"]
         statements = tuple(sql.statement(f"action/repair/{each}", reader.names).text for each in wanted)
         sequences = (layout.ring.push_sequence, layout.ring.pop_sequence)
-        why = why_not(context, sql, "UPDATE", layout.table, *sequences)
+        why = why_not_permitted(context, sql, "UPDATE", layout.table, *sequences)
         if why is None and not reading.faults:
             why = f"{layout.queue} has neither holes nor orphans to repair"
-        show = shown(context, sql, layout.data_table or layout.table, layout.payload)
-        plan = _plan(context, layout, reading, statements, why, _first(reading, show))
+        show = payload_shower(context, sql, layout.data_table or layout.table, layout.payload)
+        plan = _plan(context, layout, reading, statements, why, _first_rows(reading, show))
         work = RingRepair(layout, reading.faults, planned_at)
         return PreparedAction(context, plan, work if reading.faults else None, work.record)
 
 
-def _not_installed(layout: Layout) -> str | None:
-    if layout.routine("fill_hole") is None or layout.routine("requeue_orphan") is None:
+def _why_not_installed(layout: Layout) -> str | None:
+    if layout.routine_for("fill_hole") is None or layout.routine_for("requeue_orphan") is None:
         return (
             f"qmon has not installed {layout.queue}: it lacks the routines that prove a hole and an orphan in the"
             " server (fill_hole, requeue_orphan)"
@@ -252,29 +258,29 @@ def _plan(
     orphans = [each for each in faults if each.was == "orphan"]
     minimum = duration(MIN_AGE_S)
     return Plan(
-        kind=Kind.REPAIR,
+        kind=OperationKind.REPAIR,
         target=context.target.name,
         queue=layout.queue,
-        title=f"Repair {counted(len(holes), 'hole')} and {counted(len(orphans), 'orphan')} of {layout.queue}?",
+        title=f"Repair {count_text(len(holes), 'hole')} and {count_text(len(orphans), 'orphan')} of {layout.queue}?",
         count=len(faults),
         unit="number" if len(faults) == 1 else "numbers",
-        predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {minimum} or longer",
+        predicate=f"{_numbers_text('holes', holes)}; {_numbers_text('orphans', orphans)}; not moved for {minimum} or longer",
         sql=statements,
         first=first,
         left_out=_left_out(reading),
-        seconds=len(faults) * _S_A_NUMBER if faults else None,
+        seconds=len(faults) * _S_PER_NUMBER if faults else None,
         undo=Undo(
             possible=False,
             notes=("a number that was given up stays so; a message keeps the new number it has been given",),
         ),
-        consequences=_effects(holes, orphans, reading),
+        consequences=_describe_effects(holes, orphans, reading),
         risks=("what the popper of an orphan did before it died or stalled may be done again",) if orphans else (),
-        consent=context.consent(),
+        consent=context.required_consent(),
         refused=why,
     )
 
 
-def _listed(what: str, faults: list[RingFault]) -> str:
+def _numbers_text(what: str, faults: list[RingFault]) -> str:
     if not faults:
         return f"no {what}"
     numbers = ", ".join(f"{each.number:,}" for each in faults[:_SHOWN])
@@ -282,7 +288,7 @@ def _listed(what: str, faults: list[RingFault]) -> str:
     return f"{what} {numbers}{more}"
 
 
-def _first(reading: SlotReading, show: Show) -> tuple[PlanRow, ...]:
+def _first_rows(reading: SlotReading, show: ShowPayload) -> tuple[PlanRow, ...]:
     out: list[PlanRow] = []
     for each in reading.faults[:10]:
         payload = show(each.payload)
@@ -300,7 +306,7 @@ def _left_out(reading: SlotReading) -> tuple[LeftOut, ...]:
     return tuple(out)
 
 
-def _effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotReading) -> tuple[str, ...]:
+def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotReading) -> tuple[str, ...]:
     out: list[str] = []
     if orphans:
         out.append("an orphan is delivered under a new number, behind what is in the ring now")

@@ -11,7 +11,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.operate.install import object_names
-from qmon.operate.plan.preview import sized, typed
+from qmon.operate.plan.preview import read_sized_column, read_typed_column
 from qmon.operate.sql import Sql
 
 # Maximum number of repairs of one plan.
@@ -21,12 +21,12 @@ MAX_REPAIRS: Final = 10_000
 MIN_AGE_S: Final = 1.0
 
 # Number of slots per statement.
-_STEP: Final = 100_000
+_SLOTS_PER_STEP: Final = 100_000
 
 # Reading ends after this many seconds, between two statements.
-_READ_FOR_S: Final = 20.0
+_MAX_READ_S: Final = 20.0
 
-Was = Literal["hole", "orphan"]
+FaultKind = Literal["hole", "orphan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class RingFault:
     there are several.
     """
 
-    was: Was
+    was: FaultKind
     number: int
     age_s: float | None
     payload: str | None
@@ -43,7 +43,7 @@ class RingFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class OpenDraw:
     """An open transaction that has drawn a number; see ``action/repair/drawing``."""
 
     session: int
@@ -58,7 +58,7 @@ class SlotReading:
     faults: tuple[RingFault, ...]
     over: int
     unread_slots: int
-    drawing: tuple[Drawing, ...]
+    drawing: tuple[OpenDraw, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class _Position:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundNumber:
     number: int
     age_s: float | None
     payload: str | None
@@ -85,47 +85,47 @@ class RingReader:
         self.names = _names(layout, layout.ring)
         if layout.data_table is None:
             self.names |= {
-                "payload": typed(sql, layout.table, layout.payload),
-                "sized": sized(sql, layout.table, layout.payload),
+                "payload": read_typed_column(sql, layout.table, layout.payload),
+                "sized": read_sized_column(sql, layout.table, layout.payload),
             }
 
-    def read(self) -> SlotReading:
+    def read_slots(self) -> SlotReading:
         """Read every slot once. Raises ``QueryFailed`` if our role may not read a sequence."""
-        until = time.monotonic() + _READ_FOR_S
+        until = time.monotonic() + _MAX_READ_S
         found: list[RingFault] = []
         slot = 0
         while slot < self.ring.size and (slot == 0 or time.monotonic() < until):
-            found += self._step(slot, min(slot + _STEP, self.ring.size) - 1)
-            slot += _STEP
+            found += self._read_step(slot, min(slot + _SLOTS_PER_STEP, self.ring.size) - 1)
+            slot += _SLOTS_PER_STEP
         found.sort(key=lambda each: (each.was == "hole", each.number))
         kept = tuple(found[:MAX_REPAIRS])
         over = len(found) - len(kept)
-        return SlotReading(kept, over, max(0, self.ring.size - slot), tuple(self.drawing()))
+        return SlotReading(kept, over, max(0, self.ring.size - slot), tuple(self.read_open_draws()))
 
-    def drawing(self) -> list[Drawing]:
+    def read_open_draws(self) -> list[OpenDraw]:
         """Return the open transactions that have drawn a number of either side."""
         sequences = {self.ring.push_sequence: None, **dict.fromkeys(self._pop_sequences())}
-        out = [each for sequence in sequences for each in self.drawing_from(sequence)]
+        out = [each for sequence in sequences for each in self.read_open_draws_from(sequence)]
         return list({each.session: each for each in out}.values())
 
-    def drawing_from(self, sequence: TableName) -> list[Drawing]:
+    def read_open_draws_from(self, sequence: TableName) -> list[OpenDraw]:
         """Return the open transactions that have drawn a number from one sequence."""
-        return self.sql.fetch(Drawing, "action/repair/drawing", {"sequence": sequence.parts})
+        return self.sql.fetch(OpenDraw, "action/repair/drawing", {"sequence": sequence.parts})
 
-    def pop_sequence(self, subscriber: int | None) -> TableName:
+    def pop_sequence_for(self, subscriber: int | None) -> TableName:
         """Return the sequence from which consumers (of a subscriber) draw numbers."""
         return self.ring.pop_sequence if subscriber is None else self.ring.subscribers[subscriber - 1]
 
     def _pop_sequences(self) -> tuple[TableName, ...]:
         return self.ring.subscribers or (self.ring.pop_sequence,)
 
-    def _position(self, sequence: TableName) -> int:
+    def _read_position(self, sequence: TableName) -> int:
         rows = self.sql.fetch(_Position, "action/repair/position", {"sequence": sequence.parts})
         if not rows or rows[0].position is None:
             raise QueryFailed(f"our role may not see where {sequence} stands: GRANT VIEW DEFINITION on it helps")
         return rows[0].position
 
-    def _step(self, first: int, last: int) -> list[RingFault]:
+    def _read_step(self, first: int, last: int) -> list[RingFault]:
         values: dict[str, Value] = {
             "from_slot": first,
             "to_slot": last,
@@ -135,16 +135,20 @@ class RingReader:
         out: list[RingFault] = []
         subscribers = range(1, len(self.ring.subscribers) + 1) if self.ring.subscribers else (None,)
         for subscriber in subscribers:
-            more = values | {"position": self._position(self.pop_sequence(subscriber))}
+            more = values | {"position": self._read_position(self.pop_sequence_for(subscriber))}
             name = "find_orphan"
             if subscriber is not None:
                 name = "find_orphan_of"
                 more |= {"subscriber": subscriber, "bit": 1 << (subscriber - 1)}
-            out += self._find("orphan", name, more, subscriber)
-        return out + self._find("hole", "find_hole", values | {"position": self._position(self.ring.push_sequence)})
+            out += self._find_faults("orphan", name, more, subscriber)
+        return out + self._find_faults(
+            "hole", "find_hole", values | {"position": self._read_position(self.ring.push_sequence)}
+        )
 
-    def _find(self, was: Was, name: str, values: dict[str, Value], subscriber: int | None = None) -> list[RingFault]:
-        rows = self.sql.fetch(_Found, f"action/repair/{name}", self.names, values)
+    def _find_faults(
+        self, was: FaultKind, name: str, values: dict[str, Value], subscriber: int | None = None
+    ) -> list[RingFault]:
+        rows = self.sql.fetch(_FoundNumber, f"action/repair/{name}", self.names, values)
         return [RingFault(was, each.number, each.age_s, each.payload, subscriber) for each in rows]
 
 
@@ -157,12 +161,12 @@ def _names(layout: Layout, ring: Ring) -> dict[str, Name]:
         "message_id": ring.message_id,
         "unread": ring.unread,
         "size": ring.size,
-        "time": layout.timed(layout.enqueued_at),
+        "time": layout.time_column(layout.enqueued_at),
         "payload": None,
         "sized": None,
         "spare": object_names.table_name(table.schema, table.name, "spare").parts,
     }
     for verb in ("fill_hole", "requeue_orphan", "repair"):
-        routine = layout.routine(verb)
+        routine = layout.routine_for(verb)
         names[verb] = None if routine is None else routine.parts
     return names

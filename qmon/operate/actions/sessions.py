@@ -10,25 +10,25 @@ from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.operations import Progress
-from qmon.operate.context import OnProgress, Stopped
-from qmon.operate.run.operation import Record, Running
+from qmon.operate.context import OnProgress, StopRequested
+from qmon.operate.run.operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
 
 # Seconds to wait for a signalled session. A rollback is waited for until it ends.
-GONE_WITHIN_S: Final = 10.0
+MAX_WAIT_S: Final = 10.0
 
 # Seconds a client has to roll back after its statement was cancelled. A client with a savepoint may continue instead.
-_CLEANING_UP_S: Final = 0.5
-_ASK_EVERY_S: Final = 0.05
-_ROLLING_EVERY_S: Final = 1.0
-_ROLLING: Final = "rolling back"
+_CLIENT_ROLLBACK_S: Final = 0.5
+_READ_EVERY_S: Final = 0.05
+_READ_ROLLBACK_EVERY_S: Final = 1.0
+_ROLLING_BACK: Final = "rolling back"
 
 # Number of sessions named in the notes. The others are only counted.
-_NAMED: Final = 5
+_MAX_NAMED: Final = 5
 
 # Called with the finished percentage of a rollback.
-Rolling = Callable[[float], None]
+OnRollback = Callable[[float], None]
 
 
 class EndMethod(StrEnum):
@@ -42,7 +42,7 @@ class EndMethod(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class SessionRights:
     """The rights of our role on other sessions. ``own``: our session's number. ``grant``: the statement that would
     help.
     """
@@ -120,40 +120,40 @@ class _Signalled:
     signalled: bool
 
 
-def rights(sql: Sql) -> Rights:
+def read_rights(sql: Sql) -> SessionRights:
     """Read the rights of our role on other sessions."""
-    return sql.fetch(Rights, "action/sessions/rights", {})[0]
+    return sql.fetch(SessionRights, "action/sessions/rights", {})[0]
 
 
-def read(sql: Sql, session: int) -> SessionSample | None:
+def read_session(sql: Sql, session: int) -> SessionSample | None:
     """Read the session as it is now, with passwords in its statement hidden; ``None`` if it is gone or not visible."""
     found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
     return None if found is None else replace(found, statement=hide_passwords(found.statement))
 
 
-def waiters(sql: Sql, session: int) -> list[Waiter]:
+def read_waiters(sql: Sql, session: int) -> list[Waiter]:
     """Read the sessions that wait for this one, directly or behind others."""
     return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
 
 
-def prepared(sql: Sql) -> list[PreparedSample]:
+def read_prepared(sql: Sql) -> list[PreparedSample]:
     """Read the prepared transactions, oldest first."""
     return sql.fetch(PreparedSample, "action/sessions/prepared", {})
 
 
-def way_for(engine: str, state: str) -> EndMethod:
+def end_method_for(engine: str, state: str) -> EndMethod:
     """Return how to end a session: cancel a running statement, terminate an idle session; always KILL on SQL Server."""
     if engine == "sqlserver":
         return EndMethod.KILL
     return EndMethod.CANCEL if state == "active" else EndMethod.TERMINATE
 
 
-def statement(sql: Sql, planned: SessionToEnd) -> str:
+def end_statement(sql: Sql, planned: SessionToEnd) -> str:
     """Return the text of the statement that ends the session."""
     return sql.statement(f"action/sessions/{planned.way}", _numbers(planned)).text
 
 
-def end(sql: Sql, planned: SessionToEnd) -> bool:
+def end_session(sql: Sql, planned: SessionToEnd) -> bool:
     """Signal the session. Return false if it is another session, transaction or state by now.
 
     Raises ``PermissionMissing`` and other server errors.
@@ -167,26 +167,28 @@ def end(sql: Sql, planned: SessionToEnd) -> bool:
     return any(each.signalled for each in found)
 
 
-def wait_until_gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> SessionSample | None:
+def wait_until_gone(
+    sql: Sql, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
+) -> SessionSample | None:
     """Wait until the transaction has ended and its locks are free. Return ``None``, or the session if it still exists.
 
     ``on_rollback``: called with the percentage during a rollback, which may take as long as the transaction's work did.
     """
-    deadline = time.monotonic() + GONE_WITHIN_S
+    deadline = time.monotonic() + MAX_WAIT_S
     cancelled = False
-    while (now := read(sql, planned.session)) is not None and not _over(now, planned):
-        if now.state == _ROLLING:
-            rolling(now.rolled_back or 0.0)
-            deadline = time.monotonic() + GONE_WITHIN_S
+    while (now := read_session(sql, planned.session)) is not None and not _is_over(now, planned):
+        if now.state == _ROLLING_BACK:
+            on_rollback(now.rolled_back or 0.0)
+            deadline = time.monotonic() + MAX_WAIT_S
         elif planned.way is EndMethod.CANCEL and now.state != "active" and not cancelled:
-            cancelled, deadline = True, time.monotonic() + _CLEANING_UP_S
+            cancelled, deadline = True, time.monotonic() + _CLIENT_ROLLBACK_S
         if stopped() or time.monotonic() > deadline:
             return now
-        time.sleep(_ROLLING_EVERY_S if now.state == _ROLLING else _ASK_EVERY_S)
+        time.sleep(_READ_ROLLBACK_EVERY_S if now.state == _ROLLING_BACK else _READ_EVERY_S)
     return None
 
 
-def _over(now: SessionSample, planned: SessionToEnd) -> bool:
+def _is_over(now: SessionSample, planned: SessionToEnd) -> bool:
     if now.started_us != planned.started_us:
         return True
     if planned.way is not EndMethod.CANCEL:
@@ -214,50 +216,54 @@ class EndSessions:
     sessions: tuple[SessionToEnd, ...]
 
     @property
-    def record(self) -> Record:
+    def record(self) -> OperationRecord:
         """The part of the audit that is not in the plan."""
-        return Record(
+        return OperationRecord(
             about=", ".join(str(each.session) for each in self.sessions[:50]),
             frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
         )
 
-    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         """End the sessions one after the other, until ``stopped()`` is true."""
         total = len(self.sessions)
         for number, each in enumerate(self.sessions, 1):
             if stopped():
-                operation.cancel()
+                operation.mark_cancelled()
                 break
-            _end(sql, operation, each, stopped, _rolling_back(operation, total, on_progress))
-            on_progress(_progress(operation, total))
-            if number == _NAMED and total > _NAMED:
-                operation.note("the others are counted only")
+            _end_and_wait(sql, operation, each, stopped, _rollback_reporter(operation, total, on_progress))
+            on_progress(_progress_of(operation, total))
+            if number == _MAX_NAMED and total > _MAX_NAMED:
+                operation.add_note("the others are counted only")
 
 
-def _end(sql: Sql, operation: Running, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> None:
+def _end_and_wait(
+    sql: Sql, operation: RunningOperation, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
+) -> None:
     # Not in a transaction: KILL refuses to run in one, and a signal cannot be rolled back.
-    counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _NAMED
+    counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _MAX_NAMED
     try:
-        with operation.at_once(f"session {planned.session} was ended"):
-            signalled = end(sql, planned)
+        with operation.immediate_step(f"session {planned.session} was ended"):
+            signalled = end_session(sql, planned)
     except QueryFailed:
-        if read(sql, planned.session) is not None:
+        if read_session(sql, planned.session) is not None:
             raise
         signalled = False  # it ended by itself in the meantime
     if not signalled:
         with operation.batch() as tally:
             tally.changed = 1
         if not counted_only:
-            operation.note(f"session {planned.session} is gone, or in another transaction or state by now: left alone")
+            operation.add_note(
+                f"session {planned.session} is gone, or in another transaction or state by now: left alone"
+            )
         return
-    left = wait_until_gone(sql, planned, stopped, rolling)
+    left = wait_until_gone(sql, planned, stopped, on_rollback)
     with operation.batch() as tally:
         tally.done, tally.skipped = int(left is None), int(left is not None)
     if left is not None and not counted_only:
-        operation.note(_still_there(left, planned.way))
+        operation.add_note(_describe_remaining(left, planned.way))
 
 
-def _still_there(left: SessionSample, way: EndMethod) -> str:
+def _describe_remaining(left: SessionSample, way: EndMethod) -> str:
     name = f"session {left.session}"
     if left.state == "rolling back":
         return f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and holds its locks until then"
@@ -269,13 +275,13 @@ def _still_there(left: SessionSample, way: EndMethod) -> str:
     return f"{name} has been asked to end, and is still there ({left.state}, {left.locks} locks): look again"
 
 
-def _progress(operation: Running, total: int, note: str = "") -> Progress:
+def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Progress:
     done = operation.total
     return Progress(total, done.done, done.skipped, done.changed, note=note)
 
 
-def _rolling_back(operation: Running, total: int, on_progress: OnProgress) -> Rolling:
+def _rollback_reporter(operation: RunningOperation, total: int, on_progress: OnProgress) -> OnRollback:
     def rolling(percent: float) -> None:
-        on_progress(_progress(operation, total, f"rolling back: {percent:.0f} %"))
+        on_progress(_progress_of(operation, total, f"rolling back: {percent:.0f} %"))
 
     return rolling

@@ -13,30 +13,46 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.io import table_from_text
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OperationState, OwnerState, Plan, PlanRow, Undo
-from qmon.model.text import counted
+from qmon.model.operations import (
+    MAX_PLAN_ROWS,
+    Choice,
+    LeftOut,
+    OperationKind,
+    OperationState,
+    OwnerState,
+    Plan,
+    PlanRow,
+    Undo,
+)
+from qmon.model.text import count_text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.preview import First, shown, sized, typed
-from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unkept, unwritten, why_not
-from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
-from qmon.operate.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
-from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
-from qmon.operate.run.operation import Record, Running, Tally
-from qmon.operate.run.operations import Recorded, recorded
-from qmon.operate.run.pacing import LARGEST
+from qmon.operate.plan.preview import PreviewRow, payload_shower, read_sized_column, read_typed_column
+from qmon.operate.plan.rights import (
+    PUT_BACK_PRIVILEGES,
+    REQUEUE_PRIVILEGES,
+    why_no_record,
+    why_not_keepable,
+    why_not_permitted,
+)
+from qmon.operate.plan.selection import MAX_MESSAGES, Matches, id_columns_for, id_names, pack_matches
+from qmon.operate.row_set import CHUNK_ROWS, Mark, RowSet, ids_for, rows_for
+from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
+from qmon.operate.run.operation import OperationRecord, RunningOperation, Tally
+from qmon.operate.run.operations import OperationRow, read_operations
+from qmon.operate.run.pacing import LARGEST_BATCH
 from qmon.operate.run.prepared import PreparedAction
-from qmon.operate.run.verification import TriggerWatch, Written, check_written, still_at
+from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written, is_still_as_written
 from qmon.operate.sql import Names, Sql
-from qmon.operate.table import Structure, read_structure
+from qmon.operate.table import TableStructure, read_structure
 
 # State of the rows before these kinds of operations. A requeue may have changed rows of several states.
-_BEFORE: Final[Mapping[str, str]] = {Kind.PURGE: "in the queue", Kind.REDRIVE: "dead"}
+_STATE_BEFORE: Final[Mapping[str, str]] = {OperationKind.PURGE: "in the queue", OperationKind.REDRIVE: "dead"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Back:
+class _PutBack:
     done: int
     other: int
     altered: int
@@ -44,7 +60,7 @@ class _Back:
 
 
 @dataclass(frozen=True, slots=True)
-class _Half:
+class _OtherHalf:
     key: str
 
 
@@ -53,34 +69,34 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
 
     Raises ``BadInput`` if there is no such operation.
     """
-    if choice.state is not None or choice.aged or choice.texts or choice.owner is not None:
+    if choice.state is not None or choice.has_age_limit or choice.has_text_filter or choice.owner is not None:
         raise BadInput("an undo takes back all, or the messages whose ids are given")
-    with context.sql("undo plan") as sql:
-        found = recorded(sql, limit=1, id=operation)
+    with context.open_sql("undo plan") as sql:
+        found = read_operations(sql, limit=1, id=operation)
         if not found:
             raise BadInput(f"there is no operation {operation!r} here; qmon operations lists them")
         (done,) = found
-        if (why := _impossible(done) or unwritten(sql)) is not None:
-            return PreparedAction(context, _plan(context, done, refused=why))
+        if (why := _why_impossible(done) or why_no_record(sql)) is not None:
+            return PreparedAction(context, _basic_plan(context, done, refused=why))
         strategy = _strategy_for(sql, done)
         if strategy is None:
             why = "nothing of it is kept any more"
-            return PreparedAction(context, _plan(context, done, refused=why))
-        if (why := strategy.unkept(sql)) is not None:
-            return PreparedAction(context, _plan(context, done, refused=why))
-        rows, left = strategy.choose(sql, choice)
+            return PreparedAction(context, _basic_plan(context, done, refused=why))
+        if (why := strategy.why_not_comparable(sql)) is not None:
+            return PreparedAction(context, _basic_plan(context, done, refused=why))
+        rows, left = strategy.choose_rows(sql, choice)
         halves = (strategy,) if strategy.data_strategy is None else (strategy, strategy.data_strategy)
         tables = tuple(each.table.table for each in halves)
-        why = why_not(context, sql, PUT_BACK if strategy.purged else REQUEUE, *tables)
-        plan = _plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
-        plan = _filled(context, sql, plan, strategy, rows, left)
-    record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
+        why = why_not_permitted(context, sql, PUT_BACK_PRIVILEGES if strategy.is_purge else REQUEUE_PRIVILEGES, *tables)
+        plan = _basic_plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
+        plan = _full_plan(context, sql, plan, strategy, rows, left)
+    record = OperationRecord(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
-        context, plan, BatchWork(rows, strategy.begin, strategy.named) if rows.count else None, record
+        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.name_row) if rows.count else None, record
     )
 
 
-def _impossible(done: Recorded) -> str | None:
+def _why_impossible(done: OperationRow) -> str | None:
     if not done.undoable:
         return f"{done.kind} {done.id} cannot be undone"
     if done.state == OperationState.RUNNING:
@@ -91,42 +107,42 @@ def _impossible(done: Recorded) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Strategy:
+class _UndoStrategy:
     """Undoes one operation: moves rows from a store into a table, for split messages also the second half.
 
     For a requeue, ``known`` are the columns that identify a message, and ``clocked`` the columns set from the
     server's clock.
     """
 
-    done: Recorded
+    done: OperationRow
     store: Store
-    table: Structure
+    table: TableStructure
     columns: Mapping[str, Any]
     known: tuple[str, ...] = ()
     clocked: tuple[str, ...] = ()
-    data_strategy: _Strategy | None = None
+    data_strategy: _UndoStrategy | None = None
     data_id: str | None = None
 
     @property
-    def purged(self) -> bool:
-        return self.done.kind == Kind.PURGE
+    def is_purge(self) -> bool:
+        return self.done.kind == OperationKind.PURGE
 
     @property
     def key(self) -> tuple[str, ...]:
         """The key that finds a row of the table, as far as the store contains it; for a requeue as recorded."""
-        if not self.purged:
+        if not self.is_purge:
             return self.known
         return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
 
     @property
-    def called(self) -> tuple[str, ...]:
+    def id_columns(self) -> tuple[str, ...]:
         """The columns that make up a message's id."""
         return tuple(each for each in self.columns.get("called") or () if each in self.store.columns)
 
     @property
     def names(self) -> dict[str, Name]:
         """The names for the statements."""
-        back = tuple(each for each in self.store.columns if each in self.table.written)
+        back = tuple(each for each in self.store.columns if each in self.table.writable_columns)
         out: dict[str, Name] = {slot: column for slot, column in self.columns.items() if slot != "called"}
         given = tuple(each for each in back if each not in self.key)
         return out | {
@@ -134,104 +150,108 @@ class _Strategy:
             "trash": self.store.parts,
             "kept": self.store.parts,
             "store": self.store.parts,
-            "called": self.called or None,
+            "called": self.id_columns or None,
             "key": self.key or None,
-            "columns": back if self.purged else given,
-            "certain": self._certain(back)
-            if self.purged
+            "columns": back if self.is_purge else given,
+            "certain": self._unchanging_columns(back)
+            if self.is_purge
             else tuple(each for each in given if each not in self.clocked),
         }
 
     @property
-    def shown(self) -> dict[str, Name]:
+    def shown_names(self) -> dict[str, Name]:
         """The names for showing rows of the store, which may lack columns that a plan shows."""
         slots = ("state", "since", "owner", "attempts", "payload")
         there = self.store.columns
         return self.names | {slot: column if (column := self.columns.get(slot)) in there else None for slot in slots}
 
-    def _certain(self, back: tuple[str, ...]) -> tuple[str, ...]:
+    def _unchanging_columns(self, back: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns that must come back unchanged: those that identify a message, or all if
         qmon knows none.
         """
         if not self.key or self.columns.get("payload") is None:
             return back
-        known = {*self.key, *self.called, self.columns.get("state"), self.columns.get("payload")}
+        known = {*self.key, *self.id_columns, self.columns.get("state"), self.columns.get("payload")}
         return tuple(each for each in back if each in known)
 
     @property
-    def moves(self) -> tuple[str, ...]:
+    def statement_names(self) -> tuple[str, ...]:
         """The statements of a batch."""
-        return ("put_back", "take_out" if self.key else "take_out_bulk") if self.purged else ("lock_kept", "take_back")
+        return (
+            ("put_back", "take_out" if self.key else "take_out_bulk") if self.is_purge else ("lock_kept", "take_back")
+        )
 
-    def unkept(self, sql: Sql) -> str | None:
+    def why_not_comparable(self, sql: Sql) -> str | None:
         """Return why a column cannot be compared with its saved value, or ``None`` if all can."""
-        why = unkept(sql, self.table.table, self.store.columns)
-        return why if why is not None or self.data_strategy is None else self.data_strategy.unkept(sql)
+        why = why_not_keepable(sql, self.table.table, self.store.columns)
+        return why if why is not None or self.data_strategy is None else self.data_strategy.why_not_comparable(sql)
 
-    def choose(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
+    def choose_rows(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
         """Count and freeze the rows that can be undone. Also return the rest with the reasons."""
-        called = self.called
+        called = self.id_columns
         # Statements of SQL Server need some columns for the ids even without ids.
-        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
+        named = id_columns_for(called, called[-1] if called else None, choice.ids) if choice.ids else self.key
         values: dict[str, Value] = {
             "operation": self.done.id,
             "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
             "some": bool(choice.ids),
-            "limit": min(choice.limit or MOST, MOST),
-            "chunk": CHUNK,
+            "limit": min(choice.limit or MAX_MESSAGES, MAX_MESSAGES),
+            "chunk": CHUNK_ROWS,
         }
-        names = self.names | named_names(named)
-        found = sql.fetch(Matches, "choose_trash" if self.purged else "choose_kept", names, values)
+        names = self.names | id_names(named)
+        found = sql.fetch(Matches, "choose_trash" if self.is_purge else "choose_kept", names, values)
         left: Counter[str] = Counter()
         left.update({row.what: row.count for row in found if row.what != "chosen"})
-        return frozen_of(sql, found), tuple(LeftOut(why, count) for why, count in sorted(left.items()))
+        return pack_matches(sql, found), tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
-    def begin(self, sql: Sql, operation: Running) -> Move:
+    def prepare_batches(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
         """Return the function that undoes one batch."""
         names, engine = self.names, sql.engine.name
-        given_back = tuple(each for each in self.store.columns if each in self.table.written and each not in self.key)
+        given_back = tuple(
+            each for each in self.store.columns if each in self.table.writable_columns and each not in self.key
+        )
 
         def put_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             values: dict[str, Value] = {"operation": self.done.id}
-            own, held = lock(sql, "lock_trash", names, values | rows_for(engine, marks), marks, tally)
+            own, held = lock_rows(sql, "lock_trash", names, values | rows_for(engine, marks), marks, tally)
             if own:
-                halves = self._halves(sql, own)
+                halves = self._read_other_halves(sql, own)
                 back = self._put_back(sql, names, own)
                 if self.data_strategy is not None and halves:
                     back += self.data_strategy._put_back(sql, self.data_strategy.names, halves)
                 tally.done = len(own)
-                operation.alter(back)
+                operation.record_altered(back)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
             return held
 
         def take_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             values: dict[str, Value] = {"operation": self.done.id}
-            own, held = lock(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
+            own, held = lock_rows(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
             if own:
                 values |= rows_for(engine, own)
                 watch = TriggerWatch(sql, "update", self.table)
-                back = sql.fetch(Written, "take_back", names, values)
-                check_written(sql, names, back, len(own), given_back, self.table.named("trigger"))
+                back = sql.fetch(WrittenRow, "take_back", names, values)
+                check_written(sql, names, back, len(own), given_back, self.table.obstacle_names("trigger"))
                 watch.check_updated(len(own))
                 tally.done = len(back)
                 sql.execute("forget_kept", names, values)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
             return held
 
-        return put_back if self.purged else take_back
+        return put_back if self.is_purge else take_back
 
-    def _halves(self, sql: Sql, own: Sequence[Mark]) -> list[Mark]:
+    def _read_other_halves(self, sql: Sql, own: Sequence[Mark]) -> list[Mark]:
         """Return the rows of the second table's trash that belong to these."""
-        if self.data_strategy is None or not self.called:
+        if self.data_strategy is None or not self.id_columns:
             return []
         names: dict[str, Name] = {
             "trash": self.store.parts,
-            "id": self.called[-1],
+            "id": self.id_columns[-1],
             "data_trash": self.data_strategy.store.parts,
             "data_id": self.data_id,
         }
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
-        return [(each.key, "") for each in sql.fetch(_Half, "other_halves", names, values)]
+        return [(each.key, "") for each in sql.fetch(_OtherHalf, "other_halves", names, values)]
 
     def _put_back(self, sql: Sql, names: Names, own: Sequence[Mark]) -> int:
         """Put exactly these rows back and delete them from the trash. Return how many were altered by triggers.
@@ -240,67 +260,70 @@ class _Strategy:
         """
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         watch = TriggerWatch(sql, "insert", self.table)
-        back = sql.fetch(_Back, "put_back", names, values)[0]
-        if back.done == len(own) and self.table.named("trigger"):
-            untouched = still_at(sql, names["table"], json.loads(back.places or "[]"))
+        back = sql.fetch(_PutBack, "put_back", names, values)[0]
+        if back.done == len(own) and self.table.obstacle_names("trigger"):
+            untouched = is_still_as_written(sql, names["table"], json.loads(back.places or "[]"))
             if not untouched and not self.key:
                 raise RowRefused("the table's triggers write it once more, or take it away again")
             watch.check_inserted(back.done, touched=not untouched)
             if not untouched:
-                back = sql.fetch(_Back, "came_back", names, values)[0]
+                back = sql.fetch(_PutBack, "came_back", names, values)[0]
         if back.done != len(own):
             raise RowRefused("the table's triggers keep it out")
         if back.other:
             raise RowRefused("the table's triggers change it on its way in")
-        if sql.execute(self.moves[-1], names, values) != len(own):
+        if sql.execute(self.statement_names[-1], names, values) != len(own):
             raise RowRefused("the table's triggers took it away again")
         return back.altered
 
-    def named(self, sql: Sql, mark: Mark) -> str:
+    def name_row(self, sql: Sql, mark: Mark) -> str:
         """Return the readable name of a message."""
         found = sql.fetch(
-            First, "first_kept", self.shown | {"payload": None, "sized": None}, rows_for(sql.engine.name, [mark])
+            PreviewRow,
+            "first_kept",
+            self.shown_names | {"payload": None, "sized": None},
+            rows_for(sql.engine.name, [mark]),
         )
         return next((row.id for row in found if row.id), "one without an id")
 
-    def lost(self) -> tuple[str, ...]:
+    def describe_lost(self) -> tuple[str, ...]:
         """Describe values that do not come back because the table no longer has their columns."""
-        columns = self.table.kept
+        columns = self.table.kept_columns
         return tuple(f"the table has no column {each} any more" for each in self.store.columns if each not in columns)
 
 
-def _strategy_for(sql: Sql, done: Recorded) -> _Strategy | None:
+def _strategy_for(sql: Sql, done: OperationRow) -> _UndoStrategy | None:
     frozen = json.loads(done.frozen)
     table = table_from_text(done.about)
     columns: dict[str, Any] = frozen.get("columns", {})
-    kind: undo_tables.StoreKind = "trash" if done.kind == Kind.PURGE else "kept"
-    store = _holding(sql, kind, table, done.id)
+    kind: undo_tables.StoreKind = "trash" if done.kind == OperationKind.PURGE else "kept"
+    store = _find_store(sql, kind, table, done.id)
     if store is None:
         return None
     structure = read_structure(sql, table)
     if not frozen.get("data_table"):
-        return _Strategy(
+        return _UndoStrategy(
             done, store, structure, columns, tuple(frozen.get("known", ())), tuple(frozen.get("clocked", ()))
         )
     second = table_from_text(frozen["data_table"])
-    if (data_store := _holding(sql, "trash", second, done.id)) is None:
-        return _Strategy(done, store, structure, columns)
+    if (data_store := _find_store(sql, "trash", second, done.id)) is None:
+        return _UndoStrategy(done, store, structure, columns)
     data_columns = {"called": [frozen["data_id"]], "payload": columns.get("payload")}
-    data_strategy = _Strategy(done, data_store, read_structure(sql, second), data_columns)
-    return _Strategy(done, store, structure, columns, data_strategy=data_strategy, data_id=frozen["data_id"])
+    data_strategy = _UndoStrategy(done, data_store, read_structure(sql, second), data_columns)
+    return _UndoStrategy(done, store, structure, columns, data_strategy=data_strategy, data_id=frozen["data_id"])
 
 
-def _holding(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
+def _find_store(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
     """Return the store that contains rows of the operation. The table's columns may have changed since."""
-    for store in reversed(undo_tables.stores(sql, kind, table)):
-        if sql.count("held", {"store": store.parts}, {"operation": operation}):
+    for store in reversed(undo_tables.read_stores(sql, kind, table)):
+        if sql.fetch_count("held", {"store": store.parts}, {"operation": operation}):
             return store
     return None
 
 
-def _plan(context: OperatorContext, done: Recorded, refused: str | None) -> Plan:
+def _basic_plan(context: OperatorContext, done: OperationRow, refused: str | None) -> Plan:
     return Plan(
-        kind=Kind.UNDO,
+        kind=OperationKind.UNDO,
         target=context.target.name,
         queue=done.queue,
         title=f"Undo the {done.kind} of {done.queue} by {done.by}",
@@ -313,33 +336,36 @@ def _plan(context: OperatorContext, done: Recorded, refused: str | None) -> Plan
     )
 
 
-def _filled(
-    context: OperatorContext, sql: Sql, plan: Plan, strategy: _Strategy, rows: RowSet, left: tuple[LeftOut, ...]
+def _full_plan(
+    context: OperatorContext, sql: Sql, plan: Plan, strategy: _UndoStrategy, rows: RowSet, left: tuple[LeftOut, ...]
 ) -> Plan:
     done = strategy.done
-    restored = f"they are as they were before: {_BEFORE.get(done.kind, 'with their old state and owner')}"
+    restored = f"they are as they were before: {_STATE_BEFORE.get(done.kind, 'with their old state and owner')}"
     return replace(
         plan,
         count=rows.count,
-        title=f"Undo the {done.kind} of {counted(rows.count, 'message')} of {done.queue} by {done.by}",
-        sql=tuple(sql.statement(name, strategy.names).text for name in strategy.moves),
-        first=_first(context, sql, strategy, rows),
+        title=f"Undo the {done.kind} of {count_text(rows.count, 'message')} of {done.queue} by {done.by}",
+        sql=tuple(sql.statement(name, strategy.names).text for name in strategy.statement_names),
+        first=_first_rows(context, sql, strategy, rows),
         left_out=left,
-        batch=LARGEST,
+        batch=LARGEST_BATCH,
         consequences=(restored,),
-        risks=strategy.lost(),
-        consent=context.consent(rows.count),
+        risks=strategy.describe_lost(),
+        consent=context.required_consent(rows.count),
     )
 
 
-def _first(context: OperatorContext, sql: Sql, strategy: _Strategy, rows: RowSet) -> tuple[PlanRow, ...]:
-    marks = rows.first(MAX_FIRST)
+def _first_rows(context: OperatorContext, sql: Sql, strategy: _UndoStrategy, rows: RowSet) -> tuple[PlanRow, ...]:
+    marks = rows.first(MAX_PLAN_ROWS)
     store = TableName(*strategy.store.parts)
     payload: str | None = strategy.columns.get("payload")
     payload = payload if payload in strategy.store.columns else None
-    names = strategy.shown | {"payload": typed(sql, store, payload), "sized": sized(sql, store, payload)}
-    found = {row.key: row for row in sql.fetch(First, "first_kept", names, rows_for(sql.engine.name, marks))}
-    show = shown(context, sql, store, payload)
+    names = strategy.shown_names | {
+        "payload": read_typed_column(sql, store, payload),
+        "sized": read_sized_column(sql, store, payload),
+    }
+    found = {row.key: row for row in sql.fetch(PreviewRow, "first_kept", names, rows_for(sql.engine.name, marks))}
+    show = payload_shower(context, sql, store, payload)
     return tuple(
         PlanRow(row.id or "", row.state or "", row.age_s, row.owner, OwnerState.NONE, row.attempts, show(row.payload))
         for key, _ in marks

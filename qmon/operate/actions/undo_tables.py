@@ -14,12 +14,12 @@ from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import TableName
 from qmon.operate.row_set import texts_for
 from qmon.operate.sql import Sql
-from qmon.operate.table import Structure
+from qmon.operate.table import TableStructure
 
 StoreKind = Literal["trash", "kept"]
 
 # Columns of a store in addition to those of the table.
-OWN: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at", "qmon_row")
+OWN_COLUMNS: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at", "qmon_row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +44,43 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class _Added:
+class _AddedStore:
     store: int
 
 
-def lost(*structures: Structure) -> tuple[str, ...]:
+def describe_lost(*structures: TableStructure) -> tuple[str, ...]:
     """Describe values that an undo of a purge would not restore unchanged."""
     out = ["row versions: each message is a new row to the server"]
     for structure in structures:
-        if generated := structure.generated:
+        if generated := structure.generated_columns:
             out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
-        if triggers := structure.named("trigger"):
+        if triggers := structure.obstacle_names("trigger"):
             out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
-        if before := structure.named("before insert"):
+        if before := structure.obstacle_names("before insert"):
             out.append(f"what these triggers write otherwise stays in the trash: {', '.join(before)}")
     return tuple(out)
 
 
-def stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
+def read_stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
     """Return the stores, of one table or all. Raises ``QueryFailed`` if qmon has no schema here."""
     about = None if table is None else table_to_text(table)
     return sql.fetch(Store, "stores", {}, {"kind": kind, "about": about})
 
 
-def find(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...]) -> Store | None:
+def find_store(sql: Sql, kind: StoreKind, structure: TableStructure, columns: tuple[str, ...]) -> Store | None:
     """Return the store for these columns of a table in its present form, or ``None``."""
     wanted = structure.fingerprint(columns)
-    return next((each for each in stores(sql, kind, structure.table) if each.structure == wanted), None)
+    return next((each for each in read_stores(sql, kind, structure.table) if each.structure == wanted), None)
 
 
-def ensure(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...], id: str = "qmon_row") -> Store:
+def ensure_store(
+    sql: Sql, kind: StoreKind, structure: TableStructure, columns: tuple[str, ...], id: str = "qmon_row"
+) -> Store:
     """Return the store for these columns, created if missing. Raises ``PermissionMissing`` or ``QueryFailed``.
 
     ``id``: the column that finds the rows of an operation: their own number, or the id of split messages.
     """
-    if (found := find(sql, kind, structure, columns)) is not None:
+    if (found := find_store(sql, kind, structure, columns)) is not None:
         return found
     values: dict[str, Value] = {
         "kind": kind,
@@ -88,5 +90,5 @@ def ensure(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, 
         "found_by": id,
     }
     with sql.connection.transaction():
-        added = sql.fetch(_Added, "make_store", {"table": structure.table.parts}, values)[0].store
-        return next(each for each in stores(sql, kind, structure.table) if each.store == added)
+        added = sql.fetch(_AddedStore, "make_store", {"table": structure.table.parts}, values)[0].store
+        return next(each for each in read_stores(sql, kind, structure.table) if each.store == added)

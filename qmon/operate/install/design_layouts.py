@@ -21,7 +21,7 @@ from qmon.model.layout.layout import (
 from qmon.operate.install.object_names import subscriber_sequences, table_name
 
 # Routines that other programs call. Other routines of a design are internal.
-_VERBS: Final = frozenset(
+_PUBLIC_ROUTINES: Final = frozenset(
     {
         "push",
         "push_batch",
@@ -38,10 +38,10 @@ _VERBS: Final = frozenset(
         "reset",
     }
 )
-_NOWHERE: Final = TableName("", "")
+_NO_TABLE: Final = TableName("", "")
 
 
-def layout_of(
+def layout_for(
     design: str,
     schema: str,
     queue: str,
@@ -75,17 +75,17 @@ def layout_of(
         sequence=named("seq", "id_seq") if shape.id is not None and shape.ring is None else None,
         data_table=data,
         data_id=None if data is None else shape.id,
-        ring=None if shape.ring is None else _ring_of(shape.ring, schema, queue, size, subscribers),
+        ring=None if shape.ring is None else _ring_for(shape.ring, schema, queue, size, subscribers),
         owner=OwnerColumn("owner", "session", owner_held_while_working) if "owner" in made else None,
         timeout_s=timeout_s,
         max_attempts=(max_attempts or DEFAULT_MAX_ATTEMPTS) if shape.attempts is not None else None,
-        routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _VERBS)),
+        routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _PUBLIC_ROUTINES)),
         switch=None if push_until is None or switch is None else Switch(push_until, switch),
         source=LayoutSource.REGISTRY,
     )
 
 
-def _ring_of(shape: Ring, schema: str, queue: str, size: int, subscribers: int) -> Ring:
+def _ring_for(shape: Ring, schema: str, queue: str, size: int, subscribers: int) -> Ring:
     own = tuple(table_name(schema, queue, slot) for slot in subscriber_sequences(subscribers))
     pop = own[0] if own else table_name(schema, queue, "pop_seq")
     return replace(
@@ -93,18 +93,18 @@ def _ring_of(shape: Ring, schema: str, queue: str, size: int, subscribers: int) 
     )
 
 
-def _shape(id: str | None, payload: str, enqueued_at: str = "enqueued_at", **more: Any) -> Layout:
-    return Layout("", "naive", _NOWHERE, id=id, payload=payload, enqueued_at=enqueued_at, **more)
+def _layout_shape(id: str | None, payload: str, enqueued_at: str = "enqueued_at", **more: Any) -> Layout:
+    return Layout("", "naive", _NO_TABLE, id=id, payload=payload, enqueued_at=enqueued_at, **more)
 
 
-def _ring(**more: Any) -> Layout:
-    return _shape("message_id", "message", "time", ring=Ring(0, _NOWHERE, _NOWHERE, **more))
+def _ring_shape(**more: Any) -> Layout:
+    return _layout_shape("message_id", "message", "time", ring=Ring(0, _NO_TABLE, _NO_TABLE, **more))
 
 
-_LINE: Final = _shape("id", "payload")
+_LINE_SHAPE: Final = _layout_shape("id", "payload")
 
 # Al Zabir's queues: one wide table, or small rows with the payloads in a second table.
-_BATCH: Final = _shape(
+_BATCH_SHAPE: Final = _layout_shape(
     "queue_id",
     "text_data",
     state=StateColumn("status", ready=0, in_progress=1, done=2, dead=3),
@@ -120,13 +120,13 @@ _BATCH: Final = _shape(
 
 # The columns of each design that can be installed. `layout_for` adds its objects.
 SHAPES: Final[dict[str, Layout]] = {
-    "naive": _shape("message_id", "message", "time"),
-    "heap": _shape(None, "payload"),
-    "fifo": _LINE,
-    "strict_fifo": _LINE,
-    "lifo": _LINE,
-    "pending": replace(_LINE, due_at="due_time"),
-    "status": _shape(
+    "naive": _layout_shape("message_id", "message", "time"),
+    "heap": _layout_shape(None, "payload"),
+    "fifo": _LINE_SHAPE,
+    "strict_fifo": _LINE_SHAPE,
+    "lifo": _LINE_SHAPE,
+    "pending": replace(_LINE_SHAPE, due_at="due_time"),
+    "status": _layout_shape(
         "id",
         "message",
         state=StateColumn("status", ready=1, in_progress=2, dead=3),
@@ -134,18 +134,18 @@ SHAPES: Final[dict[str, Layout]] = {
         attempts="attempts",
         order=(Order("id"),),
     ),
-    "flag": _shape(
+    "flag": _layout_shape(
         "id",
         "command",
         state=StateColumn("processed", ready=0, done=1),
         order=(Order("id"),),
         writes=(Write("ready", "processed_at", "null"),),
     ),
-    "batch_single": _BATCH,
-    "batch_split": _BATCH,
-    "batch_fast": _BATCH,
-    "ring": _ring(),
-    "ring_pointer": _ring(),
-    "ring_classic": _ring(turn=None),
-    "ring_subscribers": _ring(unread="unread"),
+    "batch_single": _BATCH_SHAPE,
+    "batch_split": _BATCH_SHAPE,
+    "batch_fast": _BATCH_SHAPE,
+    "ring": _ring_shape(),
+    "ring_pointer": _ring_shape(),
+    "ring_classic": _ring_shape(turn=None),
+    "ring_subscribers": _ring_shape(unread="unread"),
 }

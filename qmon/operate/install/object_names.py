@@ -16,12 +16,12 @@ SUBSCRIBERS: Final = "subscribers"
 MAX_ATTEMPTS: Final = "max_attempts"
 
 # Placeholders for whole numbers in a design's files: slots and subscribers of a ring, pops before a message is dead.
-NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
+NUMBER_SLOTS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
 
 # The quotes around function bodies in the designs. A name that contains them would end the body.
 BODY_TAG: Final = "$qmon_body$"
 
-_LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
+_LENGTH_LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
 
 
 def object_name(queue: str, slot: str) -> str:
@@ -29,7 +29,7 @@ def object_name(queue: str, slot: str) -> str:
     return queue if slot == TABLE else f"{queue}_{slot}"
 
 
-def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
+def names_for(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
     """Return the names for a file of a design.
 
     Indexes and keys are in the schema of their table and are created without one. ``numbers``: values for the
@@ -37,7 +37,7 @@ def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> 
     """
     out: dict[str, Name] = {}
     for slot in query.names:
-        if slot in NUMBERS:
+        if slot in NUMBER_SLOTS:
             out[slot] = numbers[slot]
         elif slot.endswith(("index", "key")):
             out[slot] = object_name(queue, slot)
@@ -46,20 +46,20 @@ def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> 
     return out
 
 
-def slots(queries: Iterable[Query]) -> tuple[str, ...]:
+def object_slots(queries: Iterable[Query]) -> tuple[str, ...]:
     """Return the placeholders of the objects that these files create, the table first."""
-    found = {slot for query in queries for slot in query.names} - NUMBERS
+    found = {slot for query in queries for slot in query.names} - NUMBER_SLOTS
     return tuple(sorted(found, key=lambda slot: (slot != TABLE, slot)))
 
 
-def check(engine: EngineName, design: str, schema: str, queue: str, objects: Iterable[str]) -> None:
+def check_names(engine: EngineName, design: str, schema: str, queue: str, objects: Iterable[str]) -> None:
     """Raise ``BadInput`` if the resulting names are not possible on this engine."""
     if not queue or not schema:
         raise BadInput("a queue needs a name and a schema; neither may be empty")
     for word in (queue, schema):
         if BODY_TAG in word or "\0" in word:
             raise BadInput(f"{word!r} cannot be a name here: it holds {BODY_TAG!r} or a zero byte; choose another one")
-    limit, unit = _LIMITS[engine]
+    limit, unit = _LENGTH_LIMITS[engine]
     longest = max(_length(engine, object_name("", slot)) if slot != TABLE else 0 for slot in objects)
     if (length := _length(engine, queue)) + longest > limit:
         raise BadInput(

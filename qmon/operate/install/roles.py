@@ -8,12 +8,12 @@ from typing import Literal
 
 from qmon.engines.base import Bound, Connection, Engine, Statement
 from qmon.engines.control_schema import check_trusted
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.install.object_names import table_name
-from qmon.operate.install.script import HEADERS
+from qmon.operate.install.script import SCRIPT_HEADERS
 
 Role = Literal["monitor", "operator"]
 
@@ -36,7 +36,7 @@ class SetupResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Present:
+class _ExistingSetup:
     qmon_schema: bool
     registry: bool
     monitor_role: bool
@@ -55,7 +55,7 @@ class _Present:
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
+class _QueueObject:
     object_schema: str
     object_name: str
     is_sequence: bool
@@ -68,7 +68,7 @@ class _Object:
         return TableName(self.object_schema, self.object_name)
 
 
-def plan(
+def plan_setup(
     connection: Connection,
     engine: Engine,
     role: Role,
@@ -82,51 +82,53 @@ def plan(
     own schema cannot be trusted.
     """
     check_trusted(connection, engine)
-    work = _Plan(connection, engine)
-    present = work.present()
-    objects = work.objects(object_ids)
-    steps = list(work.monitor(present, objects))
+    work = _SetupPlan(connection, engine)
+    present = work.read_existing()
+    objects = work.read_objects(object_ids)
+    steps = list(work.monitor_steps(present, objects))
     if role == "operator":
-        steps += work.operator(present, objects, layouts)
+        steps += work.operator_steps(present, objects, layouts)
     return tuple(steps)
 
 
-def table_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
+def read_table_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
     """Return the ids of library tables, and of the sequences that number their rows."""
-    query = queries.load(engine.name, "catalog/setup_table", connection.version)
+    query = queries.load_query(engine.name, "catalog/setup_table", connection.version)
     statements = (queries.render(query, {"table": table.parts}, engine) for table in sorted(tables, key=str))
-    return [row.object_id for each in statements for row in records(_Id, connection.fetch(Bound(each)))]
+    return [row.object_id for each in statements for row in to_records(_Id, connection.fetch(Bound(each)))]
 
 
-def grants(
+def missing_grants(
     connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
 ) -> tuple[SetupStep, ...]:
     """Return the grants that qmon's existing roles lack on these tables, sequences and queues."""
-    work = _Plan(connection, engine)
-    present = work.present()
-    objects = work.objects(object_ids)
-    steps = list(work.reading(objects)) if present.monitor_role else []
-    return (*steps, *work.writing(objects), *work.acting(layouts)) if present.operator_role else tuple(steps)
+    work = _SetupPlan(connection, engine)
+    present = work.read_existing()
+    objects = work.read_objects(object_ids)
+    steps = list(work.read_grants(objects)) if present.monitor_role else []
+    return (
+        (*steps, *work.write_grants(objects), *work.routine_grants(layouts)) if present.operator_role else tuple(steps)
+    )
 
 
-def script(engine: Engine, steps: Sequence[SetupStep]) -> str:
+def setup_script(engine: Engine, steps: Sequence[SetupStep]) -> str:
     """Return the steps as a readable SQL script, each below its purpose. On SQL Server each step is a batch.
 
     Raises ``BadInput`` on SQL Server for a name that contains a line ``GO``, because it would end a batch.
     """
     if engine.name != "sqlserver":
-        return "\n".join((HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
+        return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text};\n" for step in steps)))
     if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
         raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; without --print it works")
-    return "\n".join((HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)))
+    return "\n".join((SCRIPT_HEADERS[engine.name], *(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)))
 
 
-def carry_out(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:
+def run_setup(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:
     """Run each step by itself. A step that the server refuses does not stop the others; its result has the problem."""
-    return tuple(_run(connection, step) for step in steps)
+    return tuple(_run_step(connection, step) for step in steps)
 
 
-def _run(connection: Connection, step: SetupStep) -> SetupResult:
+def _run_step(connection: Connection, step: SetupStep) -> SetupResult:
     try:
         connection.execute(Bound(Statement("control/setup", step.text, (), ())))
     except QueryFailed as problem:
@@ -147,25 +149,25 @@ class _Id:
     object_id: int
 
 
-class _Plan:
+class _SetupPlan:
     """Render the statements of a setup for one engine."""
 
     def __init__(self, connection: Connection, engine: Engine) -> None:
         self.connection = connection
         self.engine = engine
 
-    def present(self) -> _Present:
+    def read_existing(self) -> _ExistingSetup:
         statement = self._render("catalog/setup")
-        return records(_Present, self.connection.fetch(Bound(statement)))[0]
+        return to_records(_ExistingSetup, self.connection.fetch(Bound(statement)))[0]
 
-    def objects(self, ids: Iterable[int]) -> list[_Object]:
+    def read_objects(self, ids: Iterable[int]) -> list[_QueueObject]:
         wanted = ",".join(str(each) for each in sorted(set(ids)))
         if not wanted:
             return []
         statement = self._render("catalog/setup_objects")
-        return records(_Object, self.connection.fetch(Bound(statement, {"objects": wanted})))
+        return to_records(_QueueObject, self.connection.fetch(Bound(statement, {"objects": wanted})))
 
-    def monitor(self, present: _Present, objects: Sequence[_Object]) -> Iterator[SetupStep]:
+    def monitor_steps(self, present: _ExistingSetup, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
         for missing, name in (
             (not present.qmon_schema, "01_schema"),
             (not present.registry, "02_queues"),
@@ -177,9 +179,11 @@ class _Plan:
         ):
             if missing:
                 yield self._step(name)
-        yield from self.reading(objects)
+        yield from self.read_grants(objects)
 
-    def operator(self, present: _Present, objects: Sequence[_Object], layouts: Iterable[Layout]) -> Iterator[SetupStep]:
+    def operator_steps(
+        self, present: _ExistingSetup, objects: Sequence[_QueueObject], layouts: Iterable[Layout]
+    ) -> Iterator[SetupStep]:
         for missing, name in (
             (not present.operator_role, "role_operator"),
             (not present.operator_monitor, "operator_monitor"),
@@ -193,51 +197,51 @@ class _Plan:
             (not present.operator_stores, "07_put_back"),
             (not present.operator_stores, "operator_stores"),
         ):
-            if missing and queries.exists(self.engine.name, f"control/{name}", self.connection.version):
+            if missing and queries.has_query(self.engine.name, f"control/{name}", self.connection.version):
                 yield self._step(name)
-        yield from self.writing(objects)
-        yield from self.acting(layouts)
+        yield from self.write_grants(objects)
+        yield from self.routine_grants(layouts)
 
-    def reading(self, objects: Sequence[_Object]) -> Iterator[SetupStep]:
+    def read_grants(self, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
         for schema in dict.fromkeys(each.object_schema for each in objects if not each.monitor_schema):
             yield replace(self._step("monitor_schema", schema=(schema,)), about=f": {schema}")
         for each in objects:
             if not each.monitor_object:
-                yield self._on("monitor", each)
+                yield self._grant_step("monitor", each)
 
-    def writing(self, objects: Sequence[_Object]) -> Iterator[SetupStep]:
+    def write_grants(self, objects: Sequence[_QueueObject]) -> Iterator[SetupStep]:
         for each in objects:
             if not each.operator_object:
-                yield self._on("operator", each)
+                yield self._grant_step("operator", each)
 
-    def acting(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
+    def routine_grants(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
         """Yield grants on objects that actions use in addition to tables: switches, archives and routines."""
         for layout in layouts:
-            for kind, name in _used(layout):
+            for kind, name in _used_objects(layout):
                 statement = self._render("catalog/setup_right", object=name.parts)
-                right = records(_Right, self.connection.fetch(Bound(statement, {"kind": kind})))[0]
+                right = to_records(_Right, self.connection.fetch(Bound(statement, {"kind": kind})))[0]
                 if right.present and not right.allowed:
                     yield replace(self._step(f"operator_{kind}", object=name.parts), about=f": {name}")
 
-    def _on(self, role: Role, each: _Object) -> SetupStep:
+    def _grant_step(self, role: Role, each: _QueueObject) -> SetupStep:
         kind = "sequence" if each.is_sequence else "table"
         return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), about=f": {each.name}")
 
     def _step(self, name: str, **names: queries.Name) -> SetupStep:
-        query = queries.load(self.engine.name, f"control/{name}", self.connection.version)
+        query = queries.load_query(self.engine.name, f"control/{name}", self.connection.version)
         return SetupStep(query.purpose, queries.render(query, names, self.engine).text)
 
     def _render(self, name: str, **names: queries.Name) -> Statement:
-        return queries.render(queries.load(self.engine.name, name, self.connection.version), names, self.engine)
+        return queries.render(queries.load_query(self.engine.name, name, self.connection.version), names, self.engine)
 
 
-def _used(layout: Layout) -> Iterator[tuple[str, TableName]]:
+def _used_objects(layout: Layout) -> Iterator[tuple[str, TableName]]:
     """Yield the objects that actions use in addition to tables and sequences, each with the kind of right it needs."""
     if layout.switch is not None:
         for switch in dict.fromkeys((layout.switch.pushers, layout.switch.poppers)):
             yield "switch", switch
-    if layout.routine("archive") is not None:
+    if layout.routine_for("archive") is not None:
         yield "archive", table_name(layout.table.schema, layout.table.name, "archive_log")
     for verb in ("archive", "fill_hole", "requeue_orphan", "repair"):
-        if (routine := layout.routine(verb)) is not None:
+        if (routine := layout.routine_for(verb)) is not None:
             yield "routine", routine

@@ -13,8 +13,8 @@ from qmon.engines.base import Query
 from qmon.engines.sql import queries
 from qmon.engines.sql.conditions import GroupNames
 from qmon.engines.sql.queries import Name
-from qmon.libraries.catalogue import built_in
-from qmon.libraries.recognise import group_of_queue
+from qmon.libraries.catalogue import built_in_libraries
+from qmon.libraries.recognise import find_group
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
@@ -23,24 +23,24 @@ from qmon.operate.sql import Sql
 Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
 
 # Kinds of states that can be discarded. A worker owns messages in progress, and the library prunes done ones.
-DISCARDED: Final = ("ready", "scheduled", "dead")
+DISCARDABLE_KINDS: Final = ("ready", "scheduled", "dead")
 
 # For libraries that put a failed message back by INSERT: column and value that distinguish a push from that.
-_PUSHED: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
+_PUSH_MARKS: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
 
 # Libraries that put a failed message back by the same INSERT as a push.
-_PUT_BACK_AS_PUSHED: Final = ("symfony-messenger",)
+_PUTS_BACK_LIKE_PUSH: Final = ("symfony-messenger",)
 
 # Tables and sequences that a library's triggers write when its jobs change, with the privileges this needs.
-_BY_TRIGGERS: Final[Mapping[str, Mapping[str, str]]] = {
+_TRIGGER_PRIVILEGES: Final[Mapping[str, Mapping[str, str]]] = {
     "procrastinate": {
         "procrastinate_events": "INSERT,SELECT",
         "procrastinate_events_id_seq": "UPDATE",
         "procrastinate_periodic_defers": "SELECT,UPDATE",
     }
 }
-_LOCKS: Final = re.compile(r"\bFROM \{(\w+)\}[^{}]*\bFOR UPDATE\b")
-_WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
+_LOCKED_TABLES: Final = re.compile(r"\bFROM \{(\w+)\}[^{}]*\bFOR UPDATE\b")
+_WRITTEN_TABLES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}([^;]*\bDO UPDATE\b)?")
 
 
 @dataclass(frozen=True)
@@ -62,75 +62,75 @@ class LibraryQueue:
         return self.layout.part.value if self.layout.part is not None else None
 
     @property
-    def called(self) -> str:
+    def library_name(self) -> str:
         """The library's name of the queue, from its column or its table."""
         return self.value or self.group.name.partition("/")[2]
 
     @property
-    def pushed(self) -> tuple[str | None, str | None]:
+    def push_mark(self) -> tuple[str | None, str | None]:
         """Column and value that distinguish a pushed row from one that is put back; both ``None`` if there are none."""
-        return _PUSHED.get(self.group.library, (None, None))
+        return _PUSH_MARKS.get(self.group.library, (None, None))
 
-    def no_gate(self) -> str | None:
+    def why_no_gate(self) -> str | None:
         """Return why its producers cannot be told from those of other queues, or ``None`` if they can."""
-        if self.group.library in _PUT_BACK_AS_PUSHED:
+        if self.group.library in _PUTS_BACK_LIKE_PUSH:
             return f"{self.group.library} puts back what failed by INSERT, as if it was pushed: a pause would lose it"
         if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
             return f"no column of {self.group.table} says of which queue a message is that is pushed"
         return None
 
-    def statement(self, verb: Verb) -> str | None:
+    def statement_name(self, verb: Verb) -> str | None:
         """Return the name of the statement for this verb, or ``None`` if the library has none."""
         folder = f"library/{self.group.library.replace('-', '_')}"
         names = (f"{folder}/{self.prefix}{verb}", f"{folder}/{verb}")
-        return next((name for name in names if name in _statements()), None)
+        return next((name for name in names if name in _library_statements()), None)
 
     def names_for(self, sql: Sql, statement: str) -> dict[str, Name]:
         """Return the names for one of these statements. Objects in the library's schema keep the names
         they have there.
         """
-        return {name: self._object(name).parts for name in _query(sql, statement).names}
+        return {name: self._qualified_name(name).parts for name in _load_query(sql, statement).names}
 
-    def writes(self, sql: Sql, statement: str) -> dict[TableName, str]:
+    def written_tables(self, sql: Sql, statement: str) -> dict[TableName, str]:
         """Return the tables that a statement writes, each with the required privileges."""
         found: defaultdict[str, set[str]] = defaultdict(set)
-        for what, name, upsert in _WRITES.findall(_query(sql, statement).text):
+        for what, name, upsert in _WRITTEN_TABLES.findall(_load_query(sql, statement).text):
             found[name] |= {what.split()[0], "SELECT"} | ({"UPDATE"} if upsert else set())
-        return {self._object(name): ",".join(sorted(needed)) for name, needed in found.items()}
+        return {self._qualified_name(name): ",".join(sorted(needed)) for name, needed in found.items()}
 
-    def needs(self, sql: Sql, statement: str) -> dict[TableName, str]:
+    def needed_privileges(self, sql: Sql, statement: str) -> dict[TableName, str]:
         """Return the privileges on each table and sequence that a statement needs, separated by commas."""
-        found = {table: set(how.split(",")) for table, how in self.writes(sql, statement).items()}
-        for name in _LOCKS.findall(_query(sql, statement).text):
-            found.setdefault(self._object(name), set()).add("UPDATE")
+        found = {table: set(how.split(",")) for table, how in self.written_tables(sql, statement).items()}
+        for name in _LOCKED_TABLES.findall(_load_query(sql, statement).text):
+            found.setdefault(self._qualified_name(name), set()).add("UPDATE")
         for table, how in list(found.items()):
             if "INSERT" in how:
                 found[TableName(table.schema, f"{table.name}_id_seq")] = {"UPDATE"}
-        for name, privileges in _BY_TRIGGERS.get(self.group.library, {}).items():
+        for name, privileges in _TRIGGER_PRIVILEGES.get(self.group.library, {}).items():
             found[TableName(self.group.schema, name)] = set(privileges.split(","))
         return {table: ",".join(sorted(how)) for table, how in found.items()}
 
-    def _object(self, name: str) -> TableName:
+    def _qualified_name(self, name: str) -> TableName:
         return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
 
-    def states(self, *kinds: str) -> tuple[State, ...]:
+    def states_of(self, *kinds: str) -> tuple[State, ...]:
         """Return its states of these kinds."""
         return tuple(state for state in self.group.states if state.kind in kinds)
 
 
 @lru_cache(maxsize=1000)
-def library_queue(layout: Layout) -> LibraryQueue | None:
+def library_queue_for(layout: Layout) -> LibraryQueue | None:
     """Return the library queue of this layout, or ``None`` if it does not belong to a library that qmon supports."""
     if layout.part is None or layout.part.own:
         return None
-    found = group_of_queue(built_in(), layout)
+    found = find_group(built_in_libraries(), layout)
     return None if found is None else LibraryQueue(layout, *found)
 
 
-def _query(sql: Sql, statement: str) -> Query:
-    return queries.load(sql.engine.name, statement, sql.connection.version)
+def _load_query(sql: Sql, statement: str) -> Query:
+    return queries.load_query(sql.engine.name, statement, sql.connection.version)
 
 
 @cache
-def _statements() -> frozenset[str]:
+def _library_statements() -> frozenset[str]:
     return frozenset(file.name for file in queries.all_files() if file.kind == "library")

@@ -9,42 +9,42 @@ from qmon.errors import QueryFailed
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import Column
-from qmon.model.operations import MAX_FIRST, Kind, PlanRow
-from qmon.model.text import holds_bytes, readable, tells_size
+from qmon.model.operations import MAX_PLAN_ROWS, OperationKind, PlanRow
+from qmon.model.text import decode_hex, has_cheap_size, holds_bytes
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.holding import type_of
+from qmon.operate.plan.holding import read_column_type
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
 from qmon.operate.row_set import marks_for, texts_for
-from qmon.operate.run.operation import audit_access
-from qmon.operate.run.pacing import REST
+from qmon.operate.run.operation import read_audit_access
+from qmon.operate.run.pacing import REST_FACTOR
 from qmon.operate.sql import Names, Sql, Values
 
-Show = Callable[[str | None], str | None]
+ShowPayload = Callable[[str | None], str | None]
 
 
-def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
+def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
     """Return the column if its type gives the payload size without unpacking the value. Reads the column's type."""
-    return column if tells_size(type_of(sql, table, column)) else None
+    return column if has_cheap_size(read_column_type(sql, table, column)) else None
 
 
-def typed(sql: Sql, table: TableName, column: str | None) -> Column | None:
+def read_typed_column(sql: Sql, table: TableName, column: str | None) -> Column | None:
     """Return the column with its type, without the length. Reads the type."""
-    return None if column is None else Column(column, type_of(sql, table, column).partition("(")[0])
+    return None if column is None else Column(column, read_column_type(sql, table, column).partition("(")[0])
 
 
-def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> Show:
+def payload_shower(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> ShowPayload:
     """Return a function that decodes and redacts payloads of this column for a screen. Reads the column's type."""
-    binary = holds_bytes(type_of(sql, table, column))
+    binary = holds_bytes(read_column_type(sql, table, column))
 
     def show(payload: str | None) -> str | None:
-        text = readable(payload) if binary else payload
+        text = decode_hex(payload) if binary else payload
         return None if text is None else context.redact(text)
 
     return show
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class PreviewRow:
     """A row of the query ``first``."""
 
     key: str
@@ -57,7 +57,7 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstMessage(First):
+class PreviewMessage(PreviewRow):
     """The same for a message that is still in its queue."""
 
     error: str | None
@@ -74,23 +74,26 @@ class _Rate:
     rate: float | None
 
 
-def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection) -> tuple[PlanRow, ...]:
+def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection) -> tuple[PlanRow, ...]:
     """Read the first rows of a plan, in the order of the plan."""
     sql, layout, structure = query.sql, query.layout, query.structure
-    marks = chosen.rows.first(MAX_FIRST)
+    marks = chosen.rows.first(MAX_PLAN_ROWS)
     if not marks:
         return ()
-    names = column_names(layout, structure, query.wanted.since)
+    names = column_names(layout, structure, query.criteria.since)
     if layout.data_table is None and layout.payload is not None:
-        names |= {"payload": structure.typed(layout.payload), "sized": sized(sql, layout.table, layout.payload)}
-    names["error"] = None if layout.error is None else structure.typed(layout.error)
+        names |= {
+            "payload": structure.typed_column(layout.payload),
+            "sized": read_sized_column(sql, layout.table, layout.payload),
+        }
+    names["error"] = None if layout.error is None else structure.typed_column(layout.error)
     given = marks_for(sql.engine.name, marks, structure.key)
-    found = {row.key: row for row in sql.fetch(FirstMessage, "first", names, given)}
+    found = {row.key: row for row in sql.fetch(PreviewMessage, "first", names, given)}
     seen = [found[key] for key, _ in marks if key in found]
     ids = tuple(row.id for row in seen if row.id is not None)
-    owners = query.narrowed(chosen, ids)
-    payloads = _payloads(sql, layout, ids)
-    show = shown(context, sql, layout.data_table or layout.table, layout.payload)
+    owners = query.owner_states_of(chosen, ids)
+    payloads = _read_payloads(sql, layout, ids)
+    show = payload_shower(context, sql, layout.data_table or layout.table, layout.payload)
     states = (
         {}
         if layout.state is None
@@ -110,37 +113,37 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
     return tuple(out)
 
 
-def called(sql: Sql, names: Names, values: Values) -> str:
+def read_message_name(sql: Sql, names: Names, values: Values) -> str:
     """Return the name of a message, or a note that it has no id or no longer exists."""
-    return next(iter(ids_of(sql, names, values)), "one without an id")
+    return next(iter(read_ids(sql, names, values)), "one without an id")
 
 
-def ids_of(sql: Sql, names: Names, values: Values) -> list[str]:
+def read_ids(sql: Sql, names: Names, values: Values) -> list[str]:
     """Read the ids of messages without their other columns."""
     unread: Names = {**names, "payload": None, "sized": None, "error": None}
-    return [row.id for row in sql.fetch(FirstMessage, "first", unread, values) if row.id]
+    return [row.id for row in sql.fetch(PreviewMessage, "first", unread, values) if row.id]
 
 
-def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str | None] | None:
+def _read_payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str | None] | None:
     if layout.data_table is None or layout.data_id is None or layout.payload is None:
         return None
     names = {
         "data_table": layout.data_table.parts,
         "data_id": layout.data_id,
-        "payload": typed(sql, layout.data_table, layout.payload),
-        "sized": sized(sql, layout.data_table, layout.payload),
+        "payload": read_typed_column(sql, layout.data_table, layout.payload),
+        "sized": read_sized_column(sql, layout.data_table, layout.payload),
     }
     found = sql.fetch(_Data, "first_data", names, {"ids": texts_for(sql.engine.name, ids)})
     return {row.id: row.payload for row in found}
 
 
-def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
+def estimate_seconds(sql: Sql, kind: OperationKind, layout: Layout, count: int) -> float | None:
     """Estimate the seconds for ``count`` messages from earlier operations of this kind; ``None`` if unknown."""
     try:
-        if not audit_access(sql).recorded:
+        if not read_audit_access(sql).recorded:
             return None
         values = {"kind": str(kind), "about": table_to_text(layout.table)}
         rate = sql.fetch(_Rate, "rate", {}, values)[0].rate
     except QueryFailed:
         return None
-    return None if not rate else count / rate * (1 + REST)
+    return None if not rate else count / rate * (1 + REST_FACTOR)

@@ -8,21 +8,21 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.context import OperatorContext
-from qmon.operate.run.operation import audit_access
+from qmon.operate.run.operation import read_audit_access
 from qmon.operate.sql import Sql
 
 # Privileges that each action needs on the tables of the queue.
-REQUEUE: Final = "UPDATE"
-PURGE: Final = "DELETE,UPDATE"
-PUT_BACK: Final = "INSERT,SELECT"
+REQUEUE_PRIVILEGES: Final = "UPDATE"
+PURGE_PRIVILEGES: Final = "DELETE,UPDATE"
+PUT_BACK_PRIVILEGES: Final = "INSERT,SELECT"
 
 # PostgreSQL: the place of a row, which every action reads.
-_PLACE: Final = "ctid"
-_SETUP: Final = "its owner can: qmon setup <target> --role operator"
+_PLACE_COLUMN: Final = "ctid"
+_SETUP_ADVICE: Final = "its owner can: qmon setup <target> --role operator"
 
 
 @dataclass(frozen=True, slots=True)
-class _Lacking:
+class _MissingRight:
     helps: str
 
 
@@ -34,7 +34,7 @@ class _UnkeptColumn:
     helps: str
 
 
-def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
+def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
     """Return why nothing can be applied, or ``None`` if it can. Only reads.
 
     The reason is that qmon is read-only here, or that our role lacks a right. ``needed``: privileges on each of the
@@ -42,12 +42,12 @@ def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: Table
     """
     if context.read_only is not None:
         return context.read_only
-    if (why := unwritten(sql)) is not None:
+    if (why := why_no_record(sql)) is not None:
         return why
-    return lacking(sql, {table: needed for table in tables if table is not None})
+    return missing_rights(sql, {table: needed for table in tables if table is not None})
 
 
-def lacking(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
+def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
     """Return the rights that our role lacks, with the GRANT statements for them; ``None`` if it has all.
 
     ``needed``: the privileges on each table or sequence, separated by commas.
@@ -55,12 +55,12 @@ def lacking(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
     helps = [
         each.helps
         for table, privileges in needed.items()
-        for each in sql.fetch(_Lacking, "rights", {"table": table.parts}, {"needed": privileges})
+        for each in sql.fetch(_MissingRight, "rights", {"table": table.parts}, {"needed": privileges})
     ]
     return f"this role lacks a right; this helps: {'; '.join(helps)}" if helps else None
 
 
-def unkept(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
+def why_not_keepable(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
     """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
 
     Our role may not read them, or the server shows it masked values. On SQL Server, types that cannot be compared
@@ -69,7 +69,7 @@ def unkept(sql: Sql, table: TableName, columns: Collection[str], *, masked_only:
     found = [
         each
         for each in sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
-        if (each.column_name in columns or each.column_name == _PLACE) and (each.masked or not masked_only)
+        if (each.column_name in columns or each.column_name == _PLACE_COLUMN) and (each.masked or not masked_only)
     ]
     if not found:
         return None
@@ -78,12 +78,12 @@ def unkept(sql: Sql, table: TableName, columns: Collection[str], *, masked_only:
     return f"qmon cannot move or keep rows of {table} as they are ({why}); this helps: {helps}"
 
 
-def unwritten(sql: Sql) -> str | None:
+def why_no_record(sql: Sql) -> str | None:
     """Return why our role may neither record operations here nor read them, or ``None`` if it may."""
-    found = audit_access(sql)
+    found = read_audit_access(sql)
     if not found.recorded or found.writable:
         return None
-    return f"this role may not write the operations of this database; {_SETUP}"
+    return f"this role may not write the operations of this database; {_SETUP_ADVICE}"
 
 
 def queue_tables(layout: Layout) -> tuple[TableName, ...]:

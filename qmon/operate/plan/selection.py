@@ -11,21 +11,21 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from qmon.engines.base import Value
-from qmon.engines.postgres.arrays import array
+from qmon.engines.postgres.arrays import array_literal
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
-from qmon.model.layout.ids import id_parts
+from qmon.model.layout.ids import split_id
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
-from qmon.model.sessions.owners import OwnerFacts, Proof, proof
-from qmon.model.text import counted, duration
-from qmon.operate.plan.holding import holding
-from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
+from qmon.model.sessions.owners import OwnerFacts, OwnerProof, owner_proof
+from qmon.model.text import count_text, duration
+from qmon.operate.plan.holding import text_condition_for
+from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_marks
 from qmon.operate.sql import Sql
-from qmon.operate.table import Structure, cut
+from qmon.operate.table import TableStructure, why_truncated
 
 # Maximum messages of one plan. Plan again for the rest.
-MOST: Final = 2_000_000
+MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
 # Advice for a queue without dead messages. A purge without a choice only takes dead messages.
@@ -56,16 +56,16 @@ class Selection:
     rows: RowSet
     left_out: tuple[LeftOut, ...]
     facts: OwnerFacts
-    proof: Proof
+    proof: OwnerProof
     owner_states: frozenset[OwnerState]
     predicate: str
     # Number of messages in each state.
     counts: Mapping[str, int]
 
     @property
-    def words(self) -> str:
+    def counts_text(self) -> str:
         """The number of messages in each state as text: ``262 ready and 38 dead messages``."""
-        return counted_states(self.counts)
+        return state_counts_text(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +78,26 @@ class Matches:
     versions: str | None
 
 
-def counted_states(counts: Mapping[str, int]) -> str:
+def state_counts_text(counts: Mapping[str, int]) -> str:
     """Return the numbers of messages by state as text: ``1 dead message``, ``3 messages in progress``.
 
     States without messages are left out. ``counts``: the number of messages in each state; at least one state.
     """
     found = {state: count for state, count in counts.items() if count} or dict(list(counts.items())[:1])
     if set(found) == {"in_progress"}:
-        return f"{counted(found['in_progress'], 'message')} in progress"
+        return f"{count_text(found['in_progress'], 'message')} in progress"
     numbers = [f"{count:,} {state.replace('_', ' ')}" for state, count in found.items()]
     listed = " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
     return f"{listed} {'message' if sum(found.values()) == 1 else 'messages'}"
 
 
-def check(layout: Layout, choice: Choice) -> None:
+def check_choice(layout: Layout, choice: Choice) -> None:
     """Raise ``BadInput`` if the choice makes no sense for this layout."""
     if choice.state is not None and choice.state not in STATES:
         raise BadInput(f"{choice.state!r} is no state: choose {', '.join(STATES)}")
     if choice.state is not None and layout.state is None and choice.state != "ready":
         raise BadInput(f"queue {layout.queue!r} has no state column: all its messages are ready")
-    if choice.state is not None and layout.state is not None and value_of(layout, choice.state) is None:
+    if choice.state is not None and layout.state is not None and state_value(layout, choice.state) is None:
         raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state}")
     check_numbers(choice)
     if choice.owner is not None and layout.owner is None:
@@ -129,38 +129,38 @@ def check_texts(choice: Choice, queue: str, error: str | None, payload: str | No
             raise BadInput(f'queue {queue!r} has no column for {what}: {name} = "…" in the configuration names it')
 
 
-def needs_pushed(layout: Layout) -> None:
+def check_push_time(layout: Layout) -> None:
     """Raise ``BadInput`` if the push time of messages is unknown."""
     if layout.enqueued_at is None:
         raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
-    if not layout.tells(layout.enqueued_at):
-        raise BadInput(f"queue {layout.queue!r}: {zoneless(layout.enqueued_at)}; or give ids")
+    if not layout.has_known_time(layout.enqueued_at):
+        raise BadInput(f"queue {layout.queue!r}: {zone_advice(layout.enqueued_at)}; or give ids")
 
 
-def zoneless(column: str) -> str:
+def zone_advice(column: str) -> str:
     """Return advice for a time column without a known time zone."""
     return f'{column} has no time zone: say in the configuration times = "utc", "local" or such as "Europe/Berlin"'
 
 
-def value_of(layout: Layout, state: str) -> StateValue | None:
+def state_value(layout: Layout, state: str) -> StateValue | None:
     """Return the value of the state column for one of ``STATES``."""
     found: StateValue | None = getattr(layout.state, state, None)
     return found
 
 
-def column_names(layout: Layout, structure: Structure, since: str | None) -> dict[str, Name]:
+def column_names(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, Name]:
     """Return the names for the statements that read messages."""
     owner = layout.owner
     return {
         "table": layout.table.parts,
         "id": layout.id,
         "key": structure.key or None,
-        "called": structure.called_by(layout) or None,
+        "called": structure.id_columns(layout) or None,
         "state": None if layout.state is None else layout.state.column,
-        "since": layout.timed(since),
+        "since": layout.time_column(since),
         "owner": None if owner is None else owner.column,
-        "lease": layout.timed(owner.column) if owner is not None and owner.kind == "lease" else None,
-        "beat": layout.timed(owner.column) if owner is not None and owner.kind == "heartbeat" else None,
+        "lease": layout.time_column(owner.column) if owner is not None and owner.kind == "lease" else None,
+        "beat": layout.time_column(owner.column) if owner is not None and owner.kind == "heartbeat" else None,
         "attempts": layout.attempts,
         "payload": layout.payload if layout.data_table is None else None,
         "sized": None,
@@ -168,46 +168,46 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
     }
 
 
-def shown_columns(layout: Layout, structure: Structure, since: str | None) -> dict[str, object]:
+def shown_columns(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, object]:
     """Return the columns that an undo finds and shows, in the form stored with an operation."""
     names = column_names(layout, structure, since) | {"since": since}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
 
 
-def named_columns(called: Sequence[str], id: str | None, ids: Sequence[str]) -> tuple[str, ...]:
+def id_columns_for(called: Sequence[str], id: str | None, ids: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that these ids are made of: ``called``, or only ``id``.
 
     Raises ``BadInput`` if the number of parts matches neither.
     """
     if not called and id is None:
         raise BadInput("these messages have no ids: they can be acted on in bulk only")
-    if not called or all(len(id_parts(text, len(called))) == len(called) for text in ids):
+    if not called or all(len(split_id(text, len(called))) == len(called) for text in ids):
         return tuple(called) or ((id,) if id is not None else ())
-    if id is not None and all(len(id_parts(text, len(called))) == 1 for text in ids):
+    if id is not None and all(len(split_id(text, len(called))) == 1 for text in ids):
         return (id,)
     raise BadInput(f"an id here is {'/'.join(called)}; a / within a part is written \\/")
 
 
-def named_names(named: Sequence[str]) -> dict[str, Name]:
+def id_names(named: Sequence[str]) -> dict[str, Name]:
     """Return the names for ``:ids`` in the statements that choose rows."""
     return {"named": named or None, "first": named[0] if named else None, "last": named[-1] if named else None}
 
 
-def read_facts(sql: Sql) -> OwnerFacts:
+def read_owner_facts(sql: Sql) -> OwnerFacts:
     """Read the server's clock, and what the server allows us to know about owners."""
     return sql.fetch(OwnerFacts, "facts", {})[0]
 
 
-def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
+def pack_matches(sql: Sql, found: Iterable[Matches]) -> RowSet:
     """Freeze the chosen rows."""
     engine = sql.engine.name
-    return frozen(
-        mark for row in found if row.keys is not None for mark in read_marks(engine, row.keys, row.versions or "")
+    return pack_rows(
+        mark for row in found if row.keys is not None for mark in parse_marks(engine, row.keys, row.versions or "")
     )
 
 
 @contextlib.contextmanager
-def as_ids(layout: Layout) -> Iterator[None]:
+def reject_bad_ids(layout: Layout) -> Iterator[None]:
     """Convert the server's conversion errors to ``BadInput``: only ids come from the operator."""
     try:
         yield
@@ -225,21 +225,21 @@ class MessageQuery:
 
     sql: Sql
     layout: Layout
-    structure: Structure
+    structure: TableStructure
     choice: Choice
-    wanted: Criteria
+    criteria: Criteria
 
-    def choose(self) -> Selection:
+    def select_messages(self) -> Selection:
         """Count and freeze the rows. Only reads, and takes no locks.
 
         Raises ``BadInput`` for impossible ids, or for an id that matches several messages.
         """
-        self.sql.set_up("modest")
+        self.sql.set_up_session("modest")
         if self.choice.ids:
-            self._each_one()
-        return self._chosen()
+            self._check_ids_unique()
+        return self._select()
 
-    def narrowed(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
+    def owner_states_of(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
         """Return the owner states of a few chosen messages by key."""
         if len(chosen.owner_states) == 1:
             (only,) = chosen.owner_states
@@ -247,49 +247,49 @@ class MessageQuery:
         out: dict[str, OwnerState] = {}
         for state in sorted(chosen.owner_states):
             few = replace(self, choice=replace(self.choice, ids=ids, owner_states=frozenset({state})))
-            out |= {key: state for key, _ in few._chosen().rows}
+            out |= {key: state for key, _ in few._select().rows}
         return out
 
-    def _named(self) -> tuple[str, ...]:
+    def _id_columns(self) -> tuple[str, ...]:
         """Return the columns of the chosen ids."""
-        return named_columns(self.structure.called_by(self.layout), self.layout.id, self.choice.ids)
+        return id_columns_for(self.structure.id_columns(self.layout), self.layout.id, self.choice.ids)
 
-    def _each_one(self) -> None:
+    def _check_ids_unique(self) -> None:
         """Raise ``BadInput`` if an id matches several messages."""
-        sql, structure, named = self.sql, self.structure, self._named()
-        if structure.known_by(named):
+        sql, structure, named = self.sql, self.structure, self._id_columns()
+        if structure.is_identified_by(named):
             return
-        names: dict[str, Name] = {"table": self.layout.table.parts, **named_names(named)}
-        with as_ids(self.layout):
-            several = sql.count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
+        names: dict[str, Name] = {"table": self.layout.table.parts, **id_names(named)}
+        with reject_bad_ids(self.layout):
+            several = sql.fetch_count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
         if several:
-            columns = "/".join(structure.called_by(self.layout))
+            columns = "/".join(structure.id_columns(self.layout))
             known = f"; write {columns}" if structure.keys else ", nor does any other key"
             raise BadInput(
                 f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}"
             )
 
-    def _refuse_cut(self, columns: Sequence[str], texts: Iterable[str]) -> None:
+    def _refuse_truncated(self, columns: Sequence[str], texts: Iterable[str]) -> None:
         """Raise ``BadInput`` if the server may have truncated a key or id: it would name another row."""
-        if self.sql.engine.name == "sqlserver" and (why := cut(self.structure, columns, texts)):
+        if self.sql.engine.name == "sqlserver" and (why := why_truncated(self.structure, columns, texts)):
             raise BadInput(why)
 
-    def _chosen(self) -> Selection:
-        sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.wanted
+    def _select(self) -> Selection:
+        sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.criteria
         # Statements of SQL Server need some columns for the ids even without ids.
-        named = self._named() if choice.ids else self.structure.key
-        self._refuse_cut(named, choice.ids)
-        names = column_names(layout, self.structure, wanted.since) | named_names(named)
-        names["holds"] = holding(sql, layout, self.structure, choice)
+        named = self._id_columns() if choice.ids else self.structure.key
+        self._refuse_truncated(named, choice.ids)
+        names = column_names(layout, self.structure, wanted.since) | id_names(named)
+        names["holds"] = text_condition_for(sql, layout, self.structure, choice)
         if layout.state is not None:
-            names["state"] = self.structure.typed(layout.state.column)
-        facts = read_facts(sql)
-        known = proof(layout, facts)
+            names["state"] = self.structure.typed_column(layout.state.column)
+        facts = read_owner_facts(sql)
+        known = owner_proof(layout, facts)
         proves = "in_progress" in wanted.states
         states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
         if not states:
             raise BadInput("of no owner state: choose dead, alive or unknown")
-        limit = min(choice.limit or MOST, MOST)
+        limit = min(choice.limit or MAX_MESSAGES, MAX_MESSAGES)
         marks: list[RowSet] = []
         counts: dict[str, int] = {}
         left: Counter[str] = Counter()
@@ -297,76 +297,80 @@ class MessageQuery:
             values: dict[str, Value] = {
                 "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
                 "some": bool(choice.ids),
-                "cutoff": _before(facts, wanted.older_than_s),
-                "from": _before(facts, choice.newer_than_s),
-                "stuck": _before(facts, wanted.stuck_s),
+                "cutoff": _time_before(facts, wanted.older_than_s),
+                "from": _time_before(facts, choice.newer_than_s),
+                "stuck": _time_before(facts, wanted.stuck_s),
                 "owner": choice.owner,
                 "timeout": layout.timeout_s,
-                "chunk": CHUNK,
+                "chunk": CHUNK_ROWS,
                 "any_state": state is None,
-                "state": None if state is None else value_of(layout, state),
+                "state": None if state is None else state_value(layout, state),
                 "kind": known.kind if state == "in_progress" else "none",
                 "sees": known.sees,
                 "vanished": known.vanished,
-                "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
+                "wanted": array_literal(states if state == "in_progress" else {OwnerState.NONE}),
                 "limit": limit - sum(each.count for each in marks),
             }
-            with as_ids(layout):
+            with reject_bad_ids(layout):
                 found = sql.fetch(Matches, "choose", names, values)
-            marks.append(frozen_of(sql, found))
+            marks.append(pack_matches(sql, found))
             counts[state or "ready"] = marks[-1].count
             left.update({row.what: row.count for row in found if row.what != "chosen"})
-        self._refuse_cut(self.structure.key, (key for each in marks for key, _ in each))
+        self._refuse_truncated(self.structure.key, (key for each in marks for key, _ in each))
         rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
         if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
             left["not there, or in another state"] = gone
-        left_out = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
-        predicate = _words(choice, wanted, facts, known, states)
+        left_out = tuple(
+            LeftOut(_left_out_reason(what, known, wanted), count) for what, count in sorted(left.items()) if count
+        )
+        predicate = _predicate_text(choice, wanted, facts, known, states)
         return Selection(rows, left_out, facts, known, states, predicate, counts)
 
 
-def _before(facts: OwnerFacts, seconds: float | None) -> str | None:
+def _time_before(facts: OwnerFacts, seconds: float | None) -> str | None:
     """Return the moment ``seconds`` ago by the server's clock, as text that the server converts back unchanged."""
-    return None if seconds is None else _at(facts.epoch - seconds)
+    return None if seconds is None else _time_text(facts.epoch - seconds)
 
 
-def _at(epoch: float) -> str:
+def _time_text(epoch: float) -> str:
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S.%f+00:00")
 
 
-def _why(what: str, known: Proof, wanted: Criteria) -> str:
-    if what == "owner unknown" and known.why:
-        return f"owner unknown: {known.why}"
-    if what == "not stuck yet" and wanted.stuck_s is not None:
-        return f"in progress for less than {duration(wanted.stuck_s)}"
+def _left_out_reason(what: str, owner_proof: OwnerProof, criteria: Criteria) -> str:
+    if what == "owner unknown" and owner_proof.why:
+        return f"owner unknown: {owner_proof.why}"
+    if what == "not stuck yet" and criteria.stuck_s is not None:
+        return f"in progress for less than {duration(criteria.stuck_s)}"
     if what == "beyond the limit":
         return "more than are done at once; plan again for the rest"
     return what
 
 
-def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, states: frozenset[OwnerState]) -> str:
+def _predicate_text(
+    choice: Choice, criteria: Criteria, facts: OwnerFacts, owner_proof: OwnerProof, states: frozenset[OwnerState]
+) -> str:
     """Describe the predicate for people, with the frozen values."""
-    parts = [" or ".join(state.replace("_", " ") for state in wanted.states) or "ready"]
+    parts = [" or ".join(state.replace("_", " ") for state in criteria.states) or "ready"]
     if choice.ids:
         shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
         parts.append(f"id {shown}")
-    if wanted.older_than_s is not None:
-        parts.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
+    if criteria.older_than_s is not None:
+        parts.append(f"since before {_time_text(facts.epoch - criteria.older_than_s)[:-9]}Z")
     if choice.newer_than_s is not None:
-        parts.append(f"since after {_at(facts.epoch - choice.newer_than_s)[:-9]}Z")
-    parts += text_words(choice)
-    if wanted.stuck_s is not None and known.kind == "none":
-        parts.append(f"for more than {duration(wanted.stuck_s)}")
-    elif wanted.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
-        parts.append(f"for more than {duration(wanted.stuck_s)} unless the owner is dead")
+        parts.append(f"since after {_time_text(facts.epoch - choice.newer_than_s)[:-9]}Z")
+    parts += text_criteria(choice)
+    if criteria.stuck_s is not None and owner_proof.kind == "none":
+        parts.append(f"for more than {duration(criteria.stuck_s)}")
+    elif criteria.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
+        parts.append(f"for more than {duration(criteria.stuck_s)} unless the owner is dead")
     if choice.owner is not None:
         parts.append(f"owner {choice.owner}")
-    if "in_progress" in wanted.states and known.kind != "none":
+    if "in_progress" in criteria.states and owner_proof.kind != "none":
         parts.append("owner " + " or ".join(sorted(states)))
     return ", ".join(parts)
 
 
-def text_words(choice: Choice) -> list[str]:
+def text_criteria(choice: Choice) -> list[str]:
     """Describe which texts the chosen messages contain."""
     texts = (("error", choice.error), ("payload", choice.payload))
     return [f"{name} contains {text!r}" for name, text in texts if text is not None]

@@ -14,23 +14,23 @@ from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout, StateColumn, StateValue, Write
 from qmon.model.layout.zones import UTC_ZONE
 from qmon.operate.sql import Sql
-from qmon.operate.table import Structure
+from qmon.operate.table import TableStructure
 
 # Words in the name of a column that stores when a message ended.
-_ENDED: Final = re.compile(
+_END_WORDS: Final = re.compile(
     r"(?<![a-z])(finish|finaliz|finalis|complet|process|discard|fail|cancel|dead|died|expire|end|clos|succeed|abort)(ed)?"
     r"(?![a-z])"
 )
-_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_TIMES: Final = re.compile(r"timestamp|date|time")
-_NUMBERS: Final = re.compile(r"(small|big|tiny)?int(eger)?|numeric|decimal|double precision|real|float|money")
+_WORD_BOUNDARY: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_TIME_TYPES: Final = re.compile(r"timestamp|date|time")
+_NUMBER_TYPES: Final = re.compile(r"(small|big|tiny)?int(eger)?|numeric|decimal|double precision|real|float|money")
 
 # SQL Server: smallest difference between two values of these types, in milliseconds.
 _STEPS_MS: Final = {"datetime": 4, "smalldatetime": 60_000}
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class TiedColumn:
     """A column that appears together with the state in a CHECK constraint."""
 
     name: str
@@ -54,7 +54,7 @@ class Transition:
     value: StateValue
     writes: tuple[Write, ...]
     assigned: frozenset[str]
-    structure: Structure
+    structure: TableStructure
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,26 +62,26 @@ class Transition:
         return (self.column, *(each.column for each in self.writes))
 
     @property
-    def front(self) -> str | None:
+    def front_column(self) -> str | None:
         """The column that moves the message to the front, or ``None``."""
         return next((each.column for each in self.writes if each.what == "front"), None)
 
     @property
-    def clocked(self) -> tuple[str, ...]:
+    def clock_columns(self) -> tuple[str, ...]:
         """The columns set from the server's clock. A trigger may write another time into them."""
         return tuple(each.column for each in self.writes if each.what == "now")
 
     @property
-    def statement(self) -> str:
+    def statement_name(self) -> str:
         """The name of the statement that writes the columns."""
-        return "requeue" if self.front is None else "requeue_front"
+        return "requeue" if self.front_column is None else "requeue_front"
 
     @property
     def names(self) -> dict[str, Name]:
         """The names for that statement."""
-        written = tuple(each for each in self.columns if each != self.front)
-        certain = tuple(each for each in written if each not in self.clocked)
-        return {"written": written, "certain": certain, "front": self.front}
+        written = tuple(each for each in self.columns if each != self.front_column)
+        certain = tuple(each for each in written if each not in self.clock_columns)
+        return {"written": written, "certain": certain, "front": self.front_column}
 
     def values(self, engine: EngineName, place: str | None = None) -> dict[str, Value]:
         """Return the values for that statement. ``place``: the value of the front column."""
@@ -89,7 +89,7 @@ class Transition:
         clock: dict[str, str] = {}
         for each in self.writes:
             if each.what == "now":
-                clock[each.column] = "time" if _is_time(self.structure.type_of(each.column)) else "seconds"
+                clock[each.column] = "time" if _is_time(self.structure.column_type(each.column)) else "seconds"
             else:
                 given[each.column] = place if each.what == "front" else each.value
         if engine == "postgres":
@@ -99,40 +99,40 @@ class Transition:
         ] + [{"c": column, "w": kind} for column, kind in clock.items()]
         return {"written": "".join(ElementTree.tostring(ElementTree.Element("w", row), "unicode") for row in rows)}
 
-    def place(self, sql: Sql, layout: Layout) -> str | None:
+    def read_front_place(self, sql: Sql, layout: Layout) -> str | None:
         """Read the place before the first ready message that was never popped; ``None`` if there is none."""
-        if self.front is None:
+        if self.front_column is None:
             return None
-        kind = self.structure.type_of(self.front)
+        kind = self.structure.column_type(self.front_column)
         names: dict[str, Name] = {
             "table": layout.table.parts,
-            "state": self.structure.typed(self.column),
+            "state": self.structure.typed_column(self.column),
             "attempts": layout.attempts,
-            "front": self.front,
+            "front": self.front_column,
         }
-        values: dict[str, Value] = {"ready": self.value, "step": _STEPS_MS.get(_bare(kind), 1)}
+        values: dict[str, Value] = {"ready": self.value, "step": _STEPS_MS.get(_bare_type(kind), 1)}
         found = sql.fetch(_Place, "front" if _is_time(kind) else "front_number", names, values)
         return found[0].place if found else None
 
-    def text(self) -> str | None:
+    def writes_text(self) -> str | None:
         """Describe the written columns besides the state, for a plan."""
-        parts = [f"{each.column} {_word(each)}" for each in self.writes]
+        parts = [f"{each.column} {_write_text(each)}" for each in self.writes]
         return f"those that become {self.state} get: {', '.join(parts)}" if parts else None
 
 
-def transition(
+def transition_for(
     layout: Layout,
     state: StateColumn,
-    structure: Structure,
+    structure: TableStructure,
     target: Literal["ready", "dead"],
-    also: Sequence[Write] = (),
+    extra_writes: Sequence[Write] = (),
 ) -> Transition:
     """Return the configured writes for this state. The owner becomes NULL if the table allows that.
 
     ``extra_writes``: writes for columns that the layout does not mention.
     """
     assigned = {each.column: each for each in layout.writes if each.state == target}
-    assigned = {each.column: each for each in also} | assigned
+    assigned = {each.column: each for each in extra_writes} | assigned
     owner = None if layout.owner is None else layout.owner.column
     for column in (layout.started_at, owner):
         if column is not None and column not in assigned and structure.may_be_set_null(column):
@@ -142,77 +142,79 @@ def transition(
     return Transition(target, state.column, value, writes, frozenset(assigned), structure)
 
 
-def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str | None:
+def why_no_transition(sql: Sql, layout: Layout, transition: Transition, source: str) -> str | None:
     """Return why a message cannot change from the state ``source`` to this one, or ``None``.
 
     A column blocks the change if its new value is unknown and a CHECK constraint combines it with the state. A
     nullable time column also blocks it if its name says that a message ended (``finished_at``, ``discarded_on``) and
     the message ends or becomes ready after its end. Columns that cannot be written block it, too.
     """
-    if (wrong := _unwritable(made) or _other_clock(layout, made)) is not None:
+    if (wrong := _why_unwritable(transition) or _why_wrong_clock(layout, transition)) is not None:
         return wrong
     names: dict[str, Name] = {"table": layout.table.parts}
-    for tie in sql.fetch(Tie, "ties", names, {"state": made.column}):
-        if tie.column_name not in made.assigned:
-            return _ask(
-                f"the constraint {tie.name} looks at {tie.column_name} together with {made.column}",
-                made,
+    for tie in sql.fetch(TiedColumn, "ties", names, {"state": transition.column}):
+        if tie.column_name not in transition.assigned:
+            return _missing_write_text(
+                f"the constraint {tie.name} looks at {tie.column_name} together with {transition.column}",
+                transition,
                 tie.column_name,
             )
-    if made.state == "ready" and source == "in_progress":
+    if transition.state == "ready" and source == "in_progress":
         return None
     used = {layout.id, layout.started_at, layout.enqueued_at, layout.due_at, layout.owner and layout.owner.column}
-    for each in made.structure.columns:
-        open_ = each.column_name not in made.assigned and each.column_name not in used
+    for each in transition.structure.columns:
+        open_ = each.column_name not in transition.assigned and each.column_name not in used
         if open_ and not each.not_null and not each.generated and is_end_time(each.column_name, each.type_name):
-            return _ask(f"{each.column_name} looks like the time at which a message ended", made, each.column_name)
+            return _missing_write_text(
+                f"{each.column_name} looks like the time at which a message ended", transition, each.column_name
+            )
     return None
 
 
 def is_end_time(column: str, type_name: str) -> bool:
     """Return whether a column looks like the time at which a message ended, by its name and type."""
-    return _is_time(type_name) and _ENDED.search(_WORDS.sub("_", column).lower()) is not None
+    return _is_time(type_name) and _END_WORDS.search(_WORD_BOUNDARY.sub("_", column).lower()) is not None
 
 
-def _ask(why: str, made: Transition, column: str) -> str:
+def _missing_write_text(why: str, transition: Transition, column: str) -> str:
     return (
-        f"{column} is in the way: {why}, and nothing says what it gets when a message becomes {made.state}; say it in"
-        f' the configuration: writes = {{ {made.state} = {{ "{column}" = "null" }} }}, or "now", "keep" or a value'
+        f"{column} is in the way: {why}, and nothing says what it gets when a message becomes {transition.state}; say it in"
+        f' the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}, or "now", "keep" or a value'
     )
 
 
-def _unwritable(made: Transition) -> str | None:
-    columns = {each.column_name: each for each in made.structure.columns}
-    if (state := columns.get(made.column)) is not None and state.generated:
+def _why_unwritable(transition: Transition) -> str | None:
+    columns = {each.column_name: each for each in transition.structure.columns}
+    if (state := columns.get(transition.column)) is not None and state.generated:
         return (
-            f"the server computes {made.column} from other columns, so qmon cannot make a message {made.state}:"
+            f"the server computes {transition.column} from other columns, so qmon cannot make a message {transition.state}:"
             " use the application's own way"
         )
-    for each in made.writes:
+    for each in transition.writes:
         found = columns.get(each.column)
         if found is None or found.generated or found.lost:
             what = "does not exist" if found is None else "is computed by the server"
-            return f"writes.{made.state}: the column {each.column} {what}"
+            return f"writes.{transition.state}: the column {each.column} {what}"
         if each.what == "null" and found.not_null:
-            return f"writes.{made.state}: the column {each.column} takes no NULL"
+            return f"writes.{transition.state}: the column {each.column} takes no NULL"
         if each.what in ("now", "front") and not (_is_time(found.type_name) or _is_number(found.type_name)):
-            return f"writes.{made.state}: {each.what} is for times and numbers, and {each.column} is {found.type_name}"
+            return f"writes.{transition.state}: {each.what} is for times and numbers, and {each.column} is {found.type_name}"
     return None
 
 
-def _other_clock(layout: Layout, made: Transition) -> str | None:
+def _why_wrong_clock(layout: Layout, transition: Transition) -> str | None:
     """Return why writing the current time in UTC would be wrong for a column."""
-    for each in made.writes:
+    for each in transition.writes:
         zone = dict(layout.zones).get(each.column, UTC_ZONE)
-        kind = made.structure.type_of(each.column)
+        kind = transition.structure.column_type(each.column)
         zoned = not _is_time(kind) or kind.startswith("datetimeoffset") or kind.endswith("with time zone")
         other_clock = layout.times not in (None, "utc") and not zoned
         if each.what == "now" and (zone != UTC_ZONE or other_clock):
-            return f"writes.{made.state}: the time now is written in UTC, and {each.column} does not hold UTC"
+            return f"writes.{transition.state}: the time now is written in UTC, and {each.column} does not hold UTC"
     return None
 
 
-def place_words(layout: Layout, ready: Transition) -> str:
+def place_text(layout: Layout, ready: Transition) -> str:
     """Describe for a plan which place in the queue the ready messages get."""
     if not layout.order:
         return (
@@ -229,14 +231,14 @@ def place_words(layout: Layout, ready: Transition) -> str:
         elif write.what == "front":
             return f"they go to the front of those with the same {_listed(same)}"
         else:
-            return f"they stand where {each.column} {_word(write)} puts them: poppers go by {_order(layout)}"
+            return f"they stand where {each.column} {_write_text(write)} puts them: poppers go by {_order_text(layout)}"
     later = f", not before their {layout.due_at}" if layout.due_at is not None and layout.due_at not in written else ""
     if same[0] == layout.id and not layout.order[0].descending:
         return f"they go to their old place by {same[0]}: before all that were pushed after them{later}"
     return f"they go to their old place by {_listed(same)}{later}"
 
 
-def _order(layout: Layout) -> str:
+def _order_text(layout: Layout) -> str:
     return _listed([each.column + (" (largest first)" if each.descending else "") for each in layout.order])
 
 
@@ -244,19 +246,19 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _word(write: Write) -> str:
+def _write_text(write: Write) -> str:
     if write.what == "front":
         return "before that of the first that nobody has popped"
     return {"null": "NULL", "now": "the time now"}.get(write.what, str(write.value))
 
 
-def _bare(type_name: str) -> str:
+def _bare_type(type_name: str) -> str:
     return type_name.partition("(")[0].strip()
 
 
 def _is_time(type_name: str) -> bool:
-    return _TIMES.match(_bare(type_name)) is not None
+    return _TIME_TYPES.match(_bare_type(type_name)) is not None
 
 
 def _is_number(type_name: str) -> bool:
-    return _NUMBERS.fullmatch(_bare(type_name)) is not None
+    return _NUMBER_TYPES.fullmatch(_bare_type(type_name)) is not None

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.text import counted
+from qmon.model.text import count_text
 
 # Maximum number of messages per read of outcomes, by key.
-LOOKED_AT: Final = 1_000
+MAX_READ: Final = 1_000
 
 # Maximum number of unfinished messages to watch. The ones made ready last are kept.
-WATCHED: Final = 10_000
-LOOK_EVERY_S: Final = 1.0
+MAX_WATCHED: Final = 10_000
+CHECK_EVERY_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Outcome:
 
 
 # Reads the outcomes of the messages with these ids. Deleted messages are left out.
-Look = Callable[[Sequence[str]], Iterable[Outcome]]
+ReadOutcomes = Callable[[Sequence[str]], Iterable[Outcome]]
 
 
 class FailureWatch:
@@ -37,52 +37,54 @@ class FailureWatch:
     counts. A deleted message counts as done.
     """
 
-    def __init__(self, most: int | None, look: Look | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._look, self._clock = most, look, clock
+    def __init__(
+        self, max_failures: int | None, read_outcomes: ReadOutcomes | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._max_failures, self._read_outcomes, self._clock = max_failures, read_outcomes, clock
         self._batch: tuple[str, ...] = ()
-        self._waiting: deque[str] = deque(maxlen=WATCHED)
-        self._looked_at = clock()
-        self.failed = self.over = 0
+        self._waiting: deque[str] = deque(maxlen=MAX_WATCHED)
+        self._checked_at = clock()
+        self.failed = self.finished = 0
 
-    def batch(self, ids: Callable[[], Iterable[str]]) -> None:
+    def record_batch(self, ids: Callable[[], Iterable[str]]) -> None:
         """Remember the messages of the current batch. ``ids`` is only called if outcomes can be read."""
-        self._batch = () if self._look is None else tuple(ids())
+        self._batch = () if self._read_outcomes is None else tuple(ids())
 
-    def committed(self) -> None:
+    def record_commit(self) -> None:
         """Start watching the messages of the batch, because it was committed."""
         self._waiting.extend(self._batch)
         self._batch = ()
 
     def why_stop(self) -> str | None:
         """Return why the redrive must stop, or ``None``. Reads outcomes at most every ``CHECK_EVERY_S`` seconds."""
-        if self._clock() - self._looked_at >= LOOK_EVERY_S:
-            self.look()
-        if self._most is None or self.failed < self._most:
+        if self._clock() - self._checked_at >= CHECK_EVERY_S:
+            self.check_outcomes()
+        if self._max_failures is None or self.failed < self._max_failures:
             return None
-        return f"stopped: {counted(self.failed, 'message')} failed again"
+        return f"stopped: {count_text(self.failed, 'message')} failed again"
 
-    def look(self) -> None:
+    def check_outcomes(self) -> None:
         """Read the outcomes of some messages, those checked longest ago first."""
-        if self._look is not None and self._waiting:
-            some = [self._waiting.popleft() for _ in range(min(LOOKED_AT, len(self._waiting)))]
-            found = {each.id: each.what for each in self._look(some)}
+        if self._read_outcomes is not None and self._waiting:
+            some = [self._waiting.popleft() for _ in range(min(MAX_READ, len(self._waiting)))]
+            found = {each.id: each.what for each in self._read_outcomes(some)}
             self.failed += sum(what == "failed" for what in found.values())
             waiting = [id for id in some if found.get(id) == "waiting"]
-            self.over += len(some) - len(waiting)
+            self.finished += len(some) - len(waiting)
             self._waiting.extend(waiting)
-        self._looked_at = self._clock()
+        self._checked_at = self._clock()
 
-    def words(self) -> str:
+    def progress_text(self) -> str:
         """Return how many messages failed again, and the limit."""
-        if self._look is None:
+        if self._read_outcomes is None:
             return "which of them fail again is not known"
-        most = "" if self._most is None else f"; stops at {self._most:,}"
+        most = "" if self._max_failures is None else f"; stops at {self._max_failures:,}"
         return f"failed again: {self.failed:,}{most}"
 
-    def summary(self, done: int) -> str:
+    def summary_text(self, done: int) -> str:
         """Return the outcomes of all ``done`` messages that were made ready. Call this after the last batch."""
-        if self._look is None:
-            return self.words()
-        self.look()
-        rest = done - self.over
-        return f"{self.failed:,} failed again, {self.over - self.failed:,} are done or gone, {rest:,} not yet"
+        if self._read_outcomes is None:
+            return self.progress_text()
+        self.check_outcomes()
+        rest = done - self.finished
+        return f"{self.failed:,} failed again, {self.finished - self.failed:,} are done or gone, {rest:,} not yet"

@@ -21,7 +21,7 @@ from qmon.model.operations import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.sql import Sql
-from qmon.redact import without_values
+from qmon.redact import hide_values
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -29,13 +29,13 @@ _LOG: Final = logging.getLogger(__name__)
 PROGRESS_EVERY_S: Final = 1.0
 
 # Audit fields that also go to the log. None of them may contain values of rows.
-_LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
-_REASONS: Final = 5
+_LOGGED_FIELDS: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
+_MAX_REASONS: Final = 5
 
 # Number of messages named per reason of a refusal. The number of reasons is limited by `_MAX_REASONS`.
-_NAMED: Final = 5
-_LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
-_CONTROL: Final = tuple(
+_MAX_NAMED: Final = 5
+_ID_CHARS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
+_CONTROL_FILES: Final = tuple(
     f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
 )
 
@@ -52,13 +52,13 @@ class AuditAccess:
     can_create: bool
 
     @property
-    def possible(self) -> bool:
+    def can_record(self) -> bool:
         """Whether operations can be recorded. If ``recorded`` is true and ``writable`` is false, a right is missing."""
         return self.writable or (not self.recorded and self.can_create)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class OperationRecord:
     """The part of an operation's record that is not in its plan.
 
     - ``about``: the table, slot or session that it changes.
@@ -85,17 +85,17 @@ class Tally:
     refused: int = 0
 
 
-def audit_access(sql: Sql) -> AuditAccess:
+def read_audit_access(sql: Sql) -> AuditAccess:
     """Read whether operations can be recorded here."""
     return sql.fetch(AuditAccess, "control/operations_access", {})[0]
 
 
-def ensure_control(sql: Sql) -> bool:
+def ensure_operation_tables(sql: Sql) -> bool:
     """Create qmon's operation tables if they are missing. Return false if our role may not create them.
 
     Raises ``AuditFailed`` if the tables exist and our role may not write them.
     """
-    found = audit_access(sql)
+    found = read_audit_access(sql)
     if found.writable:
         return True
     if found.recorded:
@@ -107,24 +107,24 @@ def ensure_control(sql: Sql) -> bool:
         return False
     try:
         with sql.connection.transaction():
-            for name in _CONTROL:
-                if sql.exists(name):
+            for name in _CONTROL_FILES:
+                if sql.has_statement(name):
                     sql.execute(name, {})
-                if name == _CONTROL[0]:  # another role may have created the schema in the meantime
+                if name == _CONTROL_FILES[0]:  # another role may have created the schema in the meantime
                     check_trusted(sql.connection, sql.engine)
     except PermissionMissing:
         return False
     return True
 
 
-def new_id() -> str:
+def new_operation_id() -> str:
     """Return a new id that sorts by time and is easy to read aloud, such as ``261121-071402-k7qd`` (UTC)."""
-    return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_LETTERS) for _ in range(4))
+    return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_ID_CHARS) for _ in range(4))
 
 
-def check(context: OperatorContext, plan: Plan, permission: Permission) -> None:
+def check_permission(context: OperatorContext, plan: Plan, permission: Permission) -> None:
     """Raise ``ReadOnly`` or ``BadInput`` unless this plan may be applied with this permission."""
-    context.may_change()
+    context.check_writable()
     if plan.refused is not None:
         raise BadInput(f"{plan.refused}; nothing was changed")
     if plan.consent is Consent.TYPED and permission.typed != plan.queue:
@@ -134,34 +134,36 @@ def check(context: OperatorContext, plan: Plan, permission: Permission) -> None:
 
 
 @contextlib.contextmanager
-def running(
-    context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record | None = None
-) -> Iterator[Running]:
+def run_operation(
+    context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: OperationRecord | None = None
+) -> Iterator[RunningOperation]:
     """Check an operation, record its begin, run the body, and record its end in every case.
 
     Raises what ``check_permission`` raises, ``AuditFailed`` before anything is changed, and any error of the body
     after recording it. The operation then counts as interrupted, or as failed if it had done nothing. If the
     connection is lost while a step takes effect, nothing is raised: the result has the state unknown.
     """
-    check(context, plan, permission)
-    work = Running(context, sql, plan, permission, record or Record())
-    work.begin()
+    check_permission(context, plan, permission)
+    work = RunningOperation(context, sql, plan, permission, record or OperationRecord())
+    work.record_begin()
     try:
         yield work
     except BaseException as problem:
-        if isinstance(problem, OutcomeUnknown) and work.unsure:
-            work.unknown(problem)
+        if isinstance(problem, OutcomeUnknown) and work.unsure_step:
+            work.record_unknown(problem)
             return
-        work.broken(problem)
+        work.record_failure(problem)
         raise
-    work.end()
+    work.record_end()
 
 
-class Running:
+class RunningOperation:
     """An operation in progress. Use it only from the thread of its connection."""
 
-    def __init__(self, context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record) -> None:
-        self.id = new_id()
+    def __init__(
+        self, context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: OperationRecord
+    ) -> None:
+        self.id = new_operation_id()
         self.total = Tally()
         # True if the database has a row for this operation. Otherwise the local audit is the only record.
         self.recorded = False
@@ -175,11 +177,11 @@ class Running:
         self._altered = 0
         self._batches = 0
         # The step whose outcome is unknown; empty if there is none.
-        self.unsure = ""
+        self.unsure_step = ""
         self._state = OperationState.DONE
         self._reported_at = 0.0
 
-    def begin(self) -> None:
+    def record_begin(self) -> None:
         """Record the begin, first in the local audit, then in the database."""
         plan, record = self._plan, self._record
         given: dict[str, Value] = {
@@ -192,15 +194,17 @@ class Running:
             "planned": plan.count,
             "undo_of": record.undo_of,
         }
-        self._write("begin", {**given, "frozen": dict(record.frozen)})
+        self._write_audit("begin", {**given, "frozen": dict(record.frozen)})
         self._reported_at = time.monotonic()
         try:
-            self.recorded = ensure_control(self._sql)
+            self.recorded = ensure_operation_tables(self._sql)
             if self.recorded:
                 frozen = json.dumps(dict(record.frozen), ensure_ascii=False)
-                self._run("operation_begin", given | {"frozen": frozen, "id": self.id, "undoable": record.undoable})
+                self._execute_control(
+                    "operation_begin", given | {"frozen": frozen, "id": self.id, "undoable": record.undoable}
+                )
         except BaseException as problem:
-            self._last_words(OperationState.FAILED, problem)
+            self._write_failure(OperationState.FAILED, problem)
             raise
 
     @contextlib.contextmanager
@@ -209,22 +213,22 @@ class Running:
         after the commit.
         """
         if time.monotonic() - self._reported_at >= PROGRESS_EVERY_S:
-            self._write("progress", self._counts())
+            self._write_audit("progress", self._counts())
             self._reported_at = time.monotonic()
         tally = Tally()
         begun = time.monotonic()
         self._batches += 1
         try:
             with self._sql.connection.transaction():
-                for table in self._record.tables if self._sql.exists("trigger_path") else ():
+                for table in self._record.tables if self._sql.has_statement("trigger_path") else ():
                     self._sql.execute("trigger_path", {"table": table.parts})
                 yield tally
                 if self.recorded:
-                    self._count(tally, time.monotonic() - begun)
-                    if self._sql.exists("report_counters"):
+                    self._record_counts(tally, time.monotonic() - begun)
+                    if self._sql.has_statement("report_counters"):
                         self._sql.execute("report_counters", {})
         except OutcomeUnknown:
-            self.unsure = f"batch {self._batches} ({tally.done:,} done) was committed"
+            self.unsure_step = f"batch {self._batches} ({tally.done:,} done) was committed"
             raise
         self.total.done += tally.done
         self.total.skipped += tally.skipped
@@ -232,7 +236,7 @@ class Running:
         self.total.refused += tally.refused
 
     @contextlib.contextmanager
-    def at_once(self, step: str) -> Iterator[None]:
+    def immediate_step(self, step: str) -> Iterator[None]:
         """Run a statement that takes effect at once, outside of a batch. ``step`` describes it, such as "X was ended".
 
         Raises ``OutcomeUnknown`` if the connection is lost during the statement.
@@ -240,65 +244,65 @@ class Running:
         try:
             yield
         except ConnectionLost as problem:
-            self.unsure = step
+            self.unsure_step = step
             raise OutcomeUnknown(str(problem)) from problem
 
-    def note(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         """Add a note for the operator to the result."""
         self._notes.append(text)
 
-    def refuse(self, why: str, name: str) -> None:
+    def record_refusal(self, why: str, name: str) -> None:
         """Record that a row was left alone because the server refused to change it. ``name``: the readable name of the
         row.
         """
         kind = re.sub(r"\d+", "…", why)  # trigger messages may differ only in the row's numbers
-        if kind not in self._refusals and len(self._refusals) >= _REASONS:
+        if kind not in self._refusals and len(self._refusals) >= _MAX_REASONS:
             kind = why = "for other reasons"
         reason, names = self._refusals.get(kind, (why, []))
         names.append(name)
         self._refusals[kind] = (reason if reason == why else kind, names)
 
-    def alter(self, count: int) -> None:
+    def record_altered(self, count: int) -> None:
         """Count rows that came back with other values than written, in columns that do not matter to the queue."""
         self._altered += count
 
-    def cancel(self) -> None:
+    def mark_cancelled(self) -> None:
         """Record that the operator stopped the operation."""
         self._state = OperationState.CANCELLED
 
-    def end(self) -> None:
+    def record_end(self) -> None:
         """Record the end, first in the database, then in the local audit."""
-        self._conclude()
+        self._add_summary_notes()
         try:
-            self._close(self._state)
+            self._end_in_database(self._state)
         except ConnectionLost as problem:
             self._notes.append(
                 f"the end could not be written to the database, which lists it as interrupted: {problem}"
             )
-        self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
+        self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
-    def broken(self, problem: BaseException) -> None:
+    def record_failure(self, problem: BaseException) -> None:
         """Record the failure as far as possible. Never raises."""
         some = self.total.done > 0
         state = OperationState.INTERRUPTED if some or not isinstance(problem, QmonError) else OperationState.FAILED
-        self._conclude()
-        self._notes.append(_described(problem))
+        self._add_summary_notes()
+        self._notes.append(_describe_error(problem))
         with contextlib.suppress(QmonError):
-            self._close(state)
-        self._last_words(state, problem)
+            self._end_in_database(state)
+        self._write_failure(state, problem)
 
-    def unknown(self, problem: OutcomeUnknown) -> None:
+    def record_unknown(self, problem: OutcomeUnknown) -> None:
         """Record that the outcome of the last step is unknown. Raises ``AuditFailed``."""
         self._state = OperationState.UNKNOWN
-        self._conclude()
+        self._add_summary_notes()
         later = (
             "`qmon operations` counts it, if it did, as soon as the server answers again"
             if self.recorded
             else "this database has no record of operations: look at the queue itself"
         )
-        self._notes.append(f"it is unknown whether {self.unsure}: {problem}"[:500])
+        self._notes.append(f"it is unknown whether {self.unsure_step}: {problem}"[:500])
         self._notes.append(later)
-        self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
+        self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def result(self) -> OperationResult:
         """Return the result so far."""
@@ -315,44 +319,46 @@ class Running:
             notes=tuple(self._notes),
         )
 
-    def _conclude(self) -> None:
+    def _add_summary_notes(self) -> None:
         """Add notes about refused rows, with the reasons, and about altered rows."""
         for why, names in self._refusals.values():
-            which = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+            which = ", ".join(names[:_MAX_NAMED]) + (
+                f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+            )
             self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
         if self._altered:
             self._notes.append(f"{self._altered:,} came back with other values in columns that a trigger writes")
 
-    def _close(self, state: OperationState) -> None:
+    def _end_in_database(self, state: OperationState) -> None:
         if self.recorded:
             notes = json.dumps(self._notes, ensure_ascii=False)
-            self._run("operation_end", {"state": str(state), "notes": notes, "id": self.id})
+            self._execute_control("operation_end", {"state": str(state), "notes": notes, "id": self.id})
 
-    def _last_words(self, state: OperationState, problem: BaseException) -> None:
+    def _write_failure(self, state: OperationState, problem: BaseException) -> None:
         with contextlib.suppress(AuditFailed):
-            self._write("end", {**self._counts(), "state": str(state), "problem": _described(problem)})
+            self._write_audit("end", {**self._counts(), "state": str(state), "problem": _describe_error(problem)})
 
     def _counts(self) -> dict[str, object]:
         total = self.total
         return {"done": total.done, "skipped": total.skipped, "changed": total.changed, "refused": total.refused}
 
-    def _count(self, tally: Tally, busy_s: float) -> None:
+    def _record_counts(self, tally: Tally, busy_s: float) -> None:
         values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
         values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
-        if self._run("operation_count", values) == 0:
+        if self._execute_control("operation_count", values) == 0:
             raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
 
-    def _write(self, event: str, entry: Mapping[str, object]) -> None:
+    def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":
-            text = ", ".join(f"{name} {entry[name]}" for name in _LOGGED if name in entry)
+            text = ", ".join(f"{name} {entry[name]}" for name in _LOGGED_FIELDS if name in entry)
             _LOG.info("operation %s on %s: %s, %s", self.id, self._context.target.name, event, text)
         self._audit.write(event, {"operation": self.id, "target": self._context.target.name, **entry})
 
-    def _run(self, name: str, values: Mapping[str, Value]) -> int:
+    def _execute_control(self, name: str, values: Mapping[str, Value]) -> int:
         return self._sql.execute(f"control/{name}", {}, values)
 
 
-def _described(problem: BaseException) -> str:
+def _describe_error(problem: BaseException) -> str:
     """Describe an error for notes and audit. Python's own errors may quote values, so those are removed."""
-    text = str(problem) if isinstance(problem, QmonError) else without_values(str(problem))
+    text = str(problem) if isinstance(problem, QmonError) else hide_values(str(problem))
     return f"{type(problem).__name__}: {text}"[:500]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from qmon.model.operations import Kind, Operation, OperationState
-from qmon.operate.run.operation import audit_access
+from qmon.model.operations import Operation, OperationKind, OperationState
+from qmon.operate.run.operation import read_audit_access
 from qmon.operate.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class OperationRow:
     """A row of ``qmon.operations``."""
 
     id: str
@@ -48,14 +48,14 @@ class Recorded:
             return "gone"
         return "partly undone" if self.undone else "possible"
 
-    def operation(self) -> Operation:
+    def to_operation(self) -> Operation:
         """Convert the row to the record that the screens show."""
         details = {"about": self.about, "login": self.login, "predicate": self.predicate}
         for number, note in enumerate(json.loads(self.notes), 1):
             details[f"note {number}"] = str(note)
         return Operation(
             id=self.id,
-            kind=Kind(self.kind),
+            kind=OperationKind(self.kind),
             queue=self.queue,
             state=OperationState(self.state),
             by=self.by,
@@ -73,11 +73,11 @@ class Recorded:
         )
 
 
-def recorded(sql: Sql, *, limit: int, id: str | None = None) -> list[Recorded]:
+def read_operations(sql: Sql, *, limit: int, id: str | None = None) -> list[OperationRow]:
     """Read the latest operations, newest first; empty if this database does not record any.
 
     Raises ``PermissionMissing``.
     """
-    if not audit_access(sql).recorded:
+    if not read_audit_access(sql).recorded:
         return []
-    return sql.fetch(Recorded, "control/operations", {}, {"id": id, "limit": limit})
+    return sql.fetch(OperationRow, "control/operations", {}, {"id": id, "limit": limit})

@@ -7,41 +7,41 @@ from typing import Final
 
 # Target duration of a batch, in seconds. No consumer waits longer for a row that the batch has locked.
 TARGET_S: Final = 0.02
-FIRST: Final = 20
+FIRST_BATCH: Final = 20
 
 # Maximum rows of a batch. A consumer must skip the rows that a batch has written and not committed, and its commit
 # waits while the log of the batch is written; see `make bench ARGS=acting`.
-LARGEST: Final = 100
+LARGEST_BATCH: Final = 100
 
 # Rest after a batch, as a multiple of its duration: two thirds of the time belong to the consumers.
-REST: Final = 2.0
+REST_FACTOR: Final = 2.0
 LONGEST_REST_S: Final = 2.0
 
 # With a rate limit, run at least this many batches per second, so that few messages arrive at once.
-_BATCHES_A_S: Final = 5
+_MIN_BATCHES_PER_S: Final = 5
 
 ARCHIVE_TARGET_S: Final = 0.1
 
 # Archiving is active for a quarter of the time at most.
-ARCHIVE_REST: Final = 3.0
+ARCHIVE_REST_FACTOR: Final = 3.0
 
 # Maximum factor by which archiving rests longer when rows take longer than the quickest so far.
-MOST_SLOWED: Final = 5.0
+MAX_SLOWDOWN: Final = 5.0
 
 # Seconds that archiving waits after a batch that found fewer messages than it could take.
 IDLE_S: Final = 1.0
 ARCHIVE_BACK_OFF_S: Final = 0.25
 
 BACK_OFF_S: Final = 0.08
-LAST_BACK_OFF_S: Final = 30.0
+MAX_BACK_OFF_S: Final = 30.0
 
 # Growth of the quickest time per row with each batch, so that pacing adapts to a permanently slower server.
-_FORGETS: Final = 1.001
+_QUICKEST_GROWTH: Final = 1.001
 
 
-def largest_at(rate: float | None) -> int:
+def largest_batch_for(rate: float | None) -> int:
     """Return the maximum rows of a batch. ``rate``: maximum rows per second, if limited."""
-    return LARGEST if rate is None else min(LARGEST, max(1, int(rate / _BATCHES_A_S)))
+    return LARGEST_BATCH if rate is None else min(LARGEST_BATCH, max(1, int(rate / _MIN_BATCHES_PER_S)))
 
 
 class BatchPace:
@@ -55,14 +55,14 @@ class BatchPace:
 
     def __init__(
         self,
-        first: int = FIRST,
-        largest: int = LARGEST,
+        first: int = FIRST_BATCH,
+        largest: int = LARGEST_BATCH,
         *,
         target_s: float = TARGET_S,
-        rest: float = REST,
+        rest_factor: float = REST_FACTOR,
         shortest_rest_s: float = 0.0,
         longest_rest_s: float = LONGEST_REST_S,
-        most_slowed: float = 1.0,
+        max_slowdown: float = 1.0,
         back_off_s: float = BACK_OFF_S,
     ) -> None:
         """``rest_factor``: factor on the duration of a batch.
@@ -72,14 +72,14 @@ class BatchPace:
         """
         self.size = first
         self._largest, self._target_s = largest, target_s
-        self._rest, self._shortest_rest_s, self._longest_rest_s = rest, shortest_rest_s, longest_rest_s
-        self._most_slowed, self._first_back_off_s = most_slowed, back_off_s
+        self._rest, self._shortest_rest_s, self._longest_rest_s = rest_factor, shortest_rest_s, longest_rest_s
+        self._most_slowed, self._first_back_off_s = max_slowdown, back_off_s
         self._back_off_s = 0.0
         self._quickest_s = math.inf
         # Rows and seconds of the last full batch.
-        self._before = (0, 0.0)
+        self._last_full_batch = (0, 0.0)
 
-    def after(self, rows: int, seconds: float) -> float:
+    def record_batch(self, rows: int, seconds: float) -> float:
         """Record a batch of ``rows`` rows that took ``seconds``. Return the seconds to rest.
 
         A full batch at most doubles the size of the next one; a batch that was not full does not increase it.
@@ -90,25 +90,25 @@ class BatchPace:
             fitting, most = int(rows * self._target_s / seconds), self.size
             if rows >= self.size:
                 most *= 2
-                if seconds > self._target_s and self._in_vain(rows, seconds):
-                    fitting = most = 2 * self._before[0]
-                self._before = (rows, seconds)
-                self._quickest_s = min(seconds / rows, self._quickest_s * _FORGETS)
+                if seconds > self._target_s and self._was_smaller_in_vain(rows, seconds):
+                    fitting = most = 2 * self._last_full_batch[0]
+                self._last_full_batch = (rows, seconds)
+                self._quickest_s = min(seconds / rows, self._quickest_s * _QUICKEST_GROWTH)
                 slowed = min(seconds / rows / self._quickest_s, self._most_slowed)
             self.size = max(1, min(fitting, most, self._largest))
         return max(self._shortest_rest_s, min(seconds * self._rest * slowed, self._longest_rest_s))
 
-    def _in_vain(self, rows: int, seconds: float) -> bool:
+    def _was_smaller_in_vain(self, rows: int, seconds: float) -> bool:
         """Return whether the batch was smaller than the last full one and saved less than half of the expected time."""
-        rows_before, seconds_before = self._before
+        rows_before, seconds_before = self._last_full_batch
         return rows < rows_before and seconds > seconds_before * (1 + rows / rows_before) / 2
 
-    def given_up(self) -> float:
+    def record_given_up(self) -> float:
         """Record a batch given up because of a deadlock, lock or timeout. Return the seconds to rest."""
         self.size = max(1, self.size // 2)
-        self._before = (0, 0.0)
+        self._last_full_batch = (0, 0.0)
         first = max(self._first_back_off_s, self._shortest_rest_s)
-        self._back_off_s = min(LAST_BACK_OFF_S, max(first, 2 * self._back_off_s))
+        self._back_off_s = min(MAX_BACK_OFF_S, max(first, 2 * self._back_off_s))
         return self._back_off_s
 
 
@@ -118,9 +118,9 @@ def archive_pace(batch: int, pause_s: float) -> BatchPace:
         batch,
         batch,
         target_s=ARCHIVE_TARGET_S,
-        rest=ARCHIVE_REST,
+        rest_factor=ARCHIVE_REST_FACTOR,
         shortest_rest_s=pause_s,
         longest_rest_s=math.inf,
-        most_slowed=MOST_SLOWED,
+        max_slowdown=MAX_SLOWDOWN,
         back_off_s=ARCHIVE_BACK_OFF_S,
     )

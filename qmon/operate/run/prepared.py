@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from qmon.errors import BadInput
-from qmon.model.operations import Kind, OperationResult, Plan
-from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
-from qmon.operate.run.operation import Record, Running, check, running
+from qmon.model.operations import OperationKind, OperationResult, Plan
+from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
+from qmon.operate.run.operation import OperationRecord, RunningOperation, check_permission, run_operation
 from qmon.operate.sql import Sql
 
 # The body of an operation, between its recorded begin and end.
-Work = Callable[[Sql, Running, OnProgress, Stopped], None]
+Work = Callable[[Sql, RunningOperation, OnProgress, StopRequested], None]
 
 
 class PreparedAction:
@@ -28,14 +28,14 @@ class PreparedAction:
         context: OperatorContext,
         plan: Plan,
         work: Work | None = None,
-        record: Record | None = None,
+        record: OperationRecord | None = None,
         ensure: Callable[[Sql], None] | None = None,
     ) -> None:
         self.plan = plan if context.read_only is None else replace(plan, refused=context.read_only)
         self._context, self._work, self._record, self._ensure = context, work, record, ensure
         self._applied = False
 
-    def apply(self, permission: Permission, on_progress: OnProgress, stopped: Stopped) -> OperationResult:
+    def apply(self, permission: Permission, on_progress: OnProgress, stopped: StopRequested) -> OperationResult:
         """Run the plan in batches until it is done or ``stopped()`` is true. Audits it before and after.
 
         Raises ``BadInput`` with nothing changed if the permission does not suffice or the plan cannot be applied,
@@ -46,18 +46,18 @@ class PreparedAction:
         """
         if self._applied:
             raise BadInput("this plan was applied already; plan again; nothing was changed")
-        check(self._context, self.plan, permission)
+        check_permission(self._context, self.plan, permission)
         if self._work is None:
             raise BadInput(f"{self.plan.refused or 'there is nothing to do'}; nothing was changed")
-        with self._context.sql(str(self.plan.kind)) as sql:
+        with self._context.open_sql(str(self.plan.kind)) as sql:
             if self._ensure is not None:
                 self._ensure(sql)
-            with running(self._context, sql, self.plan, permission, self._record) as operation:
+            with run_operation(self._context, sql, self.plan, permission, self._record) as operation:
                 self._applied = True
                 self._work(sql, operation, on_progress, stopped)
             return operation.result()
 
 
-def refused(context: OperatorContext, kind: Kind, queue: str, title: str, why: str) -> PreparedAction:
+def refused_action(context: OperatorContext, kind: OperationKind, queue: str, title: str, why: str) -> PreparedAction:
     """Return a plan that only explains why it is refused."""
     return PreparedAction(context, Plan(kind, context.target.name, queue, title, refused=why))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qmon.engines.base import Value
-from qmon.engines.postgres.arrays import array
+from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import QmonError
 from qmon.model.layout.layout import TableName
 from qmon.operate.row_set import Mark
@@ -31,14 +31,14 @@ class TableIdentity:
     table: TableName
     parts: dict[str, _Part]
 
-    def check(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
+    def check_unchanged(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
         """Raise ``TableChanged`` if the table, or a partition that contains these rows, has changed.
 
         Call it in a batch after the last statement: from then on the locks of the batch prevent changes until the
         commit.
         """
         parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
-        now = {each.part: each for each in _read(sql, self.table, parts)}
+        now = {each.part: each for each in _read_parts(sql, self.table, parts)}
         if not now:
             raise TableChanged(f"{self.table} is not there any more; plan again")
         for part, seen in now.items():
@@ -53,11 +53,11 @@ class TableIdentity:
                 raise TableChanged(f"{self.table} was altered since the plan ({why}); plan again")
 
 
-def read_place(sql: Sql, table: TableName) -> TableIdentity:
+def read_table_identity(sql: Sql, table: TableName) -> TableIdentity:
     """Read the identity of the table as it is now."""
-    return TableIdentity(table, {each.part: each for each in _read(sql, table, None)})
+    return TableIdentity(table, {each.part: each for each in _read_parts(sql, table, None)})
 
 
-def _read(sql: Sql, table: TableName, parts: Iterable[str] | None) -> list[_Part]:
-    values: dict[str, Value] = {"all": parts is None, "parts": array(sorted(parts or ()))}
+def _read_parts(sql: Sql, table: TableName, parts: Iterable[str] | None) -> list[_Part]:
+    values: dict[str, Value] = {"all": parts is None, "parts": array_literal(sorted(parts or ()))}
     return sql.fetch(_Part, "place", {"table": table.parts}, values)

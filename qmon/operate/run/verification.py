@@ -10,16 +10,16 @@ from qmon.engines.sql.queries import Name
 from qmon.operate.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
-from qmon.operate.table import Structure
+from qmon.operate.table import TableStructure
 
-_STILL_AT: Final = "still_at"
-_ROW_COUNTS: Final = "row_counts"
+_STILL_AT_STATEMENT: Final = "still_at"
+_ROW_COUNTS_STATEMENT: Final = "row_counts"
 _PUTS_BACK: Final = "a trigger puts rows back into the table, or inserts others"
 _INSERTS: Final = "a trigger inserts further rows into the table"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenRow:
     """A row that a statement wrote: its new place (PostgreSQL), and whether it has the expected values."""
 
     place: str
@@ -49,58 +49,60 @@ class TriggerWatch:
     Server, which does not count the rows of a session.
     """
 
-    def __init__(self, sql: Sql, event: str, *tables: Structure | None) -> None:
+    def __init__(self, sql: Sql, event: str, *tables: TableStructure | None) -> None:
         self._sql = sql
         self._tables = [each.table for each in tables if each is not None]
-        named = [name for each in tables if each is not None for name in each.named(f"on {event}")]
+        named = [name for each in tables if each is not None for name in each.obstacle_names(f"on {event}")]
         self._triggers = ", ".join(named)
-        self._watches = bool(named) and self.possible(sql)
-        self._uncounted = any(each is not None and each.named("uncounted") for each in tables)
-        self._before = self._read()
+        self._watches = bool(named) and self.is_supported(sql)
+        self._uncounted = any(each is not None and each.obstacle_names("uncounted") for each in tables)
+        self._before = self._read_counts()
 
     @staticmethod
-    def possible(sql: Sql) -> bool:
+    def is_supported(sql: Sql) -> bool:
         """Return whether the server counts the rows that a session writes."""
-        return sql.exists(_ROW_COUNTS)
+        return sql.has_statement(_ROW_COUNTS_STATEMENT)
 
-    def _read(self) -> RowCounts:
+    def _read_counts(self) -> RowCounts:
         if not self._watches:
             return RowCounts()
         found = [
-            each for table in self._tables for each in self._sql.fetch(RowCounts, _ROW_COUNTS, {"table": table.parts})
+            each
+            for table in self._tables
+            for each in self._sql.fetch(RowCounts, _ROW_COUNTS_STATEMENT, {"table": table.parts})
         ]
         return sum(found, RowCounts())
 
     def check_deleted(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were deleted and nothing else was written."""
-        self._check(self._now(), RowCounts(deleted=count), _PUTS_BACK)
+        self._check_counts(self._written_so_far(), RowCounts(deleted=count), _PUTS_BACK)
 
     def check_inserted(self, count: int, *, touched: bool) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were inserted and nothing else was written.
 
         ``touched``: triggers have updated some of these rows. The caller compares them with the expected values.
         """
-        now = self._now()
-        self._check(now, RowCounts(count, min(count, now.updated) if touched else 0), _INSERTS)
+        now = self._written_so_far()
+        self._check_counts(now, RowCounts(count, min(count, now.updated) if touched else 0), _INSERTS)
 
     def check_updated(self, count: int) -> None:
         """Raise ``RowRefused`` unless ``count`` rows were updated and nothing else was written."""
         # An update that moves a row to another partition counts as one deleted and one inserted row.
-        now = self._now()
-        self._check(now, RowCounts(now.deleted, count - now.deleted, now.deleted), _INSERTS)
+        now = self._written_so_far()
+        self._check_counts(now, RowCounts(now.deleted, count - now.deleted, now.deleted), _INSERTS)
 
     def check_no_inserts(self) -> None:
         """Raise ``RowRefused`` if rows were inserted."""
-        now = self._now()
-        self._check(now, RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
+        now = self._written_so_far()
+        self._check_counts(now, RowCounts(0, now.updated, now.deleted), _PUTS_BACK)
 
-    def _now(self) -> RowCounts:
+    def _written_so_far(self) -> RowCounts:
         if not self._watches:
             return RowCounts()
-        fire(self._sql)
-        return self._read() - self._before
+        fire_deferred_triggers(self._sql)
+        return self._read_counts() - self._before
 
-    def _check(self, now: RowCounts, meant: RowCounts, inserts: str) -> None:
+    def _check_counts(self, now: RowCounts, meant: RowCounts, inserts: str) -> None:
         if not self._watches:
             return
         if self._uncounted:
@@ -112,33 +114,33 @@ class TriggerWatch:
 
 
 def check_written(
-    sql: Sql, names: Names, rows: Sequence[Written], wanted: int, columns: Sequence[str], triggers: Sequence[str]
+    sql: Sql, names: Names, rows: Sequence[WrittenRow], expected: int, columns: Sequence[str], triggers: Sequence[str]
 ) -> None:
     """Raise ``RowRefused`` unless ``expected`` rows were written, stayed as written, and still exist.
 
     ``columns``: the written columns. ``triggers``: the triggers of the table.
     """
-    if len(rows) != wanted:
+    if len(rows) != expected:
         raise RowRefused("the table's triggers or policies keep it from being written")
     if not all(row.same for row in rows):
         raise RowRefused(f"a trigger changed it back: {', '.join(columns)} did not stay as written")
-    if triggers and not still_at(sql, names["table"], [row.place for row in rows]):
+    if triggers and not is_still_as_written(sql, names["table"], [row.place for row in rows]):
         raise RowRefused("a trigger wrote it once more, or deleted it")
 
 
-def still_at(sql: Sql, table: Name, places: Sequence[str]) -> bool:
+def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:
     """Return whether no trigger, including deferred ones, has touched these rows since they were written.
 
     Always true on SQL Server: its write statements read the rows again themselves, and it has no deferred triggers.
     """
-    if not sql.exists(_STILL_AT):
+    if not sql.has_statement(_STILL_AT_STATEMENT):
         return True
-    fire(sql)
+    fire_deferred_triggers(sql)
     marks = [(place, "") for place in places]
-    return sql.count(_STILL_AT, {"table": table}, marks_for(sql.engine.name, marks)) == len(places)
+    return sql.fetch_count(_STILL_AT_STATEMENT, {"table": table}, marks_for(sql.engine.name, marks)) == len(places)
 
 
-def fire(sql: Sql) -> None:
+def fire_deferred_triggers(sql: Sql) -> None:
     """Fire deferred triggers now, on servers that have them."""
-    if sql.exists("fire"):
+    if sql.has_statement("fire"):
         sql.execute("fire", {})

@@ -15,24 +15,24 @@ import pyarrow.compute as pc
 import pyarrow.json
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from qmon.pipeline.ingest.segment_lines import Read, read_segment
-from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED, bucket
-from qmon.recording.format.frames import FORMAT, Damaged, plain_json
+from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
+from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED, bucket_for
+from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_json
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
 
 # Bytes of lines parsed at a time, so that memory does not depend on the size of a segment.
-_BYTES: Final = 4 * 1024 * 1024
+_BATCH_BYTES: Final = 4 * 1024 * 1024
 
 # The year 10000. Later times are invalid.
 _LATEST: Final = 253_402_300_800.0
-_SHOWN: Final = 200
+_SHOWN_CHARACTERS: Final = 200
 
 Places = npt.NDArray[np.int64]
 
 
-def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def staged_batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Convert segments (``path``, ``content``) to rows of ``schema.STAGED``. For ``mapInArrow``."""
     for batch in segments:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
@@ -40,36 +40,36 @@ def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for read in read_segment(name, content.as_py()):
                 reads.append(read)
                 size += len(read.text or b"")
-                if size >= _BYTES:
-                    yield from rows_of(name, reads)
+                if size >= _BATCH_BYTES:
+                    yield from rows_from_lines(name, reads)
                     reads, size = [], 0
-            yield from rows_of(name, reads)
+            yield from rows_from_lines(name, reads)
 
 
-def rows_of(file: str, reads: list[Read]) -> Iterator[pa.RecordBatch]:
+def rows_from_lines(file: str, reads: list[SegmentLine]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of some lines of one segment, one batch per kind."""
-    good = _good([read for read in reads if read.reason is None])
+    good = _parse_good_lines([read for read in reads if read.reason is None])
     for part, lines in good:
-        of = _Lines(file, part, lines)
-        polls, reasons = of.polls(), of.reasons()
+        of = _ParsedLines(file, part, lines)
+        polls, reasons = of.is_poll(), of.rejection_reasons()
         for read, reason in zip(part, reasons, strict=True):
             read.reason = reason
         whole = np.array([reason is None for reason in reasons])
-        yield from of.rows(whole & polls, whole & ~polls)
+        yield from of.staged_rows(whole & polls, whole & ~polls)
     bad = [read for read in reads if read.reason is not None]
     if bad:
         said = {
             "file": file,
             "place": [read.place for read in bad],
-            "text": [_shown(read.text) for read in bad],
+            "text": [_shown_text(read.text) for read in bad],
             "reason": [read.reason for read in bad],
         }
         target = bad[0].target
-        place = {"target": target, "bucket": bucket(target)}
-        yield _batch({"kind": "bad", "line": _struct(said, len(bad)), **place}, len(bad))
+        place = {"target": target, "bucket": bucket_for(target)}
+        yield _staged_batch({"kind": "bad", "line": _line_column(said, len(bad)), **place}, len(bad))
 
 
-def _good(reads: list[Read]) -> Iterator[tuple[list[Read], pa.Table]]:
+def _parse_good_lines(reads: list[SegmentLine]) -> Iterator[tuple[list[SegmentLine], pa.Table]]:
     """Parse lines with Arrow, all at once. On an error, split them in halves until only bad lines are left out.
 
     Bad lines get a reason.
@@ -77,21 +77,21 @@ def _good(reads: list[Read]) -> Iterator[tuple[list[Read], pa.Table]]:
     if not reads:
         return
     try:
-        lines = _parsed(b"\n".join(read.text or b"" for read in reads))
+        lines = _parse_json_lines(b"\n".join(read.text or b"" for read in reads))
         if lines.num_rows != len(reads):
             raise pa.ArrowInvalid("not one object a line")
     except pa.ArrowInvalid:
         if len(reads) == 1:
-            reads[0].reason = _wrong(reads[0].text or b"")
+            reads[0].reason = _parse_failure(reads[0].text or b"")
             return
         middle = len(reads) // 2
-        yield from _good(reads[:middle])
-        yield from _good(reads[middle:])
+        yield from _parse_good_lines(reads[:middle])
+        yield from _parse_good_lines(reads[middle:])
     else:
         yield reads, lines
 
 
-def _parsed(text: bytes) -> pa.Table:
+def _parse_json_lines(text: bytes) -> pa.Table:
     return pa.json.read_json(
         pa.BufferReader(text),
         read_options=pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -99,39 +99,39 @@ def _parsed(text: bytes) -> pa.Table:
     )
 
 
-def _wrong(text: bytes) -> str:
+def _parse_failure(text: bytes) -> str:
     """Return why Arrow cannot parse a line: a newer format, or an unknown shape."""
     try:
-        version = plain_json(text)["v"]
-        newer = version > FORMAT
+        version = parse_json(text)["v"]
+        newer = version > FORMAT_VERSION
     except (Damaged, KeyError, TypeError):
         newer, version = False, 0
-    return _newer(version) if newer else "not JSON, or values of the wrong kind"
+    return _newer_format_text(version) if newer else "not JSON, or values of the wrong kind"
 
 
-def _newer(version: object) -> str:
+def _newer_format_text(version: object) -> str:
     return f"written by a newer qmon, format {version}"
 
 
-def _shown(text: bytes | None) -> str | None:
-    return None if text is None else text.decode("utf-8", "replace")[:_SHOWN]
+def _shown_text(text: bytes | None) -> str | None:
+    return None if text is None else text.decode("utf-8", "replace")[:_SHOWN_CHARACTERS]
 
 
-class _Lines:
+class _ParsedLines:
     """The parsed lines of one segment, as columns."""
 
-    def __init__(self, file: str, reads: list[Read], lines: pa.Table) -> None:
+    def __init__(self, file: str, reads: list[SegmentLine], lines: pa.Table) -> None:
         self._file, self._reads, self._lines = file, reads, lines
         self._figures = lines.column("figures").combine_chunks()
         self._operation = lines.column("operation").combine_chunks()
         self._lists = {name: _ListColumn(self._figures.field(name)) for name in FIGURES}
 
-    def polls(self) -> npt.NDArray[np.bool_]:
+    def is_poll(self) -> npt.NDArray[np.bool_]:
         """Return true for each line that has figures."""
         found: npt.NDArray[np.bool_] = self._figures.is_valid().to_numpy(zero_copy_only=False)
         return found
 
-    def reasons(self) -> list[str | None]:
+    def rejection_reasons(self) -> list[str | None]:
         """Return why each line is unusable; ``None`` if it is usable."""
         at = pc.coalesce(self._figures.field("sampled_at"), self._operation.field("started_at"))
         timed = pc.fill_null(pc.and_(pc.greater(at, 0.0), pc.less(at, _LATEST)), False)
@@ -143,8 +143,8 @@ class _Lines:
             even &= (column.lengths == 0) | (column.lengths == count)
         found: list[str | None] = [None] * len(self._reads)
         for place, (read, version) in enumerate(zip(self._reads, self._column("v").to_pylist(), strict=True)):
-            if version is not None and version > FORMAT:
-                found[place] = _newer(version)
+            if version is not None and version > FORMAT_VERSION:
+                found[place] = _newer_format_text(version)
             elif not whole[place]:
                 found[place] = "the recorder, the number or the time is missing"
             elif not even[place]:
@@ -153,35 +153,35 @@ class _Lines:
                 found[place] = "the target is not known: neither the session's line nor the folder names it"
         return found
 
-    def rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
+    def staged_rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
         """Yield rows of the kinds ``poll``, ``sample`` and ``operation`` for the lines of each kind."""
         if polls.any():
             lines = np.flatnonzero(polls)
-            common = self._common(lines, self._figures.field("sampled_at").take(lines))
+            common = self._common_columns(lines, self._figures.field("sampled_at").take(lines))
             common |= {
                 "poll": self._figures.field("sequence").take(lines),
                 "poll_s": self._figures.field("poll_s").take(lines),
             }
-            samples, counts = self._samples(lines, common)
+            samples, counts = self._sample_rows(lines, common)
             said = {
                 "file": self._file,
                 "queues": counts,
                 "wait": self._figures.field("wait").take(lines),
                 "sessions": self._figures.field("sessions").take(lines),
             }
-            yield _batch(common | {"kind": "poll", "line": _struct(said, len(lines))}, len(lines))
+            yield _staged_batch(common | {"kind": "poll", "line": _line_column(said, len(lines))}, len(lines))
             yield samples
         if operations.any():
             lines = np.flatnonzero(operations)
             done = self._operation.take(lines)
             said = {"file": self._file, "operation": done}
-            kind = {"kind": "operation", "line": _struct(said, len(lines))}
-            yield _batch(self._common(lines, done.field("started_at")) | kind, len(lines))
+            kind = {"kind": "operation", "line": _line_column(said, len(lines))}
+            yield _staged_batch(self._common_columns(lines, done.field("started_at")) | kind, len(lines))
 
-    def _common(self, lines: Places, at: pa.Array) -> dict[str, Any]:
+    def _common_columns(self, lines: Places, at: pa.Array) -> dict[str, Any]:
         """Return the columns common to all rows of a line."""
         reads = [self._reads[line] for line in lines]
-        names = {name: bucket(name) for name in {read.target for read in reads}}
+        names = {name: bucket_for(name) for name in {read.target for read in reads}}
         return {
             "target": [read.target for read in reads],
             "zone": [read.zone for read in reads],
@@ -192,13 +192,13 @@ class _Lines:
             "bucket": pa.array([names[read.target] for read in reads], pa.int32()),
         }
 
-    def _samples(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
+    def _sample_rows(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
         """Return one row per queue and line, sorted by queue, and the number of rows of each line.
 
         Queues without a name are dropped. A queue that a line names twice counts once.
         """
         counts = self._lists["queue"].lengths[lines]
-        names = self._lists["queue"].spread(lines, counts).dictionary_encode()
+        names = self._lists["queue"].values_for(lines, counts).dictionary_encode()
         line = np.repeat(np.arange(len(lines)), counts)
         code = names.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         order = np.lexsort((line, code))
@@ -206,10 +206,12 @@ class _Lines:
         again[1:] = (np.diff(code[order]) == 0) & (np.diff(line[order]) == 0)
         order = order[(code[order] >= 0) & ~again]
         at_line, places = pa.array(line[order]), pa.array(order)
-        columns: dict[str, Any] = {name: _full(value, len(lines)).take(at_line) for name, value in common.items()}
-        columns |= {name: each.spread(lines, counts).take(places) for name, each in self._lists.items()}
+        columns: dict[str, Any] = {
+            name: _full_column(value, len(lines)).take(at_line) for name, value in common.items()
+        }
+        columns |= {name: each.values_for(lines, counts).take(places) for name, each in self._lists.items()}
         kept = np.bincount(line[order], minlength=len(lines))
-        return _batch(columns | {"kind": "sample"}, len(order)), pa.array(kept, pa.int32())
+        return _staged_batch(columns | {"kind": "sample"}, len(order)), pa.array(kept, pa.int32())
 
     def _column(self, name: str) -> pa.Array:
         return self._lines.column(name).combine_chunks()
@@ -223,7 +225,7 @@ class _ListColumn:
         self._starts = np.cumsum(self.lengths) - self.lengths
         self._values = lists.flatten()
 
-    def spread(self, lines: Places, counts: Places) -> pa.Array:
+    def values_for(self, lines: Places, counts: Places) -> pa.Array:
         """Return the values of some lines in sequence, ``counts`` for each. Empty lists give nulls."""
         lengths, total = self.lengths[lines], int(counts.sum())
         if not lengths.any():
@@ -240,20 +242,22 @@ def _dates(at: pa.Array) -> pa.Array:
     return pc.floor(pc.divide(at, 86400.0)).cast(pa.int32()).cast(pa.date32())
 
 
-def _struct(fields: dict[str, Any], rows: int) -> pa.Array:
+def _line_column(fields: dict[str, Any], rows: int) -> pa.Array:
     """Return the column ``line`` of ``schema.STAGED``."""
     kind = _STAGED.field("line").type
     return pa.StructArray.from_arrays(
-        [_full(fields.get(field.name), rows, field.type).cast(field.type) for field in kind], fields=list(kind)
+        [_full_column(fields.get(field.name), rows, field.type).cast(field.type) for field in kind], fields=list(kind)
     )
 
 
-def _batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
+def _staged_batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
     """Return rows of ``schema.STAGED``. Missing columns are null; a single value is repeated for all rows."""
-    return pa.record_batch([_full(columns.get(f.name), rows, f.type).cast(f.type) for f in _STAGED], schema=_STAGED)
+    return pa.record_batch(
+        [_full_column(columns.get(f.name), rows, f.type).cast(f.type) for f in _STAGED], schema=_STAGED
+    )
 
 
-def _full(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array:
+def _full_column(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array:
     if value is None:
         return pa.nulls(rows, kind)
     if isinstance(value, list):

@@ -10,13 +10,21 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from qmon.recording.format.frames import FRAME, Damaged, check_numbers, inflated, kind_of, line_places, plain_json
+from qmon.recording.format.frames import (
+    FRAME_MAGIC,
+    Damaged,
+    check_numbers,
+    inflate_frame,
+    line_kind,
+    line_spans,
+    parse_json,
+)
 
-_WANTED: Final = frozenset({"figures", "operation", "session"})
+_LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
 
 
 @dataclass(slots=True)
-class Read:
+class SegmentLine:
     """One line that the pipeline needs, or an unreadable part, with the reason."""
 
     place: int
@@ -27,42 +35,42 @@ class Read:
     reason: str | None = None
 
 
-def read_segment(path: str, content: bytes) -> Iterator[Read]:
+def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
     """Yield the lines of one segment that the pipeline needs, in order. Its contents never raise.
 
     Lines of known kinds that are not needed are skipped unparsed. A line without a kind is yielded as damaged. The
     target's name comes from the session line, otherwise from the folder ``target=…``.
     """
-    target, zone, place = _from_path(path), "UTC", 0
-    for text, reason in _frames(content):
-        for begin, end in line_places(text):
+    target, zone, place = _target_from_path(path), "UTC", 0
+    for text, reason in _read_frames(content):
+        for begin, end in line_spans(text):
             place += 1
-            kind = kind_of(text, begin, end)
+            kind = line_kind(text, begin, end)
             if not kind:
-                yield Read(place, target, zone, "", text[begin:end], "no line of a recording")
-            elif kind in _WANTED:
+                yield SegmentLine(place, target, zone, "", text[begin:end], "no line of a recording")
+            elif kind in _LINE_KINDS:
                 line = text[begin:end]
                 try:
                     check_numbers(line)
                 except Damaged as problem:
-                    yield Read(place, target, zone, "", line, str(problem))
+                    yield SegmentLine(place, target, zone, "", line, str(problem))
                     continue
                 if kind == "session":
-                    target, zone = _session(line, target, zone)
+                    target, zone = _parse_session(line, target, zone)
                 else:
-                    yield Read(place, target, zone, kind, line)
+                    yield SegmentLine(place, target, zone, kind, line)
         if reason:
-            yield Read(place + 1, target, zone, "", None, reason)
+            yield SegmentLine(place + 1, target, zone, "", None, reason)
 
 
-def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
+def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
     """Yield the text of each frame, and the error that follows it, or an empty string."""
     data, at = memoryview(content), 0
     if not content:
         yield b"", "the file is empty"
     while at < len(data):
         try:
-            text, used = inflated(data[at:], partly=True)
+            text, used = inflate_frame(data[at:], allow_partial=True)
         except Damaged as problem:
             text, used, reason = b"", 0, f"byte {at}: {problem}"
         else:
@@ -72,18 +80,18 @@ def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
             at += used
             continue
         yield text[: text.rfind(b"\n") + 1], reason
-        following = content.find(FRAME, at + 1)
+        following = content.find(FRAME_MAGIC, at + 1)
         at = following if following >= 0 else len(data)
 
 
-def _session(line: bytes, target: str, zone: str) -> tuple[str, str]:
+def _parse_session(line: bytes, target: str, zone: str) -> tuple[str, str]:
     try:
-        session = plain_json(line)["session"]
+        session = parse_json(line)["session"]
         return str(session["target"]), str(session.get("zone") or zone)
     except (Damaged, KeyError, TypeError, AttributeError):
         return target, zone
 
 
-def _from_path(path: str) -> str:
+def _target_from_path(path: str) -> str:
     folders = [part.removeprefix("target=") for part in path.split("/") if part.startswith("target=")]
     return unquote(folders[-1]) if folders else ""

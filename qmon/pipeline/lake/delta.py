@@ -33,8 +33,8 @@ from qmon.errors import QmonError
 from qmon.files import make_folder
 from qmon.pipeline.lake.schema import PARTITIONS
 
-APP: Final = "qmon"
-SAID: Final = "qmon"
+APPLICATION: Final = "qmon"
+ENTRIES_KEY: Final = "qmon"
 
 # Columns with minimum and maximum per file in the log, so that readers can skip files.
 _STATISTICS: Final = ("target", "sampled_at", "start_at", "batch", "archive_id", "archived_at")
@@ -53,7 +53,7 @@ class ChangedMeanwhile(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class ReadFilter:
     """The part of a table to read; ``None`` means all. Excludes whole files, not rows.
 
     ``low``, ``high``: bounds of the column ``over``, inclusive.
@@ -84,7 +84,7 @@ class WrittenFiles:
     adds: tuple[AddAction, ...] = ()
     rows: int = 0
 
-    def within(self, over: str = "") -> Within:
+    def read_filter(self, over: str = "") -> ReadFilter:
         """Return the part of a table with the same partitions and targets, and the same times in ``over``."""
         said = [json.loads(add.stats) for add in self.adds]
         dates = {add.partition_values["date"] for add in self.adds} - {None}
@@ -92,7 +92,7 @@ class WrittenFiles:
         known = [(each["minValues"], each["maxValues"]) for each in said]
         targets = {each["target"] for pair in known for each in pair if "target" in each}
         times = [each[over] for pair in known for each in pair if over in each]
-        return Within(
+        return ReadFilter(
             {datetime.date.fromisoformat(each) for each in dates if each},
             {int(each) for each in buckets if each},
             targets,
@@ -130,11 +130,11 @@ class LakeTable:
         if not self.exists():
             return None
         found = DeltaTable(self.uri, storage_options=dict(self.options))
-        while batch is not None and (committed(found) or 0) > batch:
+        while batch is not None and (newest_batch(found) or 0) > batch:
             found.load_as_version(found.version() - 1)
         return found
 
-    def made(self) -> DeltaTable:
+    def open_or_create(self) -> DeltaTable:
         """Return the newest version, creating an empty table if there is none."""
         if (found := self.version()) is not None:
             return found
@@ -148,14 +148,14 @@ class LakeTable:
             storage_options=dict(self.options),
         )
 
-    def files(self, version: DeltaTable | None, within: Within = Within()) -> Files:
+    def files_in(self, version: DeltaTable | None, within: ReadFilter = ReadFilter()) -> Files:
         """Return the files of a version that may hold rows of ``within``."""
         if version is None or (within.dates is not None and not within.dates):
             return Files()
         adds = pa.table(version.get_add_actions(flatten=True))
         if not adds.num_rows:
             return Files()
-        adds = adds.filter(_kept(adds, within))
+        adds = adds.filter(_matching_files(adds, within))
         partitions = [
             {
                 "date": None if row["partition.date"] is None else str(row["partition.date"]),
@@ -172,56 +172,56 @@ class LakeTable:
 
     def read(self, files: Files) -> DataFrame:
         """Return the rows of these files."""
-        return self._read([f"{self.root}/{path}" for path in files.paths])
+        return self._read_paths([f"{self.root}/{path}" for path in files.paths])
 
     def read_written(self, written: WrittenFiles) -> DataFrame:
         """Return the rows of files that are not part of the table yet."""
-        return self._read([f"{self.root}/{add.path}" for add in written.adds])
+        return self._read_paths([f"{self.root}/{add.path}" for add in written.adds])
 
-    def _read(self, paths: list[str]) -> DataFrame:
+    def _read_paths(self, paths: list[str]) -> DataFrame:
         if not paths:
-            return table_of(self.session, (), self.schema)
+            return frame_from_rows(self.session, (), self.schema)
         inside = StructType([each for each in self.schema.fields if each.name not in PARTITIONS])
         # Files are in folders of several batches, which Spark does not treat as one table. So partitions come from
         # paths.
         reader = self.session.read.schema(inside).option("recursiveFileLookup", "true").option("__globPaths__", "false")
-        parts = [_partition(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
+        parts = [_partition_value(name).cast(self.schema[name].dataType).alias(name) for name in PARTITIONS]
         return reader.parquet(*paths).select(*inside.fieldNames(), *parts)
 
-    def write(self, frame: DataFrame, stamp: str) -> WrittenFiles:
+    def write_rows(self, frame: DataFrame, stamp: str) -> WrittenFiles:
         """Write rows to the folder ``stamp``."""
         self._make_folder()
         rows = frame.select(*self.schema.fieldNames())
         rows.write.mode("overwrite").partitionBy(*PARTITIONS).parquet(f"{self.root}/{stamp}")
-        return self.found(stamp)
+        return self.written_files(stamp)
 
     def _make_folder(self) -> None:
         """Create a local folder with access for the user only, because a lake may contain payloads."""
         if self.root.startswith("file:"):
             make_folder(Path(self.uri))
 
-    def found(self, stamp: str) -> WrittenFiles:
+    def written_files(self, stamp: str) -> WrittenFiles:
         """Return the Parquet files in the folder ``stamp``, with statistics from their footers."""
-        place = self._place()
+        place = self._file_system()
         selector = pa.fs.FileSelector(stamp, allow_not_found=True, recursive=True)
         files = [each for each in place.get_file_info(selector) if each.path.endswith(".parquet")]
         now, adds, rows = int(time.time() * 1000), [], 0
         for each in files:
             with place.open_input_file(each.path) as content:
                 footer = pq.ParquetFile(content).metadata
-            said = _statistics(footer)
+            said = _footer_statistics(footer)
             partition = dict(part.split("=", 1) for part in each.path.split("/") if "=" in part)
             adds.append(AddAction(each.path, each.size, partition, now, True, json.dumps(said)))
             rows += footer.num_rows
         return WrittenFiles(tuple(adds), rows)
 
-    def commit(
+    def commit_batch(
         self,
         batch: int,
         written: WrittenFiles = WrittenFiles(),
         removed: Files = Files(),
-        said: Mapping[str, Any] | None = None,
-        app: str = APP,
+        entries: Mapping[str, Any] | None = None,
+        app: str = APPLICATION,
     ) -> bool:
         """Add files to the table and remove others, as batch number ``batch``.
 
@@ -235,23 +235,23 @@ class LakeTable:
             for path, size, partition in zip(removed.paths, removed.sizes, removed.partitions, strict=True)
         ]
         for left in reversed(range(_TRIES)):
-            table = self.made()
-            if (committed(table, app) or 0) >= batch:
+            table = self.open_or_create()
+            if (newest_batch(table, app) or 0) >= batch:
                 if left < _TRIES - 1:
                     raise Conflict(f"somebody else writes to the table {self.uri}; run one at a time")
                 return False
-            if gone and not set(removed.paths) <= set(self.files(table).paths):
+            if gone and not set(removed.paths) <= set(self.files_in(table).paths):
                 raise ChangedMeanwhile(f"files of the table {self.uri} were written anew meanwhile")
-            if self._committed(table, [*written.adds, *gone], said, [Transaction(app, batch)]):
+            if self._try_commit(table, [*written.adds, *gone], entries, [Transaction(app, batch)]):
                 return True
         raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
 
-    def say(self, said: Mapping[str, Any]) -> None:
+    def commit_entries(self, entries: Mapping[str, Any]) -> None:
         """Commit these entries, in addition to earlier ones. Raises ``ChangedMeanwhile``."""
-        if not any(self._committed(self.made(), [], said) for _ in range(_TRIES)):
+        if not any(self._try_commit(self.open_or_create(), [], entries) for _ in range(_TRIES)):
             raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
 
-    def _committed(
+    def _try_commit(
         self,
         table: DeltaTable,
         actions: list[AddAction | RemoveAction],
@@ -259,7 +259,9 @@ class LakeTable:
         transactions: list[Transaction] | None = None,
     ) -> bool:
         """Commit on top of this version. Returns false if another process committed first."""
-        entries = None if said is None else {SAID: json.dumps({**self.said(table), **said}, sort_keys=True)}
+        entries = (
+            None if said is None else {ENTRIES_KEY: json.dumps({**self.read_entries(table), **said}, sort_keys=True)}
+        )
         try:
             table.create_write_transaction(
                 actions,
@@ -271,22 +273,22 @@ class LakeTable:
                 ),
             )
         except CommitFailedError as problem:
-            if table.version() == self.made().version():
+            if table.version() == self.open_or_create().version():
                 raise QmonError(f"the table {self.uri} takes no commit: {problem}") from problem
             return False
         return True
 
-    def replace(self, frame: DataFrame) -> None:
+    def replace_rows(self, frame: DataFrame) -> None:
         """Replace all rows of the table."""
-        table = self.made()
-        batch = (committed(table) or 0) + 1
-        self.commit(batch, self.write(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files(table))
+        table = self.open_or_create()
+        batch = (newest_batch(table) or 0) + 1
+        self.commit_batch(batch, self.write_rows(frame, f"{batch:09d}-{secrets.token_hex(4)}"), self.files_in(table))
 
-    def said(self, version: DeltaTable | None) -> Mapping[str, Any]:
+    def read_entries(self, version: DeltaTable | None) -> Mapping[str, Any]:
         """Return the entries stored up to a version, as far back as the log goes."""
         if version is None:
             return {}
-        place = self._place()
+        place = self._file_system()
         for number in range(version.version(), -1, -1):  # `DeltaTable.history` covers only the newest version
             try:
                 with place.open_input_stream(f"_delta_log/{number:020d}.json") as commit:
@@ -295,21 +297,21 @@ class LakeTable:
                 break
             for line in lines:
                 entry = json.loads(line).get("commitInfo", {}) if line.startswith(b'{"commitInfo"') else {}
-                if SAID in entry:
-                    found: Mapping[str, Any] = json.loads(entry[SAID])
+                if ENTRIES_KEY in entry:
+                    found: Mapping[str, Any] = json.loads(entry[ENTRIES_KEY])
                     return found
         return {}
 
-    def _place(self) -> pa.fs.PyFileSystem:
+    def _file_system(self) -> pa.fs.PyFileSystem:
         return pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
 
 
-def committed(version: DeltaTable | None, app: str = APP) -> int | None:
+def newest_batch(version: DeltaTable | None, app: str = APPLICATION) -> int | None:
     """Return the newest batch in a version, or ``None``."""
     return None if version is None else version.transaction_version(app)
 
 
-def table_of(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: StructType) -> DataFrame:
+def frame_from_rows(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: StructType) -> DataFrame:
     """Create a frame from local rows without a Spark job or Python worker.
 
     Spark optimizes away joins with an empty one.
@@ -318,13 +320,13 @@ def table_of(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: S
     return session.createDataFrame(pa.Table.from_pylist(list(rows), kind), schema)
 
 
-def _partition(name: str) -> Column:
+def _partition_value(name: str) -> Column:
     """Return the value of a partition column from the file's path."""
     rest = F.substring_index(F.col("_metadata.file_path"), f"/{name}=", -1)
     return F.substring_index(rest, "/", 1)
 
 
-def _kept(adds: pa.Table, within: Within) -> pa.ChunkedArray:
+def _matching_files(adds: pa.Table, within: ReadFilter) -> pa.ChunkedArray:
     """Return which files may hold matching rows, by partition and by minimum and maximum where these are known."""
     keep = pa.chunked_array([pa.repeat(pa.scalar(True), adds.num_rows)])
     names: Iterable[tuple[str, Collection[Any] | None]] = (("date", within.dates), ("bucket", within.buckets))
@@ -344,7 +346,7 @@ def _kept(adds: pa.Table, within: Within) -> pa.ChunkedArray:
     return keep
 
 
-def _statistics(footer: pq.FileMetaData) -> dict[str, Any]:
+def _footer_statistics(footer: pq.FileMetaData) -> dict[str, Any]:
     """Return the statistics for the log: rows, minimum, maximum and number of nulls."""
     least: dict[str, Any] = {}
     most: dict[str, Any] = {}

@@ -14,12 +14,12 @@ from typing import Any, Final
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from qmon.pipeline.lake.delta import Files, LakeTable, Within, committed
+from qmon.pipeline.lake.delta import Files, LakeTable, ReadFilter, newest_batch
 from qmon.pipeline.lake.schema import BATCH, TABLES
 from qmon.pipeline.lake.storage import Storage
 
 COUNTS: Final = ("segments", "lines", "bad", "samples", "duplicates")
-ALL: Final = Within()
+NO_FILTER: Final = ReadFilter()
 
 
 class Lake:
@@ -31,12 +31,12 @@ class Lake:
 
     def table(self, name: str) -> LakeTable:
         """Return one of ``schema.TABLES``."""
-        return LakeTable(self.session, self.storage.at(name), TABLES[name])
+        return LakeTable(self.session, self.storage.full_path(name), TABLES[name])
 
     def view(self, batch: int | None = None) -> LakeView:
         """Return the tables as of one batch. Default: the newest batch that all of them have."""
         if batch is None:
-            batch = min((committed(self.table(name).version()) or 0 for name in BATCH), default=0)
+            batch = min((newest_batch(self.table(name).version()) or 0 for name in BATCH), default=0)
         return LakeView(self, batch)
 
 
@@ -54,11 +54,11 @@ class LakeView:
             self._versions[name] = self.lake.table(name).version(self.batch if name in BATCH else None)
         return self._versions[name]
 
-    def files(self, name: str, within: Within = ALL) -> Files:
+    def files(self, name: str, within: ReadFilter = NO_FILTER) -> Files:
         """Return the files of a table that may hold rows of ``within``."""
-        return self.lake.table(name).files(self.version(name), within)
+        return self.lake.table(name).files_in(self.version(name), within)
 
-    def read(self, name: str, within: Within = ALL) -> DataFrame:
+    def read(self, name: str, within: ReadFilter = NO_FILTER) -> DataFrame:
         """Return the rows of those files."""
         return self.lake.table(name).read(self.files(name, within))
 
@@ -67,11 +67,11 @@ class LakeView:
         found = {each["date"] for each in self.files("hours").partitions if each["date"]}
         return sorted(datetime.date.fromisoformat(each) for each in found if each)
 
-    def said(self) -> Mapping[str, Any]:
+    def read_entries(self) -> Mapping[str, Any]:
         """Return the entries of the newest batch: ``counts``, and ``kept_from``, the first day with kept samples."""
-        return self.lake.table("samples").said(self.version("samples"))
+        return self.lake.table("samples").read_entries(self.version("samples"))
 
     def counts(self) -> dict[str, int]:
         """Return the totals since the lake was created: segments, lines, bad, samples, duplicates."""
-        counts = self.said().get("counts", {})
+        counts = self.read_entries().get("counts", {})
         return {name: int(counts.get(name, 0)) for name in COUNTS}

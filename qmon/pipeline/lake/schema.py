@@ -34,7 +34,7 @@ BUCKETS: Final = 16
 _PLACE: Final[dict[str, DataType]] = {"target": _S, "date": DateType(), "bucket": _I}
 
 
-def bucket(target: str) -> int:
+def bucket_for(target: str) -> int:
     """Return the bucket of a target. It is the same on every machine."""
     return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
 
@@ -81,7 +81,7 @@ POLLS: Final = _struct(
     **_PLACE,
 )
 
-_OF_LINE: Final = _struct(
+_LINE_COLUMN: Final = _struct(
     file=_S, place=_L, text=_S, reason=_S, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=OPERATION
 )
 
@@ -91,7 +91,7 @@ STAGED: Final = StructType(
     [
         StructField("kind", _S),
         *(field for field in SAMPLES.fields if field.name not in PARTITIONS),
-        StructField("line", _OF_LINE),
+        StructField("line", _LINE_COLUMN),
         *(field for field in SAMPLES.fields if field.name in PARTITIONS),
     ]
 )
@@ -117,7 +117,7 @@ _MILLISECONDS: Final = MapType(_D, _L)
 PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # The figures with percentiles.
-TAILED: Final = ("ready", "oldest")
+PERCENTILE_FIGURES: Final = ("ready", "oldest")
 
 # One row per queue and hour or day: the sums of its minutes, and how long each value lasted.
 #
@@ -127,8 +127,8 @@ ROLLUPS: Final = _struct(
     queue=_S,
     start_at=_D,
     **_SUMS,
-    **{f"{name}_ms": _MILLISECONDS for name in TAILED},
-    **{f"{name}_{p}": _D for name in TAILED for p in PERCENTILES},
+    **{f"{name}_ms": _MILLISECONDS for name in PERCENTILE_FIGURES},
+    **{f"{name}_{p}": _D for name in PERCENTILE_FIGURES for p in PERCENTILES},
     zone=_S,
     **_PLACE,
 )

@@ -24,35 +24,35 @@ class Storage:
         self._files: Any = self._path(root).getFileSystem(session._jsc.hadoopConfiguration())
         self.root: str = str(self._files.makeQualified(self._path(root)).toString()).rstrip("/")
 
-    def at(self, *parts: str) -> str:
+    def full_path(self, *parts: str) -> str:
         """Return the full path of something below the root."""
         return "/".join((self.root, *parts))
 
-    def local(self) -> Path | None:
+    def local_folder(self) -> Path | None:
         """Return the folder if it is on this machine, otherwise ``None``."""
         place = urlsplit(self.root)
         return Path(self.root.removeprefix("file:")) if place.scheme in ("", "file") else None
 
     def exists(self, *parts: str) -> bool:
         """Return true if the file or folder exists."""
-        return bool(self._files.exists(self._path(self.at(*parts))))
+        return bool(self._files.exists(self._path(self.full_path(*parts))))
 
-    def there(self, path: str) -> bool:
+    def path_exists(self, path: str) -> bool:
         """Return true if a file with this full path exists."""
         return bool(self._files.exists(self._path(path)))
 
-    def sizes(self, suffix: str) -> dict[str, int]:
+    def file_sizes(self, suffix: str) -> dict[str, int]:
         """Return the bytes of each file with this suffix, by its path below the root.
 
         Open and hidden files are left out.
         """
         found = {}
-        if (here := self.local()) is not None:
+        if (here := self.local_folder()) is not None:
             for folder, _, names in os.walk(here):
                 for name in names:
                     if name.endswith(suffix) and name[0] not in "_.":
                         path = Path(folder, name)
-                        found[path.relative_to(here).as_posix()] = _size(path)
+                        found[path.relative_to(here).as_posix()] = _file_size(path)
             return {name: size for name, size in found.items() if size is not None}
         listed = self.session.read.format("binaryFile").option("recursiveFileLookup", "true")
         rows = listed.option("pathGlobFilter", f"*{suffix}").load(self.root).select("path", "length").collect()
@@ -60,49 +60,49 @@ class Storage:
             unquote(urlsplit(row.path).path).split(f"{urlsplit(self.root).path}/", 1)[1]: row.length for row in rows
         }
 
-    def read(self, *parts: str) -> str:
+    def read_text(self, *parts: str) -> str:
         """Return the text of a file."""
-        stream = self._files.open(self._path(self.at(*parts)))
+        stream = self._files.open(self._path(self.full_path(*parts)))
         try:
             return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
         finally:
             stream.close()
 
-    def replace(self, text: str, *parts: str) -> None:
+    def replace_text(self, text: str, *parts: str) -> None:
         """Write a file, replacing an existing one. Concurrent readers get the old or the new contents.
 
         On other than local file systems the file is missing for a moment.
         """
-        if (here := self.local()) is not None:
-            files.replace(here.joinpath(*parts), text)
+        if (here := self.local_folder()) is not None:
+            files.replace_file(here.joinpath(*parts), text)
             return
-        draft_path = self._path(self.at(*parts[:-1], f"_{parts[-1]}"))
+        draft_path = self._path(self.full_path(*parts[:-1], f"_{parts[-1]}"))
         stream = self._files.create(draft_path, True)
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
-        self.delete(*parts)
-        self._moved(draft_path, self._path(self.at(*parts)))
+        self.delete_path(*parts)
+        self._rename(draft_path, self._path(self.full_path(*parts)))
 
-    def move(self, source: str, to: str) -> None:
+    def move_folder(self, source: str, destination: str) -> None:
         """Move a folder. Does nothing if it does not exist. On an object store it is copied."""
         if not self.exists(source):
             return
-        place = self._path(self.at(to))
+        place = self._path(self.full_path(destination))
         self._files.mkdirs(place.getParent())
-        self._moved(self._path(self.at(source)), place)
+        self._rename(self._path(self.full_path(source)), place)
 
-    def delete(self, *parts: str) -> None:
+    def delete_path(self, *parts: str) -> None:
         """Delete a file, or a folder with its contents."""
-        self._files.delete(self._path(self.at(*parts)), True)
+        self._files.delete(self._path(self.full_path(*parts)), True)
 
-    def _moved(self, source: Any, to: Any) -> None:
-        if not self._files.rename(source, to):
-            raise QmonError(f"{source.toString()} could not be moved to {to.toString()}")
+    def _rename(self, source: Any, destination: Any) -> None:
+        if not self._files.rename(source, destination):
+            raise QmonError(f"{source.toString()} could not be moved to {destination.toString()}")
 
 
-def _size(path: Path) -> int | None:
+def _file_size(path: Path) -> int | None:
     try:
         return path.stat().st_size
     except FileNotFoundError:  # deleted by the recorder's retention in the meantime

@@ -22,12 +22,12 @@ _TRIES: Final = 5
 KEPT_FROM: Final = "kept_from"
 
 # Tables with limited retention, and the tables deleted together with them.
-_TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
-KEEPABLE: Final = tuple(_TOGETHER)
+_TABLES_KEPT_TOGETHER: Final = {"samples": ("samples", "polls"), "minutes": ("minutes",), "messages": ("messages",)}
+KEEPABLE: Final = tuple(_TABLES_KEPT_TOGETHER)
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class LakeRetention:
     """How long to keep data, in seconds. ``tables``: retention of tables in ``KEEPABLE``, by whole days.
 
     ``unused_s``: files that no version of this last period needs are deleted. Readers that started earlier fail, and a
@@ -39,7 +39,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class Tidied:
+class TidiedTable:
     """The result for one table: files merged, files written for them, old rows deleted, files deleted."""
 
     table: str
@@ -49,7 +49,7 @@ class Tidied:
     removed: int
 
 
-def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tidied]:
+def tidy_lake(lake: Lake, retention: LakeRetention, today: datetime.date | None = None) -> list[TidiedTable]:
     """Delete data older than its retention, merge small files, and delete unused files.
 
     Others may read and write at the same time. Raises ``ChangedMeanwhile`` if they keep rewriting the same files.
@@ -57,35 +57,43 @@ def tidy(lake: Lake, keep: Keep, today: datetime.date | None = None) -> list[Tid
     day = today or datetime.datetime.now(datetime.UTC).date()
     first = {
         name: day - datetime.timedelta(days=int(kept_s // _DAY_S))
-        for table, kept_s in keep.tables.items()
-        for name in _TOGETHER[table]
+        for table, kept_s in retention.tables.items()
+        for name in _TABLES_KEPT_TOGETHER[table]
     }
     tables = {name: lake.table(name) for name in TABLES}
     if (kept := first.get("samples")) is not None and (samples := tables["samples"]).exists():
         # Before deleting anything of these days: from now on no batch recomputes their hours.
-        before = samples.said(samples.version()).get(KEPT_FROM, "")
-        samples.say({KEPT_FROM: max(str(kept), before)})
-    return [_tidied(name, table, first.get(name), keep.unused_s) for name, table in tables.items() if table.exists()]
+        before = samples.read_entries(samples.version()).get(KEPT_FROM, "")
+        samples.commit_entries({KEPT_FROM: max(str(kept), before)})
+    return [
+        _tidy_table(name, table, first.get(name), retention.unused_s)
+        for name, table in tables.items()
+        if table.exists()
+    ]
 
 
-def _tidied(name: str, table: LakeTable, first: datetime.date | None, unused_s: float) -> Tidied:
+def _tidy_table(name: str, table: LakeTable, first: datetime.date | None, unused_s: float) -> TidiedTable:
     gone: Mapping[str, Any] = {}
     if first is not None:
-        gone = _again(table, lambda version: version.delete(f"date < '{first}'"))
-    packed = _again(table, lambda version: version.optimize.compact())
-    removed = table.made().vacuum(int(unused_s // 3600), dry_run=False, enforce_retention_duration=False, full=True)
-    if table.said(table.version()):  # store the entries again, so that they outlive the log entry that holds them
-        table.say({})
-    _shorten(table.made())
+        gone = _retry_on_conflict(table, lambda version: version.delete(f"date < '{first}'"))
+    packed = _retry_on_conflict(table, lambda version: version.optimize.compact())
+    removed = table.open_or_create().vacuum(
+        int(unused_s // 3600), dry_run=False, enforce_retention_duration=False, full=True
+    )
+    if table.read_entries(
+        table.version()
+    ):  # store the entries again, so that they outlive the log entry that holds them
+        table.commit_entries({})
+    _shorten_log(table.open_or_create())
     rows = gone.get("num_deleted_rows") or 0
-    return Tidied(name, packed["numFilesRemoved"], packed["numFilesAdded"], rows, len(removed))
+    return TidiedTable(name, packed["numFilesRemoved"], packed["numFilesAdded"], rows, len(removed))
 
 
-def _again(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
+def _retry_on_conflict(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> Mapping[str, Any]:
     """Run an action on the newest version, and repeat it if a batch has rewritten the same files."""
     for left in reversed(range(_TRIES)):
         try:
-            return do(table.made())
+            return do(table.open_or_create())
         except CommitFailedError as problem:
             if not left:
                 raise ChangedMeanwhile(
@@ -94,7 +102,7 @@ def _again(table: LakeTable, do: Callable[[DeltaTable], Mapping[str, Any]]) -> M
     raise AssertionError
 
 
-def _shorten(version: DeltaTable) -> None:
+def _shorten_log(version: DeltaTable) -> None:
     """Create a checkpoint and remove old log entries, so that readers read little of the log."""
     version.create_checkpoint()
     version.cleanup_metadata()

@@ -23,7 +23,7 @@ _MACROS: Final = (
 )
 
 
-def statements(reader: str, lake: str) -> Iterator[str]:
+def view_statements(reader: str, lake: str) -> Iterator[str]:
     """Yield the statements that create a view of each table below ``lake`` and each of ``VIEWS``.
 
     ``reader``: one of ``READERS``. Raises ``BadInput`` if the lake has no segments yet.
@@ -35,21 +35,21 @@ def statements(reader: str, lake: str) -> Iterator[str]:
     if reader == "duckdb":
         yield from _MACROS
     for name, path in there.items():
-        where = _text(path) if reader == "duckdb" else _name(path)
+        where = _quote_text(path) if reader == "duckdb" else _quote_name(path)
         source = f"delta_scan({where})" if reader == "duckdb" else f"delta.{where}"
         yield f"CREATE OR REPLACE VIEW {name} AS FROM {source} SELECT *"
     for name in VIEWS:
-        yield f"CREATE OR REPLACE VIEW {name} AS\n{query(name)}"
+        yield f"CREATE OR REPLACE VIEW {name} AS\n{view_query(name)}"
 
 
-def query(view: str) -> str:
+def view_query(view: str) -> str:
     """Return the query of one of ``VIEWS``."""
     return files("qmon.pipeline").joinpath("views", f"{view}.sql").read_text(encoding="utf-8").rstrip()
 
 
-def _text(path: str) -> str:
+def _quote_text(path: str) -> str:
     return "'" + path.replace("'", "''") + "'"
 
 
-def _name(path: str) -> str:
+def _quote_name(path: str) -> str:
     return "`" + path.replace("`", "``") + "`"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Session, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout
@@ -19,8 +19,8 @@ KEY: Final = "archive_id"
 
 # Target size of a batch in bytes, estimated from the previous messages. A batch has at least one message.
 BATCH_BYTES: Final = 8_000_000
-_FIRST: Final = 500
-_MOST: Final = 10_000
+_FIRST_LIMIT: Final = 500
+_MAX_LIMIT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +89,17 @@ class WriterRow:
     writer: str
 
 
-def session(engine: Engine) -> Session:
+def reading_session(engine: Engine) -> Session:
     """Return the session settings for reading messages. On SQL Server it must not read uncommitted rows."""
     return Session("messages", statement_timeout_s=120.0, lock_timeout_s=10.0, read_only=engine.name == "postgres")
 
 
-def archive_of(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
+def find_archive(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
     """Find the archive of a queue. Raises ``BadInput`` if it has none, or one without numbered rows."""
-    if layout.routine("archive") is None:
+    if layout.routine_for("archive") is None:
         raise BadInput(f"queue {layout.queue!r} has no archive: its design is {layout.design}, which keeps none")
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
-    found = _ask(connection, engine, ArchiveColumnRow, "archive_columns", parts)
+    found = _fetch_query(connection, engine, ArchiveColumnRow, "archive_columns", parts)
     if not found:
         raise BadInput(f"queue {layout.queue!r}: there is no table {'.'.join(parts)}, or we may not see it")
     if not any(row.column_name == KEY and row.is_key for row in found):
@@ -125,53 +125,55 @@ def archive_of(connection: Connection, engine: Engine, layout: Layout) -> Archiv
     return ArchiveTable(layout.queue, parts, found[0].table_id, columns)
 
 
-def survey(connection: Connection, engine: Engine, archive: ArchiveTable) -> Survey:
+def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable) -> Survey:
     """Return what there is to read now. Raises ``BadInput`` on a standby, where writers are not visible."""
-    (ends,) = _ask(connection, engine, EndsRow, "archive_ends", archive.parts)
+    (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(
             f"{archive.queue}: this server only follows another one, so that what is still being written cannot be "
             "seen here; name the primary"
         )
-    writing = _ask(connection, engine, WriterRow, "archive_writers", archive.parts)
+    writing = _fetch_query(connection, engine, WriterRow, "archive_writers", archive.parts)
     return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))
 
 
-def read(
+def read_messages(
     connection: Connection, engine: Engine, archive: ArchiveTable, ranges: Iterable[tuple[int, int]], *, payloads: bool
 ) -> Iterator[list[ArchivedMessage]]:
     """Yield the committed messages of some ranges of keys, both ends included, in batches of limited size."""
-    query = queries.load(engine.name, "catalog/archive_messages", connection.version)
+    query = queries.load_query(engine.name, "catalog/archive_messages", connection.version)
     names: dict[str, queries.Name] = {"archive_log": archive.parts, **archive.columns}
     statement = queries.render(query, {name: names[name] for name in query.names}, engine)
-    limit = _FIRST
+    limit = _FIRST_LIMIT
     for first, last in ranges:
         after = first - 1
         while after < last:
             values: dict[str, Value] = {"after": after, "upto": last, "limit": limit, "with_payload": int(payloads)}
-            found = _fetched(connection, ArchivedMessage, Bound(statement, values), archive.parts)
+            found = _fetch_records(connection, ArchivedMessage, Bound(statement, values), archive.parts)
             if found:
                 yield found
             if len(found) < limit:
                 break
-            after, limit = found[-1].archive_id, _next(limit, found)
+            after, limit = found[-1].archive_id, _next_limit(limit, found)
 
 
-def _next(limit: int, found: list[ArchivedMessage]) -> int:
+def _next_limit(limit: int, found: list[ArchivedMessage]) -> int:
     """Return the limit of the next batch, from the size of this one, and at most twice the limit."""
     each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
-    return max(1, min(_MOST, 2 * limit, int(BATCH_BYTES / each)))
+    return max(1, min(_MAX_LIMIT, 2 * limit, int(BATCH_BYTES / each)))
 
 
-def _ask(connection: Connection, engine: Engine, kind: type[Record], name: str, parts: tuple[str, ...]) -> list[Record]:
-    query = queries.load(engine.name, f"catalog/{name}", connection.version)
+def _fetch_query(
+    connection: Connection, engine: Engine, kind: type[Record], name: str, parts: tuple[str, ...]
+) -> list[Record]:
+    query = queries.load_query(engine.name, f"catalog/{name}", connection.version)
     statement = queries.render(query, {"archive_log": parts}, engine)
-    return _fetched(connection, kind, Bound(statement), parts)
+    return _fetch_records(connection, kind, Bound(statement), parts)
 
 
-def _fetched(connection: Connection, kind: type[Record], bound: Bound, parts: tuple[str, ...]) -> list[Record]:
+def _fetch_records(connection: Connection, kind: type[Record], bound: Bound, parts: tuple[str, ...]) -> list[Record]:
     try:
-        return records(kind, connection.fetch(bound))
+        return to_records(kind, connection.fetch(bound))
     except PermissionMissing as problem:
         helps = f"; this helps: {problem.grant}" if problem.grant else ""
         raise BadInput(f"not allowed to read {'.'.join(parts)}: {problem}{helps}") from problem

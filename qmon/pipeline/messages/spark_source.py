@@ -15,21 +15,21 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from qmon.config.secrets import from_environment, from_keyring, log_in
+from qmon.config.secrets import connect_with_password, password_from_environment, password_from_keyring
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_for
 from qmon.pipeline.lake.schema import MESSAGE
-from qmon.pipeline.messages.archive_reader import ArchivedMessage, ArchiveTable, read, session
+from qmon.pipeline.messages.archive_reader import ArchivedMessage, ArchiveTable, read_messages, reading_session
 from qmon.pipeline.messages.watermarks import Range
-from qmon.redact import redactor
+from qmon.redact import build_redactor
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAME: Final = "qmon_messages"
+FORMAT_NAME: Final = "qmon_messages"
 
 # The columns of `qmon.pipeline.messages.archive_reader.ArchivedMessage`.
-READ: Final = StructType([StructField(name, kind) for name, kind in MESSAGE.items()])
+READ_SCHEMA: Final = StructType([StructField(name, kind) for name, kind in MESSAGE.items()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class KeyRangeRead:
     payloads: bool = False
     redact: tuple[str, ...] = ()
 
-    def options(self) -> dict[str, str]:
+    def to_options(self) -> dict[str, str]:
         """Return the options for Spark's reader, without a password."""
         target = {
             "name": self.target.name,
@@ -60,7 +60,7 @@ class KeyRangeRead:
         return {"reading": json.dumps(options)}
 
     @classmethod
-    def of(cls, options: dict[str, str]) -> KeyRangeRead:
+    def from_options(cls, options: dict[str, str]) -> KeyRangeRead:
         """Restore what ``to_options`` returned."""
         raw = json.loads(options["reading"])
         archive = ArchiveTable(**(raw["archive"] | {"parts": tuple(raw["archive"]["parts"])}))
@@ -73,13 +73,13 @@ class ArchivedMessages(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        return NAME
+        return FORMAT_NAME
 
     def schema(self) -> StructType:
-        return READ
+        return READ_SCHEMA
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return _Reader(KeyRangeRead.of(dict(self.options)))
+        return _Reader(KeyRangeRead.from_options(dict(self.options)))
 
 
 class _Reader(DataSourceReader):
@@ -90,24 +90,26 @@ class _Reader(DataSourceReader):
         return [InputPartition(list(part)) for part in self._reading.parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        known, redact = self._reading, redactor(self._reading.redact)
+        known, redact = self._reading, build_redactor(self._reading.redact)
         engine = engine_for(known.target)
-        connection = connect(known.target)
+        connection = open_connection(known.target)
         try:
-            for messages in read(connection, engine, known.archive, partition.value, payloads=known.payloads):
-                yield _table(messages, redact if known.payloads else None)
+            for messages in read_messages(connection, engine, known.archive, partition.value, payloads=known.payloads):
+                yield _record_batch(messages, redact if known.payloads else None)
         finally:
             connection.close()
 
 
-def connect(target: Target) -> Connection:
+def open_connection(target: Target) -> Connection:
     """Connect with the password from this machine's environment or keyring. Raises what connecting raises."""
     engine = engine_for(target)
-    known = Target(target.name, target.engine, target.parameters, password=target.password or from_environment(target))
-    return log_in(known, session(engine), (from_keyring,))[1]
+    known = Target(
+        target.name, target.engine, target.parameters, password=target.password or password_from_environment(target)
+    )
+    return connect_with_password(known, reading_session(engine), (password_from_keyring,))[1]
 
 
-def _table(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | None) -> pa.RecordBatch:
+def _record_batch(messages: Sequence[ArchivedMessage], redact: Callable[[str], str] | None) -> pa.RecordBatch:
     """Convert messages to a batch. ``redact`` covers payloads and titles; without it both are left out."""
     import pyarrow as pa
 

@@ -23,31 +23,39 @@ from qmon.engines.base import Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, QmonError
 from qmon.model.layout.layout import Layout
-from qmon.pipeline.lake.delta import WrittenFiles, committed
+from qmon.pipeline.lake.delta import WrittenFiles, newest_batch
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.schema import MESSAGE, bucket
-from qmon.pipeline.messages.archive_reader import ArchiveTable, Survey, archive_of, survey
-from qmon.pipeline.messages.spark_source import NAME, ArchivedMessages, KeyRangeRead, connect
-from qmon.pipeline.messages.watermarks import Range, Watermark, after, as_json, from_json, shared_out, wanted
-from qmon.pipeline.session import first_line
+from qmon.pipeline.lake.schema import MESSAGE, bucket_for
+from qmon.pipeline.messages.archive_reader import ArchiveTable, Survey, find_archive, survey_archive
+from qmon.pipeline.messages.spark_source import FORMAT_NAME, ArchivedMessages, KeyRangeRead, open_connection
+from qmon.pipeline.messages.watermarks import (
+    Range,
+    Watermark,
+    advance_watermark,
+    from_json,
+    ranges_to_read,
+    split_ranges,
+    to_json,
+)
+from qmon.pipeline.session import first_error_line
 
-_STRETCH: Final = 1_000_000
+_KEYS_PER_PARTITION: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class MessageEntry:
+class IntakeState:
     """The state after the newest take. ``number``: takes so far. ``marks``: watermark by target and queue."""
 
     number: int = 0
     marks: Mapping[str, Mapping[str, Watermark]] = field(default_factory=dict)
 
-    def mark(self, target: str, queue: str) -> Watermark:
+    def watermark_for(self, target: str, queue: str) -> Watermark:
         """Return the watermark of this archive."""
         return self.marks.get(target, {}).get(queue, Watermark())
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class IntakeResult:
     """The result of one take: number of new ``messages``, and the new watermark ``mark``."""
 
     queue: str
@@ -55,25 +63,25 @@ class Taken:
     mark: Watermark
 
 
-class Messages:
+class MessageIntake:
     """The archived messages of a lake. Allows one writer at a time and any number of readers."""
 
     def __init__(self, lake: Lake) -> None:
         self._table = lake.table("messages")
         lake.session.dataSource.register(ArchivedMessages)
 
-    def entry(self) -> MessageEntry:
+    def read_state(self) -> IntakeState:
         """Return the newest state, empty before the first take."""
         version = self._table.version()
-        said = self._table.said(version)
+        said = self._table.read_entries(version)
         marks = {t: {q: from_json(mark) for q, mark in queues.items()} for t, queues in said.get("marks", {}).items()}
-        return MessageEntry(committed(version) or 0, marks)
+        return IntakeState(newest_batch(version) or 0, marks)
 
-    def frame(self) -> DataFrame:
+    def all_messages(self) -> DataFrame:
         """Return all messages."""
-        return self._table.read(self._table.files(self._table.version()))
+        return self._table.read(self._table.files_in(self._table.version()))
 
-    def take(
+    def take_archive(
         self,
         target: Target,
         archive: ArchiveTable,
@@ -82,56 +90,58 @@ class Messages:
         redact: tuple[str, ...],
         connections: int,
         anew: bool,
-    ) -> Taken:
+    ) -> IntakeResult:
         """Take in the messages of an archive that the lake does not have.
 
         ``connections``: maximum number of connections to the server. ``anew``: treat an archive whose numbers start
         over as a new one. Raises ``BadInput`` for such an archive without ``anew``, and ``QmonError`` if reading or
         writing fails.
         """
-        before = self.entry()
-        engine, connection = engine_for(target), connect(target)
+        before = self.read_state()
+        engine, connection = engine_for(target), open_connection(target)
         try:
-            seen = survey(connection, engine, archive)
+            seen = survey_archive(connection, engine, archive)
         finally:
             connection.close()
-        mark = _checked(before.mark(target.name, archive.queue), archive, seen, anew=anew)
-        parts = shared_out(wanted(mark, seen), seen.oldest, connections)
+        mark = _check_watermark(before.watermark_for(target.name, archive.queue), archive, seen, anew=anew)
+        parts = split_ranges(ranges_to_read(mark, seen), seen.oldest, connections)
         written, found = WrittenFiles(), list[Range]()
         if parts:
             try:
-                written = self._write(KeyRangeRead(target, archive, parts, payloads, redact), mark, before.number + 1)
-                found = self._found(written)
+                written = self._write_messages(
+                    KeyRangeRead(target, archive, parts, payloads, redact), mark, before.number + 1
+                )
+                found = self._found_ranges(written)
             except (PySparkException, Py4JError, OSError) as problem:
-                raise QmonError(f"{archive.queue}: nothing was taken in: {_cause(problem)}") from problem
-        known, mark = mark, after(mark, seen, found, written.rows)
-        if mark == known == before.mark(target.name, archive.queue):
-            return Taken(archive.queue, 0, mark)
+                raise QmonError(f"{archive.queue}: nothing was taken in: {_cause_text(problem)}") from problem
+        known, mark = mark, advance_watermark(mark, seen, found, written.rows)
+        if mark == known == before.watermark_for(target.name, archive.queue):
+            return IntakeResult(archive.queue, 0, mark)
         marks = {**before.marks, target.name: {**before.marks.get(target.name, {}), archive.queue: mark}}
-        self.commit(MessageEntry(before.number + 1, marks), written)
-        return Taken(archive.queue, written.rows, mark)
+        self.commit_state(IntakeState(before.number + 1, marks), written)
+        return IntakeResult(archive.queue, written.rows, mark)
 
-    def commit(self, entry: MessageEntry, written: WrittenFiles) -> None:
+    def commit_state(self, state: IntakeState, written: WrittenFiles) -> None:
         """Commit a new state together with these files."""
-        marks = {t: {q: as_json(mark) for q, mark in queues.items()} for t, queues in entry.marks.items()}
-        if not self._table.commit(entry.number, written, said={"marks": marks}):
+        marks = {t: {q: to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
+        if not self._table.commit_batch(state.number, written, entries={"marks": marks}):
             raise QmonError(f"somebody else writes to the table {self._table.uri}; run one at a time")
 
-    def _write(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
-        rows = self._table.session.read.format(NAME).options(**reading.options()).load()
+    def _write_messages(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
+        rows = self._table.session.read.format(FORMAT_NAME).options(**reading.to_options()).load()
         place = {
             "queue": F.lit(reading.archive.queue),
             "made": F.lit(mark.made).cast("long"),
             "target": F.lit(reading.target.name),
-            "bucket": F.lit(bucket(reading.target.name)),
+            "bucket": F.lit(bucket_for(reading.target.name)),
             "date": F.to_date(F.timestamp_seconds("archived_at")),
         }
-        return self._table.write(rows.select(*MESSAGE).withColumns(place), f"{number:09d}-{secrets.token_hex(4)}")
+        return self._table.write_rows(rows.select(*MESSAGE).withColumns(place), f"{number:09d}-{secrets.token_hex(4)}")
 
-    def _found(self, written: WrittenFiles) -> list[Range]:
+    def _found_ranges(self, written: WrittenFiles) -> list[Range]:
         """Return the unbroken ranges of keys in these files."""
         key = F.col("archive_id")
-        place = F.floor(key / _STRETCH)
+        place = F.floor(key / _KEYS_PER_PARTITION)
         row = F.row_number().over(Window.partitionBy("place").orderBy("key"))
         keys = self._table.read_written(written).select(key.alias("key"), place.alias("place"))
         holes = keys.withColumn("hole", F.col("key") - row)
@@ -139,16 +149,16 @@ class Messages:
         return sorted((row["first"], row["last"]) for row in ends.collect())
 
 
-def found_again(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTable]:
+def find_archives(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTable]:
     """Return the archives of queues as they are now. Raises what connecting and ``find_archive`` raise."""
-    connection = connect(target)
+    connection = open_connection(target)
     try:
-        return [archive_of(connection, engine_for(target), layout) for layout in layouts]
+        return [find_archive(connection, engine_for(target), layout) for layout in layouts]
     finally:
         connection.close()
 
 
-def _checked(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:
+def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:
     """Return the watermark for this archive, a fresh one if it was recreated.
 
     Raises ``BadInput`` if that is unclear.
@@ -166,7 +176,7 @@ def _checked(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool
     )
 
 
-def _cause(problem: Exception) -> str:
+def _cause_text(problem: Exception) -> str:
     """Return the cause of an executor's error, without the stacks of Spark and Python."""
     causes: list[Any] = re.findall(r"qmon\.errors\.\w+: ([^\n]+)", str(problem))
-    return str(causes[-1]) if causes else first_line(problem)
+    return str(causes[-1]) if causes else first_error_line(problem)

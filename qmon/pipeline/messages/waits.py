@@ -16,7 +16,7 @@ from qmon.pipeline.lake.schema import PERCENTILES
 _ACCURACY: Final = 10_000
 
 
-def waited(messages: DataFrame) -> DataFrame:
+def message_times(messages: DataFrame) -> DataFrame:
     """Return one row per queue from archived messages (``messages.MESSAGES``).
 
     ``messages``: their number. ``again``: share that took more than one attempt, among those with known attempts.
@@ -27,8 +27,8 @@ def waited(messages: DataFrame) -> DataFrame:
     found = messages.groupBy("target", "queue").agg(
         F.count(F.lit(1)).alias("messages"),
         F.avg((F.col("attempts") > 1).cast("double")).alias("again"),
-        _tail(wait).alias("wait"),
-        _tail(work).alias("work"),
+        _percentiles(wait).alias("wait"),
+        _percentiles(work).alias("work"),
     )
     tails = [
         F.get(name, F.lit(place)).alias(f"{name}_{p}")
@@ -38,5 +38,5 @@ def waited(messages: DataFrame) -> DataFrame:
     return found.select("target", "queue", "messages", "again", *tails)
 
 
-def _tail(seconds: Column) -> Column:
+def _percentiles(seconds: Column) -> Column:
     return F.percentile_approx(seconds, list(PERCENTILES.values()), _ACCURACY)

@@ -46,7 +46,7 @@ class Watermark:
         return sum(gap.last - gap.first + 1 for gap in self.gaps)
 
 
-def wanted(mark: Watermark, seen: Survey) -> list[Range]:
+def ranges_to_read(mark: Watermark, seen: Survey) -> list[Range]:
     """Return the ranges to read now, in order: the gaps, and the keys after ``upto``."""
     ranges = [(gap.first, gap.last) for gap in mark.gaps]
     if seen.newest is not None and seen.newest > mark.upto:
@@ -54,7 +54,7 @@ def wanted(mark: Watermark, seen: Survey) -> list[Range]:
     return ranges
 
 
-def shared_out(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
+def split_ranges(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
     """Split ranges into at most ``parts`` disjoint parts with about the same number of keys.
 
     Keys before ``oldest``, the smallest existing key, do not count but are read, because a row may have appeared since.
@@ -76,20 +76,20 @@ def shared_out(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[
     return out
 
 
-def after(mark: Watermark, seen: Survey, found: Iterable[Range], messages: int) -> Watermark:
+def advance_watermark(mark: Watermark, seen: Survey, found: Iterable[Range], messages: int) -> Watermark:
     """Return the watermark after reading ``ranges_to_read``. ``found``: ranges of keys that existed."""
     stretches = sorted(found)
     gaps = []
     for gap in mark.gaps:
         if still := gap.writers & seen.writers:
-            gaps += [KeyGap(*missing, still) for missing in without((gap.first, gap.last), stretches)]
+            gaps += [KeyGap(*missing, still) for missing in subtract_ranges((gap.first, gap.last), stretches)]
     upto = max(mark.upto, seen.newest or 0)
     if seen.writers and upto > mark.upto:
-        gaps += [KeyGap(*missing, seen.writers) for missing in without((mark.upto + 1, upto), stretches)]
+        gaps += [KeyGap(*missing, seen.writers) for missing in subtract_ranges((mark.upto + 1, upto), stretches)]
     return replace(mark, upto=upto, gaps=tuple(gaps), messages=mark.messages + messages)
 
 
-def without(whole: Range, stretches: Sequence[Range]) -> list[Range]:
+def subtract_ranges(whole: Range, stretches: Sequence[Range]) -> list[Range]:
     """Return a range without these sorted, disjoint ranges."""
     first, last = whole
     left = []
@@ -106,7 +106,7 @@ def without(whole: Range, stretches: Sequence[Range]) -> list[Range]:
     return left
 
 
-def as_json(mark: Watermark) -> dict[str, Any]:
+def to_json(mark: Watermark) -> dict[str, Any]:
     """Convert a watermark for the lake's log."""
     gaps = [[gap.first, gap.last, sorted(gap.writers)] for gap in mark.gaps]
     return {"upto": mark.upto, "gaps": gaps, "table_id": mark.table_id, "made": mark.made, "messages": mark.messages}

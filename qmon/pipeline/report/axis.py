@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from qmon.model.text import brief
-from qmon.pipeline.report.text import date_name, day_name, short
+from qmon.model.text import short_duration
+from qmon.pipeline.report.text import date_text, day_text, short_text
 
 # Width of a picture in its own units. It is stretched to the width of the page.
-WIDE: Final = 1000.0
+WIDTH: Final = 1000.0
 _HOUR_S: Final = 3600.0
 _DAY_S: Final = 86400.0
 _STEPS_S: Final = (
@@ -26,10 +26,10 @@ _STEPS_S: Final = (
     12 * _HOUR_S,
     *(n * _DAY_S for n in (1, 2, 7, 14, 28, 91, 182, 365)),
 )
-_MOST_TICKS: Final = 8
+_MAX_TICKS: Final = 8
 
 # A tick beyond this share of the width has no room for its label.
-_ROOM: Final = 0.9
+_LABEL_LIMIT: Final = 0.9
 _ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _AGES_S: Final = (
     1.0,
@@ -64,40 +64,40 @@ class Axis:
     def x(self, at: float) -> float:
         """Return the position of a moment in units of ``WIDTH``, clamped to the axis."""
         share = (at - self.start) / (self.end - self.start)
-        return round(min(1.0, max(0.0, share)) * WIDE, 2)
+        return round(min(1.0, max(0.0, share)) * WIDTH, 2)
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return the positions where days or hours begin (UTC), with labels. A label is empty if there is no room."""
         length = self.end - self.start
-        step = next((each for each in _STEPS_S if length / each <= _MOST_TICKS), _STEPS_S[-1])
+        step = next((each for each in _STEPS_S if length / each <= _MAX_TICKS), _STEPS_S[-1])
         at = math.ceil(self.start / step) * step
         found = []
         while at < self.end:
-            found.append((self.x(at), _label(at, step) if self.x(at) <= _ROOM * WIDE else ""))
+            found.append((self.x(at), _tick_label(at, step) if self.x(at) <= _LABEL_LIMIT * WIDTH else ""))
             at += step
         return found
 
 
-def _label(at: float, step: float) -> str:
+def _tick_label(at: float, step: float) -> str:
     if step > _DAY_S:
-        return date_name(at)
-    return day_name(at) if at % _DAY_S == 0 else f"{datetime.fromtimestamp(at, UTC):%H:%M}"
+        return date_text(at)
+    return day_text(at) if at % _DAY_S == 0 else f"{datetime.fromtimestamp(at, UTC):%H:%M}"
 
 
-def scale(highest: float, *, ages: bool = False) -> list[tuple[float, str]]:
+def scale_values(highest: float, *, ages: bool = False) -> list[tuple[float, str]]:
     """Return the values of a scale from 0 to at least ``highest``, with labels."""
     if ages:
         top = next((each for each in _AGES_S if each >= highest), None)
         if top is not None:
-            return [(0.0, "0"), (top / 2, _age(top / 2)), (top, _age(top))]
+            return [(0.0, "0"), (top / 2, _age_label(top / 2)), (top, _age_label(top))]
         days = _round_up(highest / _DAY_S)
         return [(0.0, "0"), (days / 2 * _DAY_S, f"{days / 2:g}d"), (days * _DAY_S, f"{days:g}d")]
     top = _round_up(highest)
-    return [(0.0, "0"), (top / 2, short(top / 2)), (top, short(top))]
+    return [(0.0, "0"), (top / 2, short_text(top / 2)), (top, short_text(top))]
 
 
-def _age(seconds: float) -> str:
-    return f"{seconds:g}s" if seconds < 60 else brief(seconds)
+def _age_label(seconds: float) -> str:
+    return f"{seconds:g}s" if seconds < 60 else short_duration(seconds)
 
 
 def _round_up(value: float) -> float:

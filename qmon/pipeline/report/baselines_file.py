@@ -16,9 +16,16 @@ from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.report.facts import DAY_S, WEEK_S, newest_day
 from qmon.pipeline.report.period import Period
-from qmon.pipeline.rollup.baselines import as_file, baselines, readings, with_place, zoned, zones_of
-from qmon.pipeline.rollup.incidents import incidents
-from qmon.recording.history.baselines import FILE
+from qmon.pipeline.rollup.baselines import (
+    baselines_json,
+    hourly_readings,
+    weekly_baselines,
+    with_partitions,
+    with_zones,
+    zones_by_target,
+)
+from qmon.pipeline.rollup.incidents import incidents_from_runs
+from qmon.recording.history.baselines import FILE_NAME
 
 # Days after today's start that count: today and tomorrow, in UTC, because other machines' clocks may be ahead.
 _LAST_DAYS: Final = 2
@@ -61,18 +68,20 @@ def write_baselines(
         raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(targets)}")
     if not ends:
         raise BadInput("all days of the lake are later than tomorrow; check the clocks of all machines")
-    whole = Period(min(ends.values()) - weeks * WEEK_S, max(ends.values())).within("start_at", view.dates())
+    whole = Period(min(ends.values()) - weeks * WEEK_S, max(ends.values())).read_filter("start_at", view.dates())
     minutes = _last_weeks(view.read("minutes", whole), ends, weeks)
-    zones = zones_of(minutes, stated)
-    usual = baselines(readings(zoned(minutes, zones), incidents(view.read("runs", whole)))).persist()
+    zones = zones_by_target(minutes, stated)
+    usual = weekly_baselines(
+        hourly_readings(with_zones(minutes, zones), incidents_from_runs(view.read("runs", whole)))
+    ).persist()
     rows = usual.collect()
     before = _targets_of(place)
     if kept := bool(before and not rows):
         lost: Iterable[str] = ()
     else:
         lost = before - {row.target for row in rows}
-        lake.table("baselines").replace(with_place(usual))
-        place.replace(as_file(rows, zones), FILE)
+        lake.table("baselines").replace_rows(with_partitions(usual))
+        place.replace_text(baselines_json(rows, zones), FILE_NAME)
     usual.unpersist()
     hours = {(row.target, row.queue, row.hour) for row in rows}
     queues = {(row.target, row.queue) for row in rows}
@@ -98,9 +107,9 @@ def _last_weeks(minutes: DataFrame, ends: Mapping[str, float], weeks: int) -> Da
 
 def _targets_of(place: Storage) -> set[str]:
     """Return the targets that the file has now. A damaged file has none."""
-    if not place.exists(FILE):
+    if not place.exists(FILE_NAME):
         return set()
     try:
-        return {str(target) for target, queues in json.loads(place.read(FILE))["queues"].items() if queues}
+        return {str(target) for target, queues in json.loads(place.read_text(FILE_NAME))["queues"].items() if queues}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return set()

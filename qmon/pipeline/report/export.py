@@ -17,18 +17,18 @@ from pyarrow import parquet
 
 from qmon import files
 from qmon.model.text import spreadsheet_safe
-from qmon.pipeline.report.facts import ReportFacts, mean, rate
+from qmon.pipeline.report.facts import ReportFacts, flow_rate, time_mean
 from qmon.pipeline.report.period import Trouble
-from qmon.pipeline.report.tables import counters_watched, watched
+from qmon.pipeline.report.tables import counters_watched_share, watched_share
 
 _D, _S, _I, _B = pa.float64(), pa.string(), pa.int64(), pa.bool_()
-_OF_QUEUE: Final = {"target": _S, "queue": _S}
+_QUEUE_COLUMNS: Final = {"target": _S, "queue": _S}
 _NONE: Final = Trouble(0.0, 0)
 
 # The columns of each file.
 SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "levels": {
-        **_OF_QUEUE,
+        **_QUEUE_COLUMNS,
         "slo": _S,
         "figure": _S,
         "below": _D,
@@ -42,7 +42,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "burn_rate": _D,
     },
     "queues": {
-        **_OF_QUEUE,
+        **_QUEUE_COLUMNS,
         "watched": _D,
         "counters_watched": _D,
         "incidents": _I,
@@ -65,7 +65,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "outgrown_latest_days": _D,
     },
     "series": {
-        **_OF_QUEUE,
+        **_QUEUE_COLUMNS,
         "start_at": _D,
         "watched_s": _D,
         "push_per_s": _D,
@@ -77,7 +77,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "in_progress_mean": _D,
     },
     "incidents": {
-        **_OF_QUEUE,
+        **_QUEUE_COLUMNS,
         "start_at": _D,
         "end_at": _D,
         "severity": _I,
@@ -87,7 +87,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "ready_max": _D,
     },
     "unusual": {
-        **_OF_QUEUE,
+        **_QUEUE_COLUMNS,
         "figure": _S,
         "start_at": _D,
         "end_at": _D,
@@ -97,7 +97,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "usual_high": _D,
     },
     "operations": {
-        **_OF_QUEUE,
+        **_QUEUE_COLUMNS,
         "started_at": _D,
         "ended_at": _D,
         "kind": _S,
@@ -110,15 +110,15 @@ SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
 }
 
 
-def data(facts: ReportFacts) -> dict[str, pa.Table]:
+def export_tables(facts: ReportFacts) -> dict[str, pa.Table]:
     """Return each part of the report as a table, by file name."""
     rows = {
-        "levels": _levels(facts),
-        "queues": _queues(facts),
-        "series": _series(facts),
-        "incidents": _incidents(facts),
-        "unusual": _unusual(facts),
-        "operations": [_picked("operations", row) for row in facts.operations],
+        "levels": _level_rows(facts),
+        "queues": _queue_rows(facts),
+        "series": _series_rows(facts),
+        "incidents": _incident_rows(facts),
+        "unusual": _unusual_rows(facts),
+        "operations": [_select_columns("operations", row) for row in facts.operations],
         "coverage": [
             {
                 "target": each.target,
@@ -136,38 +136,38 @@ def data(facts: ReportFacts) -> dict[str, pa.Table]:
 def write_parquet(facts: ReportFacts, folder: Path) -> list[str]:
     """Write the tables as Parquet files and return their names. Creates the folder if needed and replaces files."""
     files.make_folder(folder)
-    found = data(facts)
+    found = export_tables(facts)
     for name, table in found.items():
         out = io.BytesIO()
         parquet.write_table(table, out)
-        files.replace(folder / f"{name}.parquet", out.getvalue())
+        files.replace_file(folder / f"{name}.parquet", out.getvalue())
     return [f"{name}.parquet" for name in found]
 
 
 def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
     """Write the tables as CSV in UTF-8. Texts that a spreadsheet would take for a formula begin with an apostrophe."""
     files.make_folder(folder)
-    found = data(facts)
+    found = export_tables(facts)
     for name, table in found.items():
         out = io.StringIO(newline="")
         lines = csv.writer(out, lineterminator="\n")
         lines.writerow(table.column_names)
-        lines.writerows([_field(value) for value in row.values()] for row in table.to_pylist())
-        files.replace(folder / f"{name}.csv", out.getvalue())
+        lines.writerows([_csv_field(value) for value in row.values()] for row in table.to_pylist())
+        files.replace_file(folder / f"{name}.csv", out.getvalue())
     return [f"{name}.csv" for name in found]
 
 
-def _field(value: object) -> object:
+def _csv_field(value: object) -> object:
     if isinstance(value, str):
         return spreadsheet_safe(value)
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _picked(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _select_columns(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {column: row[column] for column in SCHEMAS[name]}
 
 
-def _levels(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+def _level_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for each in facts.levels:
         asked = each.objective
         yield {
@@ -181,30 +181,30 @@ def _levels(facts: ReportFacts) -> Iterable[dict[str, Any]]:
             "counted_s": each.counted_s,
             "bad_s": each.bad_s,
             "kept": each.share,
-            "met": each.met,
+            "met": each.is_met,
             "budget_left": each.budget_left,
             "burn_rate": each.burn_rate,
         }
 
 
-def _queues(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+def _queue_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for q in facts.queues:
         whole, before, can = q.whole, q.before, q.capacity
         lost, lost_before = facts.trouble.get(q.key, _NONE), facts.trouble_before.get(q.key, _NONE)
         yield {
             "target": q.target,
             "queue": q.queue,
-            "watched": watched(q, facts),
-            "counters_watched": counters_watched(q, facts),
+            "watched": watched_share(q, facts),
+            "counters_watched": counters_watched_share(q, facts),
             "incidents": lost.incidents,
             "incident_s": lost.seconds,
-            "push_per_s": rate(whole, "pushed"),
-            "pop_per_s": rate(whole, "popped"),
-            "ready_mean": mean(whole, "ready"),
+            "push_per_s": flow_rate(whole, "pushed"),
+            "pop_per_s": flow_rate(whole, "popped"),
+            "ready_mean": time_mean(whole, "ready"),
             "ready_p95": whole["ready_p95"],
             "ready_max": whole["ready_max"],
             **{f"oldest_{p}_s": whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
-            "push_before_per_s": None if before is None else rate(before, "pushed"),
+            "push_before_per_s": None if before is None else flow_rate(before, "pushed"),
             "oldest_p95_before_s": None if before is None else before["oldest_p95"],
             "incident_before_s": None if before is None else lost_before.seconds,
             "best_hour_per_s": can.sustained,
@@ -215,7 +215,7 @@ def _queues(facts: ReportFacts) -> Iterable[dict[str, Any]]:
         }
 
 
-def _series(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+def _series_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for q in facts.queues:
         for row in q.plot:
             yield {
@@ -223,17 +223,17 @@ def _series(facts: ReportFacts) -> Iterable[dict[str, Any]]:
                 "queue": q.queue,
                 "start_at": row["start_at"],
                 "watched_s": row["seconds"],
-                "push_per_s": rate(row, "pushed"),
-                "pop_per_s": rate(row, "popped"),
-                "ready_mean": mean(row, "ready"),
+                "push_per_s": flow_rate(row, "pushed"),
+                "pop_per_s": flow_rate(row, "popped"),
+                "ready_mean": time_mean(row, "ready"),
                 "ready_max": row["ready_max"],
-                "oldest_mean_s": mean(row, "oldest"),
+                "oldest_mean_s": time_mean(row, "oldest"),
                 "oldest_max_s": row["oldest_max"],
-                "in_progress_mean": mean(row, "in_progress"),
+                "in_progress_mean": time_mean(row, "in_progress"),
             }
 
 
-def _incidents(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+def _incident_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for row in facts.incidents:
         named = ("target", "queue", "start_at", "end_at", "severity", "cause", "proof")
         yield {name: row[name] for name in named} | {
@@ -242,7 +242,7 @@ def _incidents(facts: ReportFacts) -> Iterable[dict[str, Any]]:
         }
 
 
-def _unusual(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+def _unusual_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for q in facts.queues:
         for each in q.unusual:
             worst = each.worst

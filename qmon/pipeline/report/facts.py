@@ -14,16 +14,26 @@ from pyspark.sql import functions as F
 from qmon.config.slo import Objective
 from qmon.errors import BadInput
 from qmon.model.baselines import Baseline, Baselines
-from qmon.pipeline.lake.delta import Within
+from qmon.pipeline.lake.delta import ReadFilter
 from qmon.pipeline.lake.lake import LakeView
-from qmon.pipeline.lake.schema import TAILED
-from qmon.pipeline.messages.waits import waited
-from qmon.pipeline.report.levels import Level, levels, longest_window_s
-from qmon.pipeline.report.period import HOUR_S, Coverage, Key, Period, Row, Trouble, coverage, day_of, trouble
-from qmon.pipeline.report.unusual import Unusual, unusual
+from qmon.pipeline.lake.schema import PERCENTILE_FIGURES
+from qmon.pipeline.messages.waits import message_times
+from qmon.pipeline.report.levels import Level, longest_window_s, measure_levels
+from qmon.pipeline.report.period import (
+    HOUR_S,
+    Coverage,
+    Key,
+    Period,
+    Row,
+    Trouble,
+    coverage_by_target,
+    trouble_by_queue,
+    utc_day,
+)
+from qmon.pipeline.report.unusual import UnusualHours, find_unusual_hours
 from qmon.pipeline.rollup import rollups
-from qmon.pipeline.rollup.capacity import Capacity, capacity
-from qmon.pipeline.rollup.incidents import incidents, with_operations
+from qmon.pipeline.rollup.capacity import Capacity, estimate_capacity
+from qmon.pipeline.rollup.incidents import incidents_from_runs, with_operations
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
@@ -53,7 +63,7 @@ class QueueFacts:
     worst: tuple[Row, ...]
     capacity: Capacity
     days: tuple[tuple[int, float], ...] = ()
-    unusual: tuple[Unusual, ...] = ()
+    unusual: tuple[UnusualHours, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -91,50 +101,50 @@ class ReportFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReportRequest:
     """What the report covers: queues named ``queue``, or all, and the service level objectives."""
 
     queue: str | None = None
     objectives: tuple[Objective, ...] = ()
 
 
-NOTHING: Final = Asked()
+DEFAULT_REQUEST: Final = ReportRequest()
 
 
-def period_of(since: float | None, until: float | None, now: float) -> Period:
+def report_period(since: float | None, until: float | None, now: float) -> Period:
     """Return the requested period, or the last week: whole hours, never beyond ``now``.
 
     Raises ``BadInput`` if it ends before it begins.
     """
-    end = now if until is None else min(Period(0.0, until).hours().end, now)
+    end = now if until is None else min(Period(0.0, until).whole_hours().end, now)
     start = (since if since is not None else end - WEEK_S) // HOUR_S * HOUR_S
     if start >= end:
         raise BadInput("--from must be before --to, and not in the future")
     return Period(start, end)
 
 
-def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFacts:
+def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAULT_REQUEST) -> ReportFacts:
     """Read the whole report. ``period``: whole hours, except that it may end now.
 
     Raises ``BadInput`` if the lake has no data of that time or queue.
     """
-    queue, newest = asked.queue, newest_day(view)
-    whole = _whole(view, period, queue)
+    queue, newest = request.queue, newest_day(view)
+    whole = _period_sums(view, period, queue)
     if not whole:
         what = f"of the queue {queue!r} " if queue else ""
         raise BadInput(
-            f"the lake has nothing {what}from {day_of(period.start)} to {day_of(period.end - 1)}; its newest day is "
+            f"the lake has nothing {what}from {utc_day(period.start)} to {utc_day(period.end - 1)}; its newest day is "
             f"{newest}; --to says when a report ends"
         )
     shown = sorted(whole, key=lambda key: (-(whole[key]["pushed"] or 0.0), key))[:MOST_QUEUES]
-    earlier = period.before()
-    before = _whole(view, earlier, queue)
+    earlier = period.previous_period()
+    before = _period_sums(view, earlier, queue)
     step_s = 60 if period.end - period.start <= _FINE_S else 3600
-    plots = _by_queue(view, "minutes" if step_s == 60 else "hours", period, shown)
-    hours = plots if step_s == 3600 else _by_queue(view, "hours", period, shown)
-    days = _by_queue(view, "days", Period(0.0, period.end), shown)
-    usual = _usual(view, shown)
-    both = _incidents(view, Period(earlier.start, period.end), queue)
+    plots = _rows_by_queue(view, "minutes" if step_s == 60 else "hours", period, shown)
+    hours = plots if step_s == 3600 else _rows_by_queue(view, "hours", period, shown)
+    days = _rows_by_queue(view, "days", Period(0.0, period.end), shown)
+    usual = _read_baselines(view, shown)
+    both = _read_incidents(view, Period(earlier.start, period.end), queue)
     found = [row for row in both if row["end_at"] >= period.start]
     queues = tuple(
         QueueFacts(
@@ -142,10 +152,10 @@ def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFact
             whole[key],
             before.get(key),
             tuple(plots[key]),
-            _worst(hours[key]),
-            capacity(_sustained(hours[key]), daily := _daily(days[key])),
+            _worst_hours(hours[key]),
+            estimate_capacity(_best_hour_rate(hours[key]), daily := _daily_rates(days[key])),
             tuple(daily),
-            unusual(usual, *key, hours[key]) if usual is not None else (),
+            find_unusual_hours(usual, *key, hours[key]) if usual is not None else (),
         )
         for key in shown
     )
@@ -153,18 +163,18 @@ def gather(view: LakeView, period: Period, asked: Asked = NOTHING) -> ReportFact
         period,
         step_s,
         queues,
-        _listed(found),
-        _waits(view, period),
+        _listed_incidents(found),
+        _read_waits(view, period),
         view.counts(),
         len(whole) - len(shown),
         max(0, len(found) - MOST_INCIDENTS),
-        _messages(view, period, queue),
+        _read_message_times(view, period, queue),
         sum(row["seconds"] for row in whole.values()),
-        trouble(found, period),
-        trouble(both, earlier),
-        _coverage(view, period, queue),
-        _operations(view, period, queue),
-        _levels(view, period, asked),
+        trouble_by_queue(found, period),
+        trouble_by_queue(both, earlier),
+        _read_coverage(view, period, queue),
+        _read_operations(view, period, queue),
+        _read_levels(view, period, request),
         usual,
     )
 
@@ -177,34 +187,34 @@ def newest_day(view: LakeView) -> date:
     return dates[-1]
 
 
-def rate(row: Row, what: str) -> float | None:
+def flow_rate(row: Row, what: str) -> float | None:
     """Return messages per second from a row of sums, or ``None`` if no counter was read."""
     moved, seconds = row[what], row["flow_s"]
     return moved / seconds if moved is not None and seconds else None
 
 
-def mean(row: Row, what: str) -> float | None:
+def time_mean(row: Row, what: str) -> float | None:
     """Return the mean of a figure over the time in which it was known."""
     total, seconds = row[f"{what}_s"], row[f"{what}_known_s"]
     return total / seconds if total is not None and seconds else None
 
 
-def _within(frame: DataFrame, period: Period, column: str, queue: str | None = None) -> DataFrame:
+def _rows_within(frame: DataFrame, period: Period, column: str, queue: str | None = None) -> DataFrame:
     inside = frame.where((F.col(column) >= period.start) & (F.col(column) < period.end))
     return inside if queue is None else inside.where(F.col("queue") == queue)
 
 
-def _whole(view: LakeView, period: Period, queue: str | None) -> dict[tuple[str, str], Row]:
-    hours = _within(view.read("hours", period.within("start_at", view.dates())), period, "start_at", queue)
-    return {(row.target, row.queue): row.asDict() for row in rollups.period(hours).collect()}
+def _period_sums(view: LakeView, period: Period, queue: str | None) -> dict[tuple[str, str], Row]:
+    hours = _rows_within(view.read("hours", period.read_filter("start_at", view.dates())), period, "start_at", queue)
+    return {(row.target, row.queue): row.asDict() for row in rollups.period_rows(hours).collect()}
 
 
-def _by_queue(
+def _rows_by_queue(
     view: LakeView, table: str, period: Period, shown: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], list[Row]]:
     wanted = set(shown)
-    frame = _within(view.read(table, period.within("start_at", view.dates())), period, "start_at")
-    maps = [f"{name}_ms" for name in TAILED]
+    frame = _rows_within(view.read(table, period.read_filter("start_at", view.dates())), period, "start_at")
+    maps = [f"{name}_ms" for name in PERCENTILE_FIGURES]
     frame = frame.where(F.col("queue").isin([queue for _, queue in wanted])).drop(*maps)
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in sorted(frame.collect(), key=lambda r: float(r.start_at)):
@@ -213,52 +223,54 @@ def _by_queue(
     return found
 
 
-def _incidents(view: LakeView, period: Period, queue: str | None) -> list[Row]:
+def _read_incidents(view: LakeView, period: Period, queue: str | None) -> list[Row]:
     wider = Period(period.start - DAY_S, period.end + DAY_S)
-    found = incidents(view.read("runs", wider.within("start_at", view.dates())))
+    found = incidents_from_runs(view.read("runs", wider.read_filter("start_at", view.dates())))
     found = found.where((F.col("end_at") >= period.start) & (F.col("start_at") < period.end))
     if queue is not None:
         found = found.where(F.col("queue") == queue)
-    rows = with_operations(found, view.read("operations", wider.within("started_at", view.dates()))).collect()
-    return sorted((row.asDict(recursive=True) for row in rows), key=_began)
+    rows = with_operations(found, view.read("operations", wider.read_filter("started_at", view.dates()))).collect()
+    return sorted((row.asDict(recursive=True) for row in rows), key=_start_key)
 
 
-def _listed(found: list[Row]) -> tuple[Row, ...]:
+def _listed_incidents(found: list[Row]) -> tuple[Row, ...]:
     """Return the worst and longest incidents if there are too many, in order of their start."""
     worst = sorted(found, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
-    return tuple(sorted(worst, key=_began))
+    return tuple(sorted(worst, key=_start_key))
 
 
-def _began(row: Row) -> tuple[float, str, str]:
+def _start_key(row: Row) -> tuple[float, str, str]:
     return row["start_at"], row["target"], row["queue"]
 
 
-def _coverage(view: LakeView, period: Period, queue: str | None) -> tuple[Coverage, ...]:
+def _read_coverage(view: LakeView, period: Period, queue: str | None) -> tuple[Coverage, ...]:
     """Return the coverage of each target. Per hour, the longest watched queue counts."""
-    hours = _within(view.read("hours", period.within("start_at", view.dates())), period, "start_at", queue)
+    hours = _rows_within(view.read("hours", period.read_filter("start_at", view.dates())), period, "start_at", queue)
     rows = hours.groupBy("target", "start_at").agg(F.max("seconds").alias("seconds")).collect()
-    return coverage({(row.target, row.start_at): row.seconds for row in rows}, period)
+    return coverage_by_target({(row.target, row.start_at): row.seconds for row in rows}, period)
 
 
-def _operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
+def _read_operations(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
     """Return operations on the queue, on any queue or on the whole target; only the newest if there are too many."""
-    files = view.read("operations", period.within("started_at", view.dates()))
-    frame = _within(files, period, "started_at")
+    files = view.read("operations", period.read_filter("started_at", view.dates()))
+    frame = _rows_within(files, period, "started_at")
     if queue is not None:
         frame = frame.where(F.coalesce("queue", F.lit("")).isin("", queue))
     rows = frame.orderBy(F.desc("started_at"), "id").limit(MOST_OPERATIONS).collect()
     return tuple(row.asDict() for row in reversed(rows))
 
 
-def _levels(view: LakeView, period: Period, asked: Asked) -> tuple[Level, ...]:
-    if not asked.objectives:
+def _read_levels(view: LakeView, period: Period, request: ReportRequest) -> tuple[Level, ...]:
+    if not request.objectives:
         return ()
-    window = Period(period.end - longest_window_s(asked.objectives), period.end)
-    hours = _within(view.read("hours", window.within("start_at", view.dates())), window, "start_at", asked.queue)
-    return levels(hours, asked.objectives, period.end)
+    window = Period(period.end - longest_window_s(request.objectives), period.end)
+    hours = _rows_within(
+        view.read("hours", window.read_filter("start_at", view.dates())), window, "start_at", request.queue
+    )
+    return measure_levels(hours, request.objectives, period.end)
 
 
-def _usual(view: LakeView, shown: Collection[Key]) -> Baselines | None:
+def _read_baselines(view: LakeView, shown: Collection[Key]) -> Baselines | None:
     """Return the newest baselines of these queues from ``qmon pipeline baselines``, or ``None``."""
     frame = view.read("baselines").where(F.col("queue").isin([queue for _, queue in shown]))
     zones: dict[str, str] = {}
@@ -270,8 +282,8 @@ def _usual(view: LakeView, shown: Collection[Key]) -> Baselines | None:
     return Baselines(hours, zones=zones) if hours else None
 
 
-def _waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float], ...]:
-    polls = _within(view.read("polls", period.within("sampled_at", view.dates())), period, "sampled_at")
+def _read_waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float], ...]:
+    polls = _rows_within(view.read("polls", period.read_filter("sampled_at", view.dates())), period, "sampled_at")
     watched = polls.groupBy("target").agg(F.sum("poll_s").alias("watched_s"))
     each = polls.select("target", "poll_s", F.explode("waits").alias("wait"))
     waited = each.groupBy("target", F.col("wait.event").alias("event")).agg(
@@ -282,24 +294,24 @@ def _waits(view: LakeView, period: Period) -> tuple[tuple[str, str, float], ...]
     return tuple(sorted(found, key=lambda each: (-each[2], each[0], each[1]))[:10])
 
 
-def _messages(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
+def _read_message_times(view: LakeView, period: Period, queue: str | None) -> tuple[Row, ...]:
     """Return the times of the messages archived in the period."""
-    files = view.read("messages", Within(over="archived_at", low=period.start, high=period.end))
-    rows = waited(_within(files, period, "archived_at", queue)).collect()
+    files = view.read("messages", ReadFilter(over="archived_at", low=period.start, high=period.end))
+    rows = message_times(_rows_within(files, period, "archived_at", queue)).collect()
     most_first = sorted(rows, key=lambda row: (-row.messages, row.target, row.queue))
     return tuple(row.asDict() for row in most_first[:MOST_QUEUES])
 
 
-def _worst(hours: Iterable[Row]) -> tuple[Row, ...]:
+def _worst_hours(hours: Iterable[Row]) -> tuple[Row, ...]:
     known = [row for row in hours if row["oldest_p95"] is not None]
     return tuple(sorted(known, key=lambda row: (-row["oldest_p95"], row["start_at"]))[:_WORST])
 
 
-def _sustained(hours: Iterable[Row]) -> float | None:
-    found = [rate(row, "popped") for row in hours if row["flow_s"] >= _WHOLE_HOUR_S]
+def _best_hour_rate(hours: Iterable[Row]) -> float | None:
+    found = [flow_rate(row, "popped") for row in hours if row["flow_s"] >= _WHOLE_HOUR_S]
     return max((each for each in found if each is not None), default=None)
 
 
-def _daily(days: Iterable[Row]) -> list[tuple[int, float]]:
-    known = [(int(row["start_at"] // DAY_S), rate(row, "pushed")) for row in days if row["flow_s"] >= DAY_S / 2]
+def _daily_rates(days: Iterable[Row]) -> list[tuple[int, float]]:
+    known = [(int(row["start_at"] // DAY_S), flow_rate(row, "pushed")) for row in days if row["flow_s"] >= DAY_S / 2]
     return [(day, each) for day, each in known if each is not None]

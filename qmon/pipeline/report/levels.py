@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from qmon.config.slo import Objective
 
 DAY_S: Final = 86_400.0
-_LASTED: Final = {"ready": "ready_ms", "oldest_seconds": "oldest_ms"}
+_MAP_COLUMNS: Final = {"ready": "ready_ms", "oldest_seconds": "oldest_ms"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Level:
         return 1 - self.bad_s / self.counted_s if self.counted_s > 0 else None
 
     @property
-    def met(self) -> bool | None:
+    def is_met(self) -> bool | None:
         """True if the objective is met. ``None``: nothing was watched."""
         return None if self.budget_left is None else self.budget_left >= 0
 
@@ -68,12 +68,12 @@ class Level:
     def goal(self) -> str:
         """The objective in a few words: ``oldest < 2m for 99 % of 28d``."""
         from qmon.model.text import format_duration, number
-        from qmon.pipeline.report.text import good_share
+        from qmon.pipeline.report.text import good_share_text
 
         asked = self.objective
         age = asked.figure == "oldest_seconds"
         below = format_duration(asked.below) if age else number(asked.below)
-        return f"{asked.label} < {below} for {good_share(asked.share)} of {format_duration(asked.window_s)}"
+        return f"{asked.label} < {below} for {good_share_text(asked.share)} of {format_duration(asked.window_s)}"
 
 
 def longest_window_s(objectives: Sequence[Objective]) -> float:
@@ -81,24 +81,24 @@ def longest_window_s(objectives: Sequence[Objective]) -> float:
     return max((each.window_s for each in objectives), default=0.0)
 
 
-def levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tuple[Level, ...]:
+def measure_levels(hours: DataFrame, objectives: Sequence[Objective], end: float) -> tuple[Level, ...]:
     """Measure each queue at ``end`` (seconds since the epoch), the least remaining budget first.
 
     ``hours``: those of the longest window, for all requested queues. A window has whole hours.
     """
     if not objectives:
         return ()
-    sums = [each for place, objective in enumerate(objectives) for each in _sums(place, objective, end)]
+    sums = [each for place, objective in enumerate(objectives) for each in _sum_columns(place, objective, end)]
     rows = hours.where(F.col("start_at") < end).groupBy("target", "queue").agg(*sums).collect()
-    return in_order(
+    return sort_by_budget(
         Level(objective, row.target, row.queue, *(row[f"{name}_{place}"] or 0.0 for name in _SUMS))
         for row in rows
         for place, objective in enumerate(objectives)
-        if objective.of(row.target, row.queue)
+        if objective.applies_to(row.target, row.queue)
     )
 
 
-def in_order(found: Iterable[Level]) -> tuple[Level, ...]:
+def sort_by_budget(found: Iterable[Level]) -> tuple[Level, ...]:
     """Sort by remaining budget, the least first and unknown ones last."""
 
     def order(each: Level) -> tuple[Any, ...]:
@@ -111,9 +111,9 @@ def in_order(found: Iterable[Level]) -> tuple[Level, ...]:
 _SUMS: Final = ("counted", "bad", "last", "last_bad")
 
 
-def _sums(place: int, objective: Objective, end: float) -> list[Column]:
-    lasted = F.col(_LASTED[objective.figure])
-    known, bad = _ms(lasted), _ms(lasted, objective.below)
+def _sum_columns(place: int, objective: Objective, end: float) -> list[Column]:
+    lasted = F.col(_MAP_COLUMNS[objective.figure])
+    known, bad = _sum_ms(lasted), _sum_ms(lasted, objective.below)
     if objective.figure == "oldest_seconds":
         empty = F.coalesce(F.element_at("ready_ms", F.lit(0.0)), F.lit(0))
         known += F.greatest(F.lit(0), F.least(empty, F.round(F.col("seconds") * 1000).cast("long") - known))
@@ -122,7 +122,7 @@ def _sums(place: int, objective: Objective, end: float) -> list[Column]:
     return [F.sum(F.when(which, each / 1000).otherwise(0.0)).alias(f"{name}_{place}") for name, (which, each) in parts]
 
 
-def _ms(lasted: Column, least: float | None = None) -> Column:
+def _sum_ms(lasted: Column, least: float | None = None) -> Column:
     """Return the milliseconds of all values, or of those at or above ``least``. A missing map counts as 0."""
     entries = F.map_entries(F.coalesce(lasted, F.create_map().cast("map<double,bigint>")))
     wanted = entries if least is None else F.filter(entries, lambda each: each.key >= least)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts
-from qmon.pipeline.report.tables import outgrown
-from qmon.pipeline.report.text import moment, number
+from qmon.pipeline.report.tables import outgrown_text
+from qmon.pipeline.report.text import moment_text, number_text
 
 
-def length_of(facts: ReportFacts) -> str:
+def scope_text(facts: ReportFacts) -> str:
     """Describe the time and the targets of the report."""
     targets = [each.target for each in facts.targets]
     some = ", ".join(targets[:5]) + (f" and {len(targets) - 5:,} more" if len(targets) > 5 else "")
-    return f"{some}: {moment(facts.period.start)[:16]} to {moment(facts.period.end)[:16]} UTC"
+    return f"{some}: {moment_text(facts.period.start)[:16]} to {moment_text(facts.period.end)[:16]} UTC"
 
 
-def notes(facts: ReportFacts) -> list[str]:
+def report_notes(facts: ReportFacts) -> list[str]:
     """Return notes about the figures, one line each."""
     found = [
         "Healthy: the share of the time watched in which no verdict was a warning or worse. Ages are of the oldest "
@@ -31,9 +31,9 @@ def notes(facts: ReportFacts) -> list[str]:
     return found
 
 
-def outlook(q: QueueFacts) -> str:
+def outlook_text(queue_facts: QueueFacts) -> str:
     """Describe when the queue will be outgrown, in a sentence."""
-    can = q.capacity
+    can = queue_facts.capacity
     if can.outgrown_days is None:
         return f"When it is outgrown: {can.why}."
-    return f"Pushes grow by {number(can.growth)}/s a day: outgrown {outgrown(q)}."
+    return f"Pushes grow by {number_text(can.growth)}/s a day: outgrown {outgrown_text(queue_facts)}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final
 
-from qmon.pipeline.lake.delta import Within
+from qmon.pipeline.lake.delta import ReadFilter
 
 HOUR_S: Final = 3600.0
 Row = Mapping[str, Any]
@@ -24,18 +24,20 @@ class Period:
     start: float
     end: float
 
-    def within(self, over: str, dates: Sequence[date]) -> Within:
+    def read_filter(self, over: str, dates: Sequence[date]) -> ReadFilter:
         """Return the part of a table for this period. ``dates``: the days in the lake."""
-        first, last = day_of(self.start), day_of(self.end - 0.001)
-        return Within([each for each in dates if first <= str(each) <= last], over=over, low=self.start, high=self.end)
+        first, last = utc_day(self.start), utc_day(self.end - 0.001)
+        return ReadFilter(
+            [each for each in dates if first <= str(each) <= last], over=over, low=self.start, high=self.end
+        )
 
-    def hours(self) -> Period:
+    def whole_hours(self) -> Period:
         """Return the period extended to whole hours."""
         return Period(self.start // HOUR_S * HOUR_S, -(-self.end // HOUR_S) * HOUR_S)
 
-    def before(self) -> Period:
+    def previous_period(self) -> Period:
         """Return the previous period with the same number of whole hours."""
-        whole = self.hours()
+        whole = self.whole_hours()
         return Period(whole.start - (whole.end - whole.start), whole.start)
 
 
@@ -61,22 +63,22 @@ class Coverage:
     gap_at: float | None = None
 
 
-def day_of(at: float) -> str:
+def utc_day(at: float) -> str:
     """Return the day in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
-def trouble(incidents: Iterable[Row], period: Period) -> dict[Key, Trouble]:
+def trouble_by_queue(incidents: Iterable[Row], period: Period) -> dict[Key, Trouble]:
     """Return the time in incidents of each queue within a period."""
     spans: dict[Key, list[tuple[float, float]]] = defaultdict(list)
     for row in incidents:
         start, end = max(row["start_at"], period.start), min(row["end_at"], period.end)
         if start <= end and row["start_at"] < period.end:
             spans[row["target"], row["queue"]].append((start, end))
-    return {key: Trouble(_together(each), len(each)) for key, each in spans.items()}
+    return {key: Trouble(_union_seconds(each), len(each)) for key, each in spans.items()}
 
 
-def _together(spans: list[tuple[float, float]]) -> float:
+def _union_seconds(spans: list[tuple[float, float]]) -> float:
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, until))
@@ -84,7 +86,7 @@ def _together(spans: list[tuple[float, float]]) -> float:
     return total
 
 
-def coverage(hours: Mapping[tuple[str, float], float], period: Period) -> tuple[Coverage, ...]:
+def coverage_by_target(hours: Mapping[tuple[str, float], float], period: Period) -> tuple[Coverage, ...]:
     """Return the coverage of each target from the seconds watched per hour (target, start). The least watched first."""
     found = []
     for target in sorted({target for target, _ in hours}):

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.text import UNKNOWN
-from qmon.pipeline.report.facts import QueueFacts, ReportFacts, mean, rate
+from qmon.pipeline.report.facts import QueueFacts, ReportFacts, flow_rate, time_mean
 from qmon.pipeline.report.period import Row, Trouble
-from qmon.pipeline.report.text import change, good_share, moment, number, percent, seconds
-from qmon.pipeline.report.unusual import Unusual
+from qmon.pipeline.report.text import (
+    change_text,
+    duration_text,
+    good_share_text,
+    moment_text,
+    number_text,
+    percent_text,
+)
+from qmon.pipeline.report.unusual import UnusualHours
 
 QUEUE: Final = "queue"
 INCIDENT: Final = "incident"
@@ -41,7 +48,7 @@ class ReportTable:
     rows_are: str = ""
 
 
-def tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
+def report_tables(facts: ReportFacts) -> tuple[ReportTable, ...]:
     """Return the tables of the whole report in display order."""
     each = [
         level_table(facts),
@@ -64,7 +71,7 @@ def level_table(facts: ReportFacts) -> ReportTable:
     rows = []
     for each in facts.levels:
         asked = each.objective
-        state = {True: "met", False: "missed", None: "not known"}[each.met]
+        state = {True: "met", False: "missed", None: "not known"}[each.is_met]
         left = None if each.budget_left is None else round(each.budget_s - each.bad_s, 3)
         rows.append(
             (
@@ -73,11 +80,11 @@ def level_table(facts: ReportFacts) -> ReportTable:
                 Cell(asked.name),
                 Cell(each.goal),
                 Cell(state),
-                Cell(good_share(each.share), each.share),
-                Cell(_signed(left), left),
-                Cell(percent(each.budget_left), each.budget_left),
-                _number(each.burn_rate),
-                _share(min(1.0, each.counted_s / asked.window_s)),
+                Cell(good_share_text(each.share), each.share),
+                Cell(_signed_seconds(left), left),
+                Cell(percent_text(each.budget_left), each.budget_left),
+                _number_cell(each.burn_rate),
+                _share_cell(min(1.0, each.counted_s / asked.window_s)),
             )
         )
     headings = (
@@ -116,43 +123,43 @@ def queue_table(facts: ReportFacts) -> ReportTable:
         "watched",
         "counters watched",
     )
-    rows = tuple(_queue(q, facts) for q in facts.queues)
+    rows = tuple(_queue_row(q, facts) for q in facts.queues)
     return ReportTable("Queues", "queues", headings, rows, (0, 1), rows_are=QUEUE)
 
 
-def _queue(q: QueueFacts, facts: ReportFacts) -> tuple[Cell, ...]:
-    whole = q.whole
+def _queue_row(queue_facts: QueueFacts, facts: ReportFacts) -> tuple[Cell, ...]:
+    whole = queue_facts.whole
     return (
-        Cell(q.target),
-        Cell(q.queue),
-        _number(rate(whole, "pushed")),
-        _number(rate(whole, "popped")),
-        _number(mean(whole, "ready")),
-        _number(whole["ready_p95"]),
-        _number(whole["ready_max"]),
-        _seconds(whole["oldest_p50"]),
-        _seconds(whole["oldest_p95"]),
-        _seconds(whole["oldest_p99"]),
-        Cell(good_share(healthy := _healthy(q, facts)), healthy),
-        _share(watched(q, facts)),
-        _share(counters_watched(q, facts)),
+        Cell(queue_facts.target),
+        Cell(queue_facts.queue),
+        _number_cell(flow_rate(whole, "pushed")),
+        _number_cell(flow_rate(whole, "popped")),
+        _number_cell(time_mean(whole, "ready")),
+        _number_cell(whole["ready_p95"]),
+        _number_cell(whole["ready_max"]),
+        _seconds_cell(whole["oldest_p50"]),
+        _seconds_cell(whole["oldest_p95"]),
+        _seconds_cell(whole["oldest_p99"]),
+        Cell(good_share_text(healthy := _healthy_share(queue_facts, facts)), healthy),
+        _share_cell(watched_share(queue_facts, facts)),
+        _share_cell(counters_watched_share(queue_facts, facts)),
     )
 
 
-def watched(q: QueueFacts, facts: ReportFacts) -> float:
+def watched_share(queue_facts: QueueFacts, facts: ReportFacts) -> float:
     """Return the share of the period in which a queue was watched."""
-    return min(1.0, float(q.whole["seconds"]) / (facts.period.end - facts.period.start))
+    return min(1.0, float(queue_facts.whole["seconds"]) / (facts.period.end - facts.period.start))
 
 
-def counters_watched(q: QueueFacts, facts: ReportFacts) -> float:
+def counters_watched_share(queue_facts: QueueFacts, facts: ReportFacts) -> float:
     """Return the share of the period covered by its counters, from which rates are computed."""
-    return min(1.0, float(q.whole["flow_s"]) / (facts.period.end - facts.period.start))
+    return min(1.0, float(queue_facts.whole["flow_s"]) / (facts.period.end - facts.period.start))
 
 
-def _healthy(q: QueueFacts, facts: ReportFacts) -> float | None:
+def _healthy_share(queue_facts: QueueFacts, facts: ReportFacts) -> float | None:
     """Return the share of the watched time in which a queue had no incident."""
-    lost = facts.trouble.get(q.key, Trouble(0.0, 0)).seconds
-    return max(0.0, 1 - lost / q.whole["seconds"]) if q.whole["seconds"] else None
+    lost = facts.trouble.get(queue_facts.key, Trouble(0.0, 0)).seconds
+    return max(0.0, 1 - lost / queue_facts.whole["seconds"]) if queue_facts.whole["seconds"] else None
 
 
 def change_table(facts: ReportFacts) -> ReportTable:
@@ -170,29 +177,31 @@ def change_table(facts: ReportFacts) -> ReportTable:
         "before",
         "watched before",
     )
-    rows = tuple(_change(q, q.before, facts) for q in facts.queues if q.before is not None)
-    before = facts.period.before()
-    note = f"Against the {seconds(before.end - before.start)} before, from {moment(before.start)[:16]}."
+    rows = tuple(_change_row(q, q.before, facts) for q in facts.queues if q.before is not None)
+    before = facts.period.previous_period()
+    note = f"Against the {duration_text(before.end - before.start)} before, from {moment_text(before.start)[:16]}."
     return ReportTable("This time and the time before", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
 
 
-def _change(q: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
-    pushes, then = rate(q.whole, "pushed"), rate(before, "pushed")
-    age, old = q.whole["oldest_p95"], before["oldest_p95"]
-    lost, lost_then = (each.get(q.key, Trouble(0.0, 0)).seconds for each in (facts.trouble, facts.trouble_before))
+def _change_row(queue_facts: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
+    pushes, then = flow_rate(queue_facts.whole, "pushed"), flow_rate(before, "pushed")
+    age, old = queue_facts.whole["oldest_p95"], before["oldest_p95"]
+    lost, lost_then = (
+        each.get(queue_facts.key, Trouble(0.0, 0)).seconds for each in (facts.trouble, facts.trouble_before)
+    )
     share = before["seconds"] / (facts.period.end - facts.period.start)
     return (
-        Cell(q.target),
-        Cell(q.queue),
-        _number(pushes),
-        _number(then),
+        Cell(queue_facts.target),
+        Cell(queue_facts.queue),
+        _number_cell(pushes),
+        _number_cell(then),
         _change_cell(pushes, then),
-        _seconds(age),
-        _seconds(old),
+        _seconds_cell(age),
+        _seconds_cell(old),
         _change_cell(age, old),
-        _lost(lost),
-        _lost(lost_then),
-        _share(min(1.0, share)),
+        _lost_cell(lost),
+        _lost_cell(lost_then),
+        _share_cell(min(1.0, share)),
     )
 
 
@@ -205,7 +214,7 @@ def unusual_table(facts: ReportFacts) -> ReportTable:
         "Unusual hours",
         "unusual",
         headings,
-        tuple(map(_unusual, found[:_MOST_UNUSUAL])),
+        tuple(map(_unusual_row, found[:_MOST_UNUSUAL])),
         (0, 1, 2, 4, 7),
         note=note,
         rows_are=QUEUE,
@@ -216,16 +225,16 @@ _MOST_UNUSUAL: Final = 30
 _LEAST_GROWTH: Final = 0.005
 
 
-def _unusual(each: Unusual) -> tuple[Cell, ...]:
-    worst = each.worst
+def _unusual_row(hours: UnusualHours) -> tuple[Cell, ...]:
+    worst = hours.worst
     return (
-        Cell(each.target),
-        Cell(each.queue),
-        Cell(moment(each.start)[:16], each.start),
-        _seconds(each.end - each.start),
-        Cell(each.words, each.distance),
-        Cell(each.shown(worst.value), worst.value),
-        Cell(each.shown(worst.band.median), worst.band.median),
+        Cell(hours.target),
+        Cell(hours.queue),
+        Cell(moment_text(hours.start)[:16], hours.start),
+        _seconds_cell(hours.end - hours.start),
+        Cell(hours.description, hours.distance),
+        Cell(hours.value_text(worst.value), worst.value),
+        Cell(hours.value_text(worst.band.median), worst.band.median),
         Cell(worst.band.hour),
     )
 
@@ -233,21 +242,21 @@ def _unusual(each: Unusual) -> tuple[Cell, ...]:
 def incident_table(facts: ReportFacts) -> ReportTable:
     """Return the table of incidents, in order of their start (UTC)."""
     headings = ("began, UTC", "lasted", "target", "queue", "cause", "most ready", "proof and operations")
-    rows = tuple(map(_incident, facts.incidents))
+    rows = tuple(map(_incident_row, facts.incidents))
     return ReportTable("Incidents", "incidents", headings, rows, (0, 2, 3, 4, 6), 6, rows_are=INCIDENT)
 
 
-def _incident(row: Row) -> tuple[Cell, ...]:
+def _incident_row(row: Row) -> tuple[Cell, ...]:
     done = [f"{each['kind']} {each['state']} by {each['by']}" for each in row["operations"]]
     others = [code for code in row["codes"] if code != row["cause"]]
     text = "; ".join(filter(None, [row["proof"], f"also {', '.join(others)}" if others else "", *done]))
     return (
-        Cell(moment(row["start_at"]), row["start_at"]),
-        _seconds(row["end_at"] - row["start_at"]),
+        Cell(moment_text(row["start_at"]), row["start_at"]),
+        _seconds_cell(row["end_at"] - row["start_at"]),
         Cell(row["target"]),
         Cell(row["queue"]),
         Cell(row["cause"]),
-        _number(row["peak_ready"]),
+        _number_cell(row["peak_ready"]),
         Cell(text),
     )
 
@@ -257,11 +266,11 @@ def operation_table(facts: ReportFacts) -> ReportTable:
     headings = ("began, UTC", "target", "queue", "operation", "messages", "by", "reason")
     rows = tuple(
         (
-            Cell(moment(row["started_at"]), row["started_at"]),
+            Cell(moment_text(row["started_at"]), row["started_at"]),
             Cell(row["target"]),
             Cell(row["queue"] or "all queues"),
             Cell(f"{row['kind']} {row['state']}"),
-            _number(row["done"]),
+            _number_cell(row["done"]),
             Cell(row["by"] or ""),
             Cell(row["reason"] or ""),
         )
@@ -277,10 +286,10 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
         (
             Cell(q.target),
             Cell(q.queue),
-            _number(q.capacity.daily),
-            _number(q.capacity.sustained),
-            Cell(_growth(q.capacity.growth), q.capacity.growth),
-            Cell(outgrown(q), q.capacity.outgrown_days),
+            _number_cell(q.capacity.daily),
+            _number_cell(q.capacity.sustained),
+            Cell(_growth_text(q.capacity.growth), q.capacity.growth),
+            Cell(outgrown_text(q), q.capacity.outgrown_days),
         )
         for q in facts.queues
     )
@@ -291,13 +300,13 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
     return ReportTable("Capacity", "capacity", headings, rows, (0, 1, 5), 5, note=note, rows_are=QUEUE)
 
 
-def _growth(value: float | None) -> str:
+def _growth_text(value: float | None) -> str:
     return UNKNOWN if value is None else "about 0" if abs(value) < _LEAST_GROWTH else f"{value:+,.2f}"
 
 
-def outgrown(q: QueueFacts) -> str:
+def outgrown_text(queue_facts: QueueFacts) -> str:
     """Describe when pushes reach the pops of the best hour."""
-    can = q.capacity
+    can = queue_facts.capacity
     if can.outgrown_days is None or can.earliest_days is None or can.latest_days is None:
         return can.why
     if not can.outgrown_days:
@@ -310,10 +319,10 @@ def coverage_table(facts: ReportFacts) -> ReportTable:
     rows = tuple(
         (
             Cell(each.target),
-            Cell(good_share(each.share), each.share),
-            _seconds(each.seconds),
-            _seconds(each.gap_s or None),
-            Cell(moment(each.gap_at)[:16], each.gap_at),
+            Cell(good_share_text(each.share), each.share),
+            _seconds_cell(each.seconds),
+            _seconds_cell(each.gap_s or None),
+            Cell(moment_text(each.gap_at)[:16], each.gap_at),
         )
         for each in facts.targets
     )
@@ -325,7 +334,7 @@ def coverage_table(facts: ReportFacts) -> ReportTable:
 
 def wait_table(facts: ReportFacts) -> ReportTable:
     """Return the table of the longest waits of sessions."""
-    rows = tuple((Cell(target), Cell(event), _number(sessions)) for target, event, sessions in facts.waits)
+    rows = tuple((Cell(target), Cell(event), _number_cell(sessions)) for target, event, sessions in facts.waits)
     return ReportTable("Waits", "waits", ("target", "wait", "sessions, mean"), rows, (0, 1))
 
 
@@ -343,53 +352,53 @@ def message_table(facts: ReportFacts) -> ReportTable:
         "work p99",
         "more than one try",
     )
-    rows = tuple(map(_messages, facts.messages))
+    rows = tuple(map(_message_row, facts.messages))
     return ReportTable("Archived messages", "messages", headings, rows, (0, 1), rows_are=QUEUE)
 
 
-def _messages(row: Row) -> tuple[Cell, ...]:
-    tails = (_seconds(row[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99"))
-    return Cell(row["target"]), Cell(row["queue"]), _number(row["messages"]), *tails, _share(row["again"])
+def _message_row(row: Row) -> tuple[Cell, ...]:
+    tails = (_seconds_cell(row[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99"))
+    return Cell(row["target"]), Cell(row["queue"]), _number_cell(row["messages"]), *tails, _share_cell(row["again"])
 
 
-def worst_table(q: QueueFacts) -> ReportTable:
+def worst_table(queue_facts: QueueFacts) -> ReportTable:
     """Return the table of hours with the oldest messages (UTC)."""
     rows = tuple(
         (
-            Cell(moment(row["start_at"])[:16], row["start_at"]),
-            _seconds(row["oldest_p95"]),
-            _seconds(row["oldest_max"]),
-            _number(row["ready_max"]),
-            _number(rate(row, "pushed")),
-            _number(rate(row, "popped")),
+            Cell(moment_text(row["start_at"])[:16], row["start_at"]),
+            _seconds_cell(row["oldest_p95"]),
+            _seconds_cell(row["oldest_max"]),
+            _number_cell(row["ready_max"]),
+            _number_cell(flow_rate(row, "pushed")),
+            _number_cell(flow_rate(row, "popped")),
         )
-        for row in q.worst
+        for row in queue_facts.worst
     )
     headings = ("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s")
     return ReportTable("Hours with the oldest messages", "worst", headings, rows, (0,))
 
 
-def _number(value: float | None) -> Cell:
-    return Cell(number(value), value)
+def _number_cell(value: float | None) -> Cell:
+    return Cell(number_text(value), value)
 
 
-def _seconds(value: float | None) -> Cell:
-    return Cell(seconds(value), value)
+def _seconds_cell(value: float | None) -> Cell:
+    return Cell(duration_text(value), value)
 
 
-def _lost(value: float) -> Cell:
+def _lost_cell(value: float) -> Cell:
     """Return time in incidents; ``none`` if there was none."""
-    return Cell(seconds(value) if value else "none", value)
+    return Cell(duration_text(value) if value else "none", value)
 
 
-def _share(value: float | None) -> Cell:
-    return Cell(percent(value), value)
+def _share_cell(value: float | None) -> Cell:
+    return Cell(percent_text(value), value)
 
 
 def _change_cell(now: float | None, before: float | None) -> Cell:
     ratio = now / before if now is not None and before else None
-    return Cell(change(now, before), ratio)
+    return Cell(change_text(now, before), ratio)
 
 
-def _signed(value: float | None) -> str:
-    return f"−{seconds(-value)}" if value is not None and value < 0 else seconds(value)
+def _signed_seconds(value: float | None) -> str:
+    return f"−{duration_text(-value)}" if value is not None and value < 0 else duration_text(value)

@@ -13,7 +13,7 @@ _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def number(value: float | None) -> str:
+def number_text(value: float | None) -> str:
     """Format a count or a rate: three significant digits, with thousands separators."""
     if value is None:
         return UNKNOWN
@@ -22,44 +22,44 @@ def number(value: float | None) -> str:
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:,.2f}"
 
 
-def short(value: float) -> str:
+def short_text(value: float) -> str:
     """Format a number for an axis: at most five characters up to 10^12."""
     for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             scaled = value / (1e3 if unit == "k" else size)
             return f"{scaled:,.0f}{unit}" if scaled >= 100 else f"{scaled:.3g}{unit}"
-    return number(value)
+    return number_text(value)
 
 
-def seconds(value: float | None) -> str:
+def duration_text(value: float | None) -> str:
     """Format a duration in seconds."""
     return UNKNOWN if value is None else duration(value)
 
 
-def moment(at: float | None) -> str:
+def moment_text(at: float | None) -> str:
     """Format a moment in UTC, to the second."""
     return UNKNOWN if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def day_time(at: float) -> str:
+def day_time_text(at: float) -> str:
     """Format a moment in UTC to the minute: ``Tue 24 Nov 14:03``."""
     then = datetime.fromtimestamp(at, UTC)
     return f"{_DAYS[then.weekday()]} {then.day} {_MONTHS[then.month - 1]} {then:%H:%M}"
 
 
-def day_name(at: float) -> str:
+def day_text(at: float) -> str:
     """Format the day of a moment in UTC: ``Tue 24``."""
     then = datetime.fromtimestamp(at, UTC)
     return f"{_DAYS[then.weekday()]} {then.day}"
 
 
-def date_name(at: float) -> str:
+def date_text(at: float) -> str:
     """Format a date without its year: ``24 Nov``."""
     then = datetime.fromtimestamp(at, UTC)
     return f"{then.day} {_MONTHS[then.month - 1]}"
 
 
-def good_share(share: float | None) -> str:
+def good_share_text(share: float | None) -> str:
     """Format a share close to the whole, never rounded up: ``99.2 %``, ``99.98 %``. ``100 %`` means all of it."""
     if share is None:
         return UNKNOWN
@@ -68,12 +68,12 @@ def good_share(share: float | None) -> str:
     return f"{cut:.{digits}f}".rstrip("0").rstrip(".") + " %" if digits else f"{cut:.0f} %"
 
 
-def percent(share: float | None) -> str:
+def percent_text(share: float | None) -> str:
     """Format a share of a whole."""
     return UNKNOWN if share is None else text.percent(share)
 
 
-def change(now: float | None, before: float | None) -> str:
+def change_text(now: float | None, before: float | None) -> str:
     """Format a relative change in per cent."""
     if now is None or before is None:
         return UNKNOWN

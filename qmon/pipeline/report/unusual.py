@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from qmon.model.baselines import Anomaly, Baselines
-from qmon.pipeline.report.text import number, seconds
+from qmon.pipeline.report.text import duration_text, number_text
 
 HOUR_S: Final = 3600.0
 
@@ -24,7 +24,7 @@ SUMS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 # Their names in the report.
-NAMES: Final = {
+FIGURE_NAMES: Final = {
     "push_rate": "pushes",
     "pop_rate": "pops",
     "ready": "ready",
@@ -34,7 +34,7 @@ NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Unusual:
+class UnusualHours:
     """Consecutive hours in which a figure was on the same side of its band.
 
     ``start``, ``end``: seconds since the epoch. ``worst``: the hour farthest outside, with its baseline.
@@ -47,18 +47,18 @@ class Unusual:
     worst: Anomaly
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Describe it: ``pushes 3.1 times the usual``, or without a ratio ``pushes 12 a second, usually 0``."""
-        times, what = self.worst.ratio, NAMES[self.worst.figure]
+        times, what = self.worst.ratio, FIGURE_NAMES[self.worst.figure]
         if times is not None:
-            return f"{what} {number(times)} times the usual"
-        return f"{what} {self.shown(self.worst.value)}, usually {self.shown(self.worst.band.median)}"
+            return f"{what} {number_text(times)} times the usual"
+        return f"{what} {self.value_text(self.worst.value)}, usually {self.value_text(self.worst.band.median)}"
 
-    def shown(self, value: float) -> str:
+    def value_text(self, value: float) -> str:
         """Format a value of the figure with its unit."""
         if self.worst.figure == "oldest_s":
-            return seconds(value)
-        return f"{number(value)}/s" if self.worst.figure.endswith("rate") else number(value)
+            return duration_text(value)
+        return f"{number_text(value)}/s" if self.worst.figure.endswith("rate") else number_text(value)
 
     @property
     def distance(self) -> float:
@@ -68,23 +68,25 @@ class Unusual:
         return abs(self.worst.value - band.median) / reach if reach > 0 else 0.0
 
 
-def unusual(baselines: Baselines, target: str, queue: str, hours: Iterable[Mapping[str, Any]]) -> tuple[Unusual, ...]:
+def find_unusual_hours(
+    baselines: Baselines, target: str, queue: str, hours: Iterable[Mapping[str, Any]]
+) -> tuple[UnusualHours, ...]:
     """Return the unusual hours of one queue from its hourly sums in order, the farthest outside first."""
-    found: list[Unusual] = []
-    opened: dict[str, Unusual] = {}
+    found: list[UnusualHours] = []
+    opened: dict[str, UnusualHours] = {}
     for row in hours:
         at = row["start_at"]
         for figure, (total, known) in SUMS.items():
-            band = baselines.band(target, queue, figure, at)
+            band = baselines.band_at(target, queue, figure, at)
             over = row[known] or 0.0
             if band is None or over < _WATCHED_S or row[total] is None:
                 continue
             value = row[total] / over
             if band.low <= value <= band.high:
                 continue
-            this = Unusual(target, queue, at, at + HOUR_S, Anomaly(figure, value, band))
+            this = UnusualHours(target, queue, at, at + HOUR_S, Anomaly(figure, value, band))
             before = opened.get(figure)
-            if before is not None and before.end == at and before.worst.above == this.worst.above:
+            if before is not None and before.end == at and before.worst.is_above == this.worst.is_above:
                 worst = max(before, this, key=lambda each: each.distance).worst
                 this = replace(before, end=this.end, worst=worst)
                 found.remove(before)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from qmon.pipeline.lake.schema import BUCKETS
 
 # Minimum readings of an hour of the week for a baseline.
-WEEKS: Final = 4
+MIN_READINGS: Final = 4
 
 # Minimum seconds of an hour that were watched and without incident, for it to count as a reading.
 _WATCHED_S: Final = 1800.0
@@ -30,43 +30,45 @@ FIGURES: Final[dict[str, tuple[str, str]]] = {
 VERSION: Final = 1
 
 
-def zones_of(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
+def zones_by_target(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
     """Return the time zone of each target: as stated for it, as stated for all (key ``""``), or the newest recorded."""
     rows = minutes.groupBy("target").agg(F.max_by("zone", "start_at").alias("zone")).collect()
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
 
-def zoned(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
+def with_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
     """Return the minutes with the zone chosen for their target, whichever zone the recording machine had."""
     known = minutes.sparkSession.createDataFrame(list(zones.items()), "target string, zone string")
     return minutes.drop("zone").join(F.broadcast(known), "target")
 
 
-def readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
+def hourly_readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
     """Return one row per queue, figure and local hour, from minutes outside incidents.
 
     The hour repeated at the end of summer time is one reading of two hours. The hour skipped at its start has no
     reading.
     """
     troubled = incidents.select(
-        "target", "queue", F.explode(F.sequence(_minute("start_at"), _minute("end_at"))).alias("minute")
+        "target", "queue", F.explode(F.sequence(_minute_number("start_at"), _minute_number("end_at"))).alias("minute")
     ).distinct()
-    quiet = minutes.withColumn("minute", _minute("start_at")).join(troubled, ["target", "queue", "minute"], "left_anti")
+    quiet = minutes.withColumn("minute", _minute_number("start_at")).join(
+        troubled, ["target", "queue", "minute"], "left_anti"
+    )
     local = quiet.withColumn("local", F.from_utc_timestamp(F.timestamp_seconds("start_at"), F.col("zone")))
     hourly = local.groupBy("target", "queue", "zone", F.date_trunc("hour", "local").alias("hour")).agg(
-        F.sum("seconds").alias("watched_s"), *(F.sum(name).alias(name) for name in _summed())
+        F.sum("seconds").alias("watched_s"), *(F.sum(name).alias(name) for name in _summed_columns())
     )
     each = hourly.where(F.col("watched_s") >= _WATCHED_S).select(
         "target",
         "queue",
         "zone",
         (F.weekday("hour") * 24 + F.hour("hour")).alias("hour"),
-        F.explode(F.array(*(_figure(name, *parts) for name, parts in FIGURES.items()))).alias("f"),
+        F.explode(F.array(*(_figure_value(name, *parts) for name, parts in FIGURES.items()))).alias("f"),
     )
     return each.select("target", "queue", "zone", "hour", "f.figure", "f.value").where("value is not null")
 
 
-def baselines(readings: DataFrame, weeks: int = WEEKS) -> DataFrame:
+def weekly_baselines(readings: DataFrame, weeks: int = MIN_READINGS) -> DataFrame:
     """Return ``median`` and ``mad`` (median absolute deviation) of each hour of the week with enough readings."""
     key = ["target", "queue", "zone", "figure", "hour"]
     middle = readings.groupBy(*key).agg(F.median("value").alias("median"), F.count(F.lit(1)).alias("readings"))
@@ -76,13 +78,13 @@ def baselines(readings: DataFrame, weeks: int = WEEKS) -> DataFrame:
     )
 
 
-def with_place(usual: DataFrame) -> DataFrame:
+def with_partitions(usual: DataFrame) -> DataFrame:
     """Add the partition columns of the table ``baselines``, with today's date."""
     place = {"date": F.current_date(), "bucket": F.pmod(F.crc32("target"), F.lit(BUCKETS)).cast("int")}
     return usual.withColumns(place)
 
 
-def as_file(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
+def baselines_json(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
     """Return the file that the dashboard loads: target, queue, figure, hour of the week → median, mad, readings.
 
     ``zones``: zone of each target. ``zone`` in the file is the most common one. Hour 0 is Monday 00:00.
@@ -97,14 +99,14 @@ def as_file(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
     return json.dumps(whole, separators=(",", ":")) + "\n"
 
 
-def _minute(column: str) -> Column:
+def _minute_number(column: str) -> Column:
     return F.floor(F.col(column) / 60)
 
 
-def _summed() -> list[str]:
+def _summed_columns() -> list[str]:
     return sorted({name for parts in FIGURES.values() for name in parts})
 
 
-def _figure(name: str, total: str, seconds: str) -> Column:
+def _figure_value(name: str, total: str, seconds: str) -> Column:
     value = F.when(F.col(seconds) > 0, F.col(total) / F.col(seconds))
     return F.struct(F.lit(name).alias("figure"), value.alias("value"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 # Minimum whole days for a trend, so that every day of the week occurs twice.
-LEAST_DAYS: Final = 14
+MIN_DAYS: Final = 14
 _HORIZON_DAYS: Final = 3650.0
 
 
@@ -33,7 +33,7 @@ class GrowthTrend:
     days: int
 
     @classmethod
-    def through(cls, days: Sequence[tuple[int, float]]) -> GrowthTrend:
+    def fit_days(cls, days: Sequence[tuple[int, float]]) -> GrowthTrend:
         """Fit at least three days, given as day number and rate."""
         n = len(days)
         middle, mean = sum(day for day, _ in days) / n, sum(rate for _, rate in days) / n
@@ -42,13 +42,13 @@ class GrowthTrend:
         away = sum((rate - mean - slope * (day - middle)) ** 2 for day, rate in days)
         return cls(middle, mean, slope, spread, math.sqrt(away / (n - 2)), n)
 
-    def at(self, day: float) -> tuple[float, float, float]:
+    def rate_on(self, day: float) -> tuple[float, float, float]:
         """Return the line on a day, and the ends of its 95 % band."""
         rate = self.mean + self.slope * (day - self.middle)
         reach = _SIGMAS * self.sigma * math.sqrt(1 / self.days + (day - self.middle) ** 2 / self.spread)
         return rate, rate - reach, rate + reach
 
-    def reaches(self, rate: float) -> tuple[float, float, float] | None:
+    def day_reaching(self, rate: float) -> tuple[float, float, float] | None:
         """Return the day on which the line reaches a rate, and the earliest and latest day by its band.
 
         ``None`` if the band includes lines that do not grow, because then there is no latest day. (Fieller, 1954, "Some
@@ -83,7 +83,7 @@ class Capacity:
     trend: GrowthTrend | None = None
 
 
-def capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capacity:
+def estimate_capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capacity:
     """Compute the capacity from the best hour and the push rate of each day.
 
     Args:
@@ -91,15 +91,15 @@ def capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capa
         days: day number and messages pushed per second, in order.
     """
     daily = days[-1][1] if days else None
-    if len(days) < LEAST_DAYS:
-        return Capacity(sustained, daily, why=f"not enough history: {len(days)} of {LEAST_DAYS} days")
-    trend = GrowthTrend.through(days)
+    if len(days) < MIN_DAYS:
+        return Capacity(sustained, daily, why=f"not enough history: {len(days)} of {MIN_DAYS} days")
+    trend = GrowthTrend.fit_days(days)
     growth = trend.slope
     if sustained is None:
         return Capacity(None, daily, growth, why="no whole hour of pops was seen", trend=trend)
     if growth <= 0:
         return Capacity(sustained, daily, growth, why="pushes do not grow", trend=trend)
-    last, reached = days[-1][0], trend.reaches(sustained)
+    last, reached = days[-1][0], trend.day_reaching(sustained)
     if reached is None:
         return Capacity(sustained, daily, growth, why="days differ more than pushes grow", trend=trend)
     left, earliest, latest = (max(0.0, day - last) for day in reached)

@@ -11,20 +11,20 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from qmon.pipeline.rollup.rollups import HOUR_S, start
-from qmon.recording.history.incidents import GAP_S
+from qmon.pipeline.rollup.rollups import HOUR_S, period_start
+from qmon.recording.history.incidents import JOIN_WITHIN_S
 
 _HOUR: Final = ("target", "date", "bucket", "queue", "start_at")
 
 # The lowest severity that counts as trouble: warning.
-TROUBLE: Final = 2
+TROUBLE_SEVERITY: Final = 2
 
 
-def runs(samples: DataFrame) -> DataFrame:
+def runs_from_samples(samples: DataFrame) -> DataFrame:
     """Return one row per run of trouble and verdict, from unique samples of any recorders."""
-    bad = samples.where(F.col("severity") >= TROUBLE).select(
+    bad = samples.where(F.col("severity") >= TROUBLE_SEVERITY).select(
         *_HOUR[:-1],
-        start(F.col("sampled_at"), HOUR_S).alias("start_at"),
+        period_start(F.col("sampled_at"), HOUR_S).alias("start_at"),
         F.col("verdict").alias("code"),
         "severity",
         F.col("sampled_at").alias("first_at"),
@@ -36,17 +36,17 @@ def runs(samples: DataFrame) -> DataFrame:
         F.col("ready").alias("peak_ready"),
         F.when(F.col("ready").isNotNull(), F.col("sampled_at")).alias("peak_at"),
     )
-    return _by_verdict(_numbered(bad, *_HOUR), *_HOUR)
+    return _merge_by_verdict(_number_runs(bad, *_HOUR), *_HOUR)
 
 
-def incidents(runs: DataFrame) -> DataFrame:
+def incidents_from_runs(runs: DataFrame) -> DataFrame:
     """Return one row per incident: ``start_at``, ``end_at`` (seconds since the epoch), cause, proof and peak.
 
     The cause is the worst verdict; among equally bad ones the most frequent, then the first by name. ``codes``: all
     verdicts in that order. ``start_at``: time of the first evidence.
     """
     key = ("target", "queue")
-    by_verdict = _by_verdict(_numbered(runs, *key), *key)
+    by_verdict = _merge_by_verdict(_number_runs(runs, *key), *key)
     order = F.struct(-F.col("severity"), -F.col("samples"), F.col("code"))
     return (
         by_verdict.groupBy(*key, "stretch")
@@ -60,7 +60,7 @@ def incidents(runs: DataFrame) -> DataFrame:
             F.min_by("proof", order).alias("proof"),
             F.transform(F.sort_array(F.collect_list(F.struct(order, "code"))), lambda each: each.code).alias("codes"),
             F.max("peak_ready").alias("peak_ready"),
-            F.min_by("peak_at", _highest_first()).alias("peak_at"),
+            F.min_by("peak_at", _peak_order()).alias("peak_at"),
         )
         .drop("stretch")
     )
@@ -76,28 +76,28 @@ def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
     inside = (
         (F.col("t") == F.col("target"))
         & F.coalesce("q", F.lit("")).isin("", F.col("queue"))
-        & F.col("operation.started_at").between(F.col("start_at"), F.col("end_at") + GAP_S)
+        & F.col("operation.started_at").between(F.col("start_at"), F.col("end_at") + JOIN_WITHIN_S)
     )
     columns = [F.col(name) for name in found.columns]
     joined = found.join(done, inside, "left").groupBy(*columns)
     return joined.agg(F.sort_array(F.collect_list("operation")).alias("operations"))
 
 
-def _numbered(stretches: DataFrame, *key: str) -> DataFrame:
+def _number_runs(stretches: DataFrame, *key: str) -> DataFrame:
     """Add the number of the run that each row belongs to, within its key."""
     before = Window.partitionBy(*key).orderBy("first_at", "last_at").rowsBetween(Window.unboundedPreceding, -1)
     until = F.max("last_at").over(before)
-    begins = F.when(until.isNull() | (F.col("first_at") - until > GAP_S), 1).otherwise(0)
+    begins = F.when(until.isNull() | (F.col("first_at") - until > JOIN_WITHIN_S), 1).otherwise(0)
     so_far = Window.partitionBy(*key).orderBy("first_at", "last_at").rowsBetween(Window.unboundedPreceding, 0)
     return stretches.withColumn("begins", begins).withColumn("stretch", F.sum("begins").over(so_far)).drop("begins")
 
 
-def _highest_first() -> Column:
+def _peak_order() -> Column:
     """Return the sort key of peaks: the highest first, then the earliest, unknown ones last."""
     return F.struct(F.coalesce(-F.col("peak_ready"), F.lit(float("inf"))), F.col("peak_at"))
 
 
-def _by_verdict(numbered: DataFrame, *key: str) -> DataFrame:
+def _merge_by_verdict(numbered: DataFrame, *key: str) -> DataFrame:
     return numbered.groupBy(*key, "stretch", "code").agg(
         F.max("severity").alias("severity"),
         F.min("first_at").alias("first_at"),
@@ -107,5 +107,5 @@ def _by_verdict(numbered: DataFrame, *key: str) -> DataFrame:
         F.min_by("proof", "proof_at").alias("proof"),
         F.min("proof_at").alias("proof_at"),
         F.max("peak_ready").alias("peak_ready"),
-        F.min_by("peak_at", _highest_first()).alias("peak_at"),
+        F.min_by("peak_at", _peak_order()).alias("peak_at"),
     )

@@ -11,8 +11,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from qmon.pipeline.lake.schema import BUCKETS, MINUTES, ROLLUPS, TAILED
-from qmon.pipeline.rollup.histograms import added_up, histograms, lasted, rounded
+from qmon.pipeline.lake.schema import BUCKETS, MINUTES, PERCENTILE_FIGURES, ROLLUPS
+from qmon.pipeline.rollup.histograms import build_histograms, durations_of_values, rounded_sql, sum_histograms
 from qmon.recording.history.buckets import LONGEST_SPAN_S
 
 MINUTE_S: Final = 60
@@ -23,7 +23,7 @@ DAY_S: Final = 86400
 _KNOWN: Final = {"ready": "ready", "oldest": "oldest_s", "in_progress": "in_progress"}
 _LAST: Final = {"ready_last": "ready", "dead_last": "dead"}
 _MOVED: Final = ("pushed", "popped", "completed")
-_WHO: Final = ("target", "queue", "start_at")
+_ROW_KEY: Final = ("target", "queue", "start_at")
 _SUMMED: Final = (
     "samples",
     "seconds",
@@ -33,20 +33,20 @@ _SUMMED: Final = (
 )
 
 # The seconds that a sample covers.
-_WATCHED: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
-_FLOWING: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
+_WATCHED_SQL: Final = f"IF(poll_s > 0 AND poll_s <= {LONGEST_SPAN_S}, poll_s, 0D)"
+_FLOWING_SQL: Final = "span_s > 0 AND pushed IS NOT NULL AND popped IS NOT NULL"
 _PLACE: Final = (
     "to_date(timestamp_seconds(start_at)) AS date",
     f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # same as `schema.bucket_for`
 )
 
 
-def start(at: Column, seconds: int) -> Column:
+def period_start(at: Column, seconds: int) -> Column:
     """Return the start of the period of ``seconds`` that contains a time."""
     return F.floor(at / seconds) * F.lit(float(seconds))
 
 
-def minutes(samples: DataFrame, *, shared: bool = True) -> DataFrame:
+def minute_rows(samples: DataFrame, *, shared: bool = True) -> DataFrame:
     """Return one row per queue and minute (``schema.MINUTES``), from unique samples.
 
     ``poll_s`` is the time that a depth or an age covers, ``span_s`` the time that the counters cover: counters read in
@@ -67,49 +67,52 @@ def minutes(samples: DataFrame, *, shared: bool = True) -> DataFrame:
         }
     sums |= {name: f"max_by({column}, IF({column} IS NULL, NULL, sampled_at))" for name, column in _LAST.items()}
     marked = samples.selectExpr(
-        "*", f"{_WATCHED} AS watched", f"{_FLOWING} AS flowing", f"{_start('sampled_at', MINUTE_S)} AS start_at"
+        "*",
+        f"{_WATCHED_SQL} AS watched",
+        f"{_FLOWING_SQL} AS flowing",
+        f"{_period_start_sql('sampled_at', MINUTE_S)} AS start_at",
     )
-    each = marked.groupBy(*_WHO, "recorder", "zone").agg(*_named(sums))
+    each = marked.groupBy(*_ROW_KEY, "recorder", "zone").agg(*_named_columns(sums))
     if not shared:
         return each.selectExpr("*", *_PLACE).select(*MINUTES.fieldNames())
     whole = ", ".join(("recorder", "zone", *sums))
     longest = F.expr(f"min_by(struct({whole}), struct(-round(seconds, 3), recorder)) AS of")
-    return each.groupBy(*_WHO).agg(longest).selectExpr(*_WHO, "of.*", *_PLACE).select(*MINUTES.fieldNames())
+    return each.groupBy(*_ROW_KEY).agg(longest).selectExpr(*_ROW_KEY, "of.*", *_PLACE).select(*MINUTES.fieldNames())
 
 
-def hours(minutes: DataFrame, samples: DataFrame) -> DataFrame:
+def hour_rows(minutes: DataFrame, samples: DataFrame) -> DataFrame:
     """Return one row per queue and hour (``schema.ROLLUPS``), from its minutes and their samples."""
-    values = [f"{rounded(_KNOWN[name])} AS {name}" for name in TAILED]
-    each = samples.where(f"{_WATCHED} > 0").selectExpr(
+    values = [f"{rounded_sql(_KNOWN[name])} AS {name}" for name in PERCENTILE_FIGURES]
+    each = samples.where(f"{_WATCHED_SQL} > 0").selectExpr(
         "target",
         "queue",
-        f"{_start('sampled_at', HOUR_S)} AS start_at",
-        f"floor({_WATCHED} * 1000 + 0.5D) AS ms",
+        f"{_period_start_sql('sampled_at', HOUR_S)} AS start_at",
+        f"floor({_WATCHED_SQL} * 1000 + 0.5D) AS ms",
         *values,
     )
-    return _together(minutes, lasted(each, _WHO), _start("start_at", HOUR_S))
+    return _sum_periods(minutes, durations_of_values(each, _ROW_KEY), _period_start_sql("start_at", HOUR_S))
 
 
-def days(hours: DataFrame) -> DataFrame:
+def day_rows(hours: DataFrame) -> DataFrame:
     """Return one row per queue and day, from its hours."""
-    day = _start("start_at", DAY_S)
-    return _together(hours, added_up(hours, _WHO, day), day)
+    day = _period_start_sql("start_at", DAY_S)
+    return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, day), day)
 
 
-def period(hours: DataFrame) -> DataFrame:
+def period_rows(hours: DataFrame) -> DataFrame:
     """Return one row per queue over all these hours, without a start time."""
     one = "0D"
-    return _together(hours, added_up(hours, _WHO, one), one).drop("start_at", "date", "bucket", "zone")
+    return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, one), one).drop("start_at", "date", "bucket", "zone")
 
 
-def counting(samples: DataFrame, minutes: DataFrame) -> DataFrame:
+def counting_samples(samples: DataFrame, minutes: DataFrame) -> DataFrame:
     """Return the samples of the recorders that count in each minute."""
     of = minutes.selectExpr("target", "queue", "recorder", "start_at AS minute")
-    minute = samples.selectExpr("*", f"{_start('sampled_at', MINUTE_S)} AS minute")
+    minute = samples.selectExpr("*", f"{_period_start_sql('sampled_at', MINUTE_S)} AS minute")
     return minute.join(of, ["target", "queue", "recorder", "minute"], "left_semi").drop("minute")
 
 
-def _together(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
+def _sum_periods(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
     """Add up periods to longer ones that begin at ``begins``.
 
     ``values``: input of ``histograms`` for the longer ones.
@@ -118,15 +121,15 @@ def _together(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
     sums |= {f"{name}_max": f"max({name}_max)" for name in _KNOWN}
     sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in _LAST}
     sums["zone"] = "max_by(zone, start_at)"
-    found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named(sums))
+    found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named_columns(sums))
     found = found.withColumnRenamed("begins", "start_at")
-    with_tails = found.join(histograms(values, _WHO), [*_WHO], "left")
+    with_tails = found.join(build_histograms(values, _ROW_KEY), [*_ROW_KEY], "left")
     return with_tails.selectExpr("*", *_PLACE).select(*ROLLUPS.fieldNames())
 
 
-def _named(columns: dict[str, str]) -> list[Column]:
+def _named_columns(columns: dict[str, str]) -> list[Column]:
     return [F.expr(f"{expression} AS {name}") for name, expression in columns.items()]
 
 
-def _start(at: str, seconds: int) -> str:
+def _period_start_sql(at: str, seconds: int) -> str:
     return f"floor({at} / {seconds}) * {float(seconds)}D"

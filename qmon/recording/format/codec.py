@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from qmon.model.layout.layout import Layout
-from qmon.recording.format.frames import Damaged, check_numbers, plain_json
+from qmon.recording.format.frames import Damaged, check_numbers, parse_json
 
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
@@ -31,7 +31,7 @@ _PAYLOADS: Final = ("payload", "error")
 
 # msgspec builds its description of a type on first use. If two threads do that at the same time for one type, or for
 # two types that share a third, the process crashes with a segmentation fault (msgspec 0.22).
-_BUILDING: Final = threading.RLock()
+_BUILD_LOCK: Final = threading.RLock()
 _FINITE: Final = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
@@ -54,9 +54,9 @@ def encode(record: object, cover: Cover = str) -> bytes:
     and ``\\ud800``.
     """
     try:
-        return msgspec.json.encode(_stored(record, finite=True), enc_hook=cover)
+        return msgspec.json.encode(_to_struct(record, finite=True), enc_hook=cover)
     except (msgspec.ValidationError, UnicodeEncodeError):
-        plain = msgspec.to_builtins(_stored(record, finite=False), enc_hook=cover)
+        plain = msgspec.to_builtins(_to_struct(record, finite=False), enc_hook=cover)
         return json.dumps(plain, separators=(",", ":")).encode("ascii")
 
 
@@ -71,7 +71,7 @@ def decode(kind: type[Record], text: bytes) -> Record:
         try:
             found: Record = _decoder(wanted).decode(text)
         except (msgspec.DecodeError, RecursionError):
-            found = msgspec.convert(plain_json(text), kind)
+            found = msgspec.convert(parse_json(text), kind)
     except (ValueError, RecursionError, Damaged) as problem:
         raise Damaged(f"no {kind.__name__}: {problem}") from None
     return found
@@ -79,16 +79,16 @@ def decode(kind: type[Record], text: bytes) -> Record:
 
 @functools.cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    with _BUILDING:
+    with _BUILD_LOCK:
         return msgspec.json.Decoder(kind)
 
 
-def _stored(record: object, *, finite: bool) -> Any:
+def _to_struct(record: object, *, finite: bool) -> Any:
     kind: Any = type(record)
-    return msgspec.convert(record, struct_of(kind, finite), from_attributes=True, dec_hook=_marked)
+    return msgspec.convert(record, struct_of(kind, finite), from_attributes=True, dec_hook=_wrap_text)
 
 
-def _marked(kind: type, value: str) -> object:
+def _wrap_text(kind: type, value: str) -> object:
     return kind(value)
 
 
@@ -98,14 +98,14 @@ def struct_of(kind: Any, finite: bool) -> Any:
 
     ``finite``: it rejects numbers that JSON cannot express.
     """
-    with _BUILDING:
-        found = _struct(kind, finite)
+    with _BUILD_LOCK:
+        found = _build_struct(kind, finite)
         msgspec.json.Decoder(found)  # makes msgspec build it now, before another thread can use it
         return found
 
 
 @functools.cache
-def _struct(kind: Any, finite: bool) -> Any:
+def _build_struct(kind: Any, finite: bool) -> Any:
     def written(hint: Any, text: type) -> Any:
         origin, args = get_origin(hint), get_args(hint)
         if hint is str:
@@ -113,7 +113,7 @@ def _struct(kind: Any, finite: bool) -> Any:
         if hint is float:
             return _FINITE if finite else float
         if isinstance(hint, type) and is_dataclass(hint):
-            return _struct(hint, finite)
+            return _build_struct(hint, finite)
         if not args or origin is Literal:
             return hint
         parts = tuple(part if part is Ellipsis else written(part, text) for part in args)
@@ -123,19 +123,20 @@ def _struct(kind: Any, finite: bool) -> Any:
         return generic[parts]
 
     parts: list[Any] = [
-        (field.name, written(hint, _text(kind, field.name)), *_left_out(field)) for field, hint in typed_fields(kind)
+        (field.name, written(hint, _text_type(kind, field.name)), *_omitted_default(field))
+        for field, hint in typed_fields(kind)
     ]
     return msgspec.defstruct(kind.__name__, parts, omit_defaults=True, kw_only=True)
 
 
-def _text(kind: type, name: str) -> type:
+def _text_type(kind: type, name: str) -> type:
     """Return the type of a field's texts."""
     if kind is Layout:  # names of columns, not statements
         return str
     return PayloadText if name in _PAYLOADS else StatementText if _STATEMENTS.search(name) else str
 
 
-def _left_out(field: Field[Any]) -> tuple[Any, ...]:
+def _omitted_default(field: Field[Any]) -> tuple[Any, ...]:
     """Return the default for which a field is not written, or nothing if the field is always written."""
     if field.default_factory in (dict, list):
         return (msgspec.field(default_factory=field.default_factory),)

@@ -50,12 +50,12 @@ class Figures:
     blocked: tuple[float | None, ...] = ()
 
 
-def figures_of(view: View) -> Figures:
+def figures_from_view(view: View) -> Figures:
     """Return the figures of a view."""
     queues = view.queues
 
     def column(figure: Callable[[QueueView], float | None]) -> tuple[float | None, ...]:
-        return _known(figure(q) for q in queues)
+        return _known_or_empty(figure(q) for q in queues)
 
     waits = view.server.waits or ()
     return Figures(
@@ -77,8 +77,10 @@ def figures_of(view: View) -> Figures:
         completed=column(lambda q: q.flow.completed if q.flow else None),
         verdict=tuple(q.verdict.code for q in queues),
         severity=tuple(int(q.verdict.severity) for q in queues),
-        since_at=column(lambda q: q.verdict.since_at if _trouble(q) else None),
-        proof=tuple(q.verdict.proof if _trouble(q) else None for q in queues) if any(map(_trouble, queues)) else (),
+        since_at=column(lambda q: q.verdict.since_at if _has_trouble(q) else None),
+        proof=tuple(q.verdict.proof if _has_trouble(q) else None for q in queues)
+        if any(map(_has_trouble, queues))
+        else (),
         wait=tuple(f"{w.kind}:{w.event}" for w in waits),
         sessions=tuple(w.sessions for w in waits),
         gap=column(lambda q: q.gap.evidence.value),
@@ -87,11 +89,11 @@ def figures_of(view: View) -> Figures:
     )
 
 
-def _known(values: Iterable[float | None]) -> tuple[float | None, ...]:
+def _known_or_empty(values: Iterable[float | None]) -> tuple[float | None, ...]:
     """Return the values, or an empty tuple if all are unknown."""
     found = tuple(values)
     return found if any(value is not None for value in found) else ()
 
 
-def _trouble(q: QueueView) -> bool:
-    return q.verdict.severity >= Severity.WARNING
+def _has_trouble(queue: QueueView) -> bool:
+    return queue.verdict.severity >= Severity.WARNING

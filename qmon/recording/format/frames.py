@@ -16,18 +16,18 @@ import zstandard
 from qmon.errors import QmonError
 
 # The version of the format. A reader accepts lines of this version or older.
-FORMAT: Final = 1
+FORMAT_VERSION: Final = 1
 
 # Prefix of the name of a file that is still being written.
-OPEN: Final = "_"
-SUFFIX: Final = ".jsonl.zst"
+OPEN_PREFIX: Final = "_"
+SEGMENT_SUFFIX: Final = ".jsonl.zst"
 
 # The first bytes of each frame.
-FRAME: Final = b"\x28\xb5\x2f\xfd"
+FRAME_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LOCATOR: Final = struct.Struct("<IIQ")
 
 # Magic number of a skippable frame, which every zstandard reader ignores.
-_SKIPPED: Final = 0x184D2A51
+_SKIPPABLE_MAGIC: Final = 0x184D2A51
 LOCATOR_BYTES: Final = _LOCATOR.size
 
 # Maximum text of a frame. A recorder ends a frame much sooner. A larger one is treated as an attack on the reader's
@@ -63,23 +63,23 @@ class FrameWriter:
     def __init__(self) -> None:
         self._compress = zstandard.ZstdCompressor(compression_params=_PARAMETERS).compressobj()
 
-    def add(self, text: bytes) -> bytes:
+    def compress(self, text: bytes) -> bytes:
         """Return the compressed bytes for more text. A reader that has all bytes so far can read all text so far."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
 
-    def end(self, text: bytes = b"") -> bytes:
+    def finish(self, text: bytes = b"") -> bytes:
         """Return the last bytes of the frame."""
         return self._compress.compress(text) + self._compress.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
 
 
-def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, int]:
+def inflate_frame(data: bytes | memoryview, *, allow_partial: bool = False) -> tuple[bytes, int]:
     """Return the text of the first frame of ``data`` and the number of bytes it takes. Raises ``Damaged``.
 
     ``allow_partial`` accepts an unfinished frame and returns 0 bytes for it. A damaged frame returns no text at all:
     its checksum does not show where the damage is, and a wrong number looks like a right one. A frame that expands to
     more than ``FRAME_TEXT_BYTES`` is also rejected.
     """
-    if located(data[:LOCATOR_BYTES]) is not None:
+    if parse_locator(data[:LOCATOR_BYTES]) is not None:
         return b"", LOCATOR_BYTES
     reads, parts, fed, size = zstandard.ZstdDecompressor().decompressobj(), list[bytes](), 0, 0
     try:
@@ -93,25 +93,25 @@ def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, 
         raise Damaged(f"not readable from here on: {problem}") from None
     if reads.eof:
         return b"".join(parts), fed - len(reads.unused_data)
-    if not partly:
+    if not allow_partial:
         raise Damaged("it ends in the middle of a frame")
     return b"".join(parts), 0
 
 
-def locator(index_offset: int) -> bytes:
+def locator_bytes(index_offset: int) -> bytes:
     """Return the last bytes of a sealed file: a skippable frame with the offset of the index."""
-    return _LOCATOR.pack(_SKIPPED, LOCATOR_BYTES - 8, index_offset)
+    return _LOCATOR.pack(_SKIPPABLE_MAGIC, LOCATOR_BYTES - 8, index_offset)
 
 
-def located(tail: bytes | memoryview) -> int | None:
+def parse_locator(tail: bytes | memoryview) -> int | None:
     """Return the offset of the index from the last bytes of a file, or ``None`` if they are not a locator."""
     if len(tail) < LOCATOR_BYTES:
         return None
     magic, size, offset = _LOCATOR.unpack(tail[-LOCATOR_BYTES:])
-    return int(offset) if (magic, size) == (_SKIPPED, LOCATOR_BYTES - 8) else None
+    return int(offset) if (magic, size) == (_SKIPPABLE_MAGIC, LOCATOR_BYTES - 8) else None
 
 
-def line_places(text: bytes) -> Iterator[tuple[int, int]]:
+def line_spans(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each line, without its newline. Most lines are not needed, so they are not copied."""
     begin = 0
     while begin < len(text):
@@ -121,7 +121,7 @@ def line_places(text: bytes) -> Iterator[tuple[int, int]]:
         begin = end + 1
 
 
-def kind_of(text: bytes, begin: int = 0, end: int | None = None) -> str:
+def line_kind(text: bytes, begin: int = 0, end: int | None = None) -> str:
     """Return the kind of the line at ``text[begin:end]``, or empty.
 
     Parses only lines that qmon did not write itself.
@@ -130,13 +130,13 @@ def kind_of(text: bytes, begin: int = 0, end: int | None = None) -> str:
     if (found := _HEAD.match(text, begin, end)) is not None:
         return found[1].decode()
     try:
-        kind = plain_json(text[begin:end])["k"]
+        kind = parse_json(text[begin:end])["k"]
     except (Damaged, KeyError, TypeError):
         return ""
     return kind if isinstance(kind, str) else ""
 
 
-def plain_json(text: bytes) -> Any:
+def parse_json(text: bytes) -> Any:
     """Parse JSON with Python's own reader, which also accepts ``Infinity`` and ``\\ud800``.
 
     Raises ``Damaged`` for invalid JSON, too much nesting, or numbers that no recorder writes.
@@ -144,7 +144,7 @@ def plain_json(text: bytes) -> Any:
     if len(text) > LINE_BYTES:
         raise Damaged(f"a line of more than {LINE_BYTES // 2**20} MB")
     try:
-        return json.loads(text, parse_int=_int, parse_float=_float)
+        return json.loads(text, parse_int=_parse_int, parse_float=_parse_float)
     except (ValueError, RecursionError) as problem:
         raise Damaged(str(problem) or "nested too deep") from None
 
@@ -152,17 +152,17 @@ def plain_json(text: bytes) -> Any:
 def check_numbers(text: bytes) -> None:
     """Raise ``Damaged`` if some JSON has an integer that does not fit in 64 bits: arithmetic with it would fail."""
     if _TOO_LONG in text.translate(_TO_ZEROS):
-        plain_json(text)
+        parse_json(text)
 
 
-def _int(text: str) -> int:
+def _parse_int(text: str) -> int:
     found = int(text)
     if not -_GREATEST <= found < 2 * _GREATEST:
         raise ValueError(f"the number {text[:20]}… is too large")
     return found
 
 
-def _float(text: str) -> float:
+def _parse_float(text: str) -> float:
     found = float(text)
     if found in (float("inf"), float("-inf")):
         raise ValueError(f"the number {text[:20]} is too large")

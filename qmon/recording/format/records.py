@@ -17,7 +17,7 @@ from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.frames import FORMAT, LINE_BYTES, Damaged, plain_json
+from qmon.recording.format.frames import FORMAT_VERSION, LINE_BYTES, Damaged, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class VerdictsLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class PhaseChange:
     """The source entered another phase: connecting, live, late, lost, closed."""
 
     phase: str
@@ -115,14 +115,14 @@ KINDS: Final[dict[str, type]] = {
     "session": SessionLine,
     "snapshot": Snapshot,
     "figures": Figures,
-    "state": Changed,
+    "state": PhaseChange,
     "verdict": VerdictsLine,
     "operation": Operation,
     "gap": Gap,
     "end": End,
     "index": IndexLine,
 }
-KIND_OF: Final = {kind: name for name, kind in KINDS.items()}
+KIND_BY_TYPE: Final = {kind: name for name, kind in KINDS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,25 +135,25 @@ class Line:
     kind: str
     value: bytes
 
-    def record(self) -> Any:
+    def decode_record(self) -> Any:
         """Decode the record. Raises ``Damaged``."""
         return decode(KINDS[self.kind], self.value)
 
 
-def line(read: Line) -> bytes:
+def encode_line(parsed: Line) -> bytes:
     """Return the bytes of the line, with its newline."""
     head = b'{"v":%d,"r":"%s","n":%d,"at":%r,"k":"%s",' % (
-        FORMAT,
-        read.recorder.encode(),
-        read.number,
-        read.at,
-        read.kind.encode(),
+        FORMAT_VERSION,
+        parsed.recorder.encode(),
+        parsed.number,
+        parsed.at,
+        parsed.kind.encode(),
     )
-    return head + b'"%s":%s}\n' % (read.kind.encode(), read.value)
+    return head + b'"%s":%s}\n' % (parsed.kind.encode(), parsed.value)
 
 
 # The year 10000. Later times are invalid.
-LATEST: Final = 253_402_300_800.0
+LATEST_TIME: Final = 253_402_300_800.0
 _GREATEST: Final = 2**63
 
 
@@ -172,7 +172,7 @@ _LINE: Final = msgspec.json.Decoder(
 )
 
 
-def read_line(text: bytes) -> Line | None:
+def parse_line(text: bytes) -> Line | None:
     """Return the line, or ``None`` if its version or kind is newer than this qmon.
 
     Raises ``Damaged`` if it is invalid.
@@ -184,20 +184,20 @@ def read_line(text: bytes) -> Line | None:
         values = raw.v, raw.r, raw.n, raw.at, raw.k
         value = bytes(getattr(raw, raw.k)) if raw.k in KINDS else b"-"
     except (msgspec.DecodeError, RecursionError):  # damaged, or readable by Python only
-        values, value = _read_by_python(text)
+        values, value = _parse_with_python(text)
     version, recorder, number, at, kind = values
-    if version > FORMAT or kind not in KINDS:
+    if version > FORMAT_VERSION or kind not in KINDS:
         return None
     if not value:
         raise Damaged(f"not a line of a recording: it has no {kind}")
-    if not (abs(at) < LATEST and abs(number) < _GREATEST):  # also false for NaN
+    if not (abs(at) < LATEST_TIME and abs(number) < _GREATEST):  # also false for NaN
         raise Damaged("not a line of a recording: its number or its time is none")
     return Line(recorder, number, at, kind, value)
 
 
-def _read_by_python(text: bytes) -> tuple[tuple[int, str, int, float, str], bytes]:
+def _parse_with_python(text: bytes) -> tuple[tuple[int, str, int, float, str], bytes]:
     try:
-        raw = plain_json(text)
+        raw = parse_json(text)
         head = msgspec.convert(raw, _HEAD.type)
         value = json.dumps(raw[head.k]).encode() if head.k in raw else b""
     except (ValueError, RecursionError, Damaged) as problem:

@@ -8,7 +8,7 @@ from qmon.recording.format.codec import Cover, PayloadText
 from qmon.redact import hide_passwords
 
 
-def discreet(redact: Callable[[str], str], *, payloads: bool) -> Cover:
+def recording_cover(redact: Callable[[str], str], *, payloads: bool) -> Cover:
     """Return the function that covers payloads and statements before they are written.
 
     ``redact`` applies the configured redaction to both. ``payloads``: record payloads and errors, redacted; otherwise

@@ -9,11 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from qmon.recording.format.frames import OPEN, Damaged
+from qmon.recording.format.frames import OPEN_PREFIX, Damaged
 from qmon.recording.format.records import Mark
-from qmon.recording.read.paths import begins_at, safe, segments
+from qmon.recording.read.paths import folder_name_for, list_segments, segment_start
 from qmon.recording.read.reader import RecordingReader
-from qmon.recording.read.segment_reader import frames_between, lines_of, mark_of, open_segment
+from qmon.recording.read.segment_reader import frames_between, mark_for, open_segment, parse_lines_of_kinds
 
 # A segment covers at most an hour.
 _LONGEST_S: Final = 3700.0
@@ -43,7 +43,7 @@ class RecordingArchive:
         self._clock = clock
         self._marks = lru_cache(maxsize=1000)(_sealed_marks)
         self.zone = zone
-        self.live = spans is None
+        self.is_live = spans is None
 
     @property
     def ends_at(self) -> float:
@@ -56,14 +56,14 @@ class RecordingArchive:
         if self._spans is not None:
             return self._spans[0]
         paths = self._paths()
-        return begins_at(paths[0]) if paths else self._clock()
+        return segment_start(paths[0]) if paths else self._clock()
 
-    def between(self, since_at: float, until_at: float) -> list[Path]:
+    def segments_between(self, since_at: float, until_at: float) -> list[Path]:
         """Return the segments that may have lines between two moments."""
-        starts = ((begins_at(path), path) for path in self._paths())
+        starts = ((segment_start(path), path) for path in self._paths())
         return [path for at, path in starts if at == 0.0 or since_at - _LONGEST_S <= at <= until_at]
 
-    def span(self, path: Path) -> tuple[float, float] | None:
+    def segment_span(self, path: Path) -> tuple[float, float] | None:
         """Return the first and last moment of a sealed segment, or ``None`` if it cannot be read."""
         try:
             one = open_segment(path)
@@ -73,32 +73,36 @@ class RecordingArchive:
         times += [line.at for line in one.tail]
         return (min(times), max(times)) if times else None
 
-    def mark(self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False) -> Mark | None:
+    def find_mark(
+        self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False
+    ) -> Mark | None:
         """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
         paths = self._paths()
-        starts = [begins_at(path) for path in paths]
+        starts = [segment_start(path) for path in paths]
         if forward:
             order: Iterator[Path] = iter(paths[max(0, bisect_left(starts, at - _LONGEST_S)) :])
         else:
             order = reversed(paths[: bisect_right(starts, at)])
         best: Mark | None = None
         for path in order:
-            if stopped() or (best is not None and begins_at(path) not in (0.0, best.at) and _past(best, path, forward)):
+            if stopped() or (
+                best is not None and segment_start(path) not in (0.0, best.at) and _is_past(best, path, forward)
+            ):
                 break
-            for mark in self._marks_of(path):
+            for mark in self._marks_in(path):
                 after = mark.at > at + 0.001 if forward else mark.at < at - 0.001
                 nearer = best is None or (mark.at < best.at if forward else mark.at > best.at)
                 if mark.queue in ("", queue) and after and nearer:
                     best = mark
         return best
 
-    def _marks_of(self, path: Path) -> tuple[Mark, ...]:
-        return _open_marks(path) if path.name.startswith(OPEN) else self._marks(path)
+    def _marks_in(self, path: Path) -> tuple[Mark, ...]:
+        return _open_marks(path) if path.name.startswith(OPEN_PREFIX) else self._marks(path)
 
 
-def _past(best: Mark, path: Path, forward: bool) -> bool:
+def _is_past(best: Mark, path: Path, forward: bool) -> bool:
     """Return true if no mark of this segment can be nearer than ``best``."""
-    return begins_at(path) > best.at if forward else begins_at(path) + _LONGEST_S < best.at
+    return segment_start(path) > best.at if forward else segment_start(path) + _LONGEST_S < best.at
 
 
 def _sealed_marks(path: Path) -> tuple[Mark, ...]:
@@ -112,7 +116,7 @@ def _open_marks(path: Path) -> tuple[Mark, ...]:
     found: list[Mark] = []
     try:
         for _, text in frames_between(path, float("-inf"), float("inf")):
-            found += (mark for line in lines_of(text, _JUMP_TO) if (mark := mark_of(line)) is not None)
+            found += (mark for line in parse_lines_of_kinds(text, _JUMP_TO) if (mark := mark_for(line)) is not None)
     except (Damaged, OSError):
         pass
     return tuple(found)
@@ -120,10 +124,10 @@ def _open_marks(path: Path) -> tuple[Mark, ...]:
 
 def live_archive(root: Path, target: str, zone: str, *, clock: Callable[[], float] = time.time) -> RecordingArchive:
     """Return the archive of a target below a folder, including what is being recorded now. Raises ``BadInput``."""
-    below = root / f"target={safe(target)}"
-    return RecordingArchive(lambda: segments(below), zone, clock=clock)
+    below = root / f"target={folder_name_for(target)}"
+    return RecordingArchive(lambda: list_segments(below), zone, clock=clock)
 
 
-def recorded_archive(reader: RecordingReader) -> RecordingArchive:
+def archive_from_reader(reader: RecordingReader) -> RecordingArchive:
     """Return the archive of a reader's segments."""
     return RecordingArchive(lambda: reader.paths, reader.session.zone, spans=(reader.begins_at, reader.ends_at))

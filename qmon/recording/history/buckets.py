@@ -43,21 +43,21 @@ class Bins:
         self._last = array("d", [0.0]) * size
         self._last_at = array("d", [float("-inf")]) * size
 
-    def add(self, at: float, span_s: float | None, values: Sequence[float | None]) -> None:
+    def record_reading(self, at: float, span_s: float | None, values: Sequence[float | None]) -> None:
         """Record one reading of all figures at ``at``. Each value covers the ``span_s`` seconds before it."""
         span = span_s or 0.0
         place = int((at - self.start_at) // self.step_s)
         begin = int((at - span - self.start_at) // self.step_s)
         if begin == place:
             if 0 <= place < self.count:
-                self._put(place, at, span or _NO_TIME, values)
+                self._record_in_bin(place, at, span or _NO_TIME, values)
             return
         for each in range(max(0, begin), min(place, self.count - 1) + 1):
             left = self.start_at + each * self.step_s
             inside = min(at, left + self.step_s) - max(at - span, left)
-            self._put(each, min(at, left + self.step_s), max(inside, _NO_TIME), values)
+            self._record_in_bin(each, min(at, left + self.step_s), max(inside, _NO_TIME), values)
 
-    def _put(self, place: int, at: float, weight: float, values: Sequence[float | None]) -> None:
+    def _record_in_bin(self, place: int, at: float, weight: float, values: Sequence[float | None]) -> None:
         for figure, value in enumerate(values):
             if value is None:
                 continue
@@ -71,7 +71,7 @@ class Bins:
             if at >= self._last_at[here]:
                 self._last[here], self._last_at[here] = value, at
 
-    def put(self, start_at: float, until_at: float, numbers: Sequence[float]) -> None:
+    def record_interval(self, start_at: float, until_at: float, numbers: Sequence[float]) -> None:
         """Record an interval from its summary: mean, minimum and maximum of each figure, flattened in this order."""
         first = max(0, int((start_at - self.start_at) // self.step_s))
         for place in range(first, self.count):
@@ -92,7 +92,7 @@ class Bins:
                 self._weight[here] += inside
                 self._last[here], self._last_at[here] = mean, until_at
 
-    def take(self, other: Bins) -> None:
+    def merge_finer(self, other: Bins) -> None:
         """Merge finer steps, each of which must lie within one step of this object."""
         for place in range(other.count):
             here = int((other.start_at + (place + 0.5) * other.step_s - self.start_at) // self.step_s)

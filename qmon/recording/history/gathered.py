@@ -34,32 +34,32 @@ class SeenOperation:
 
 
 @dataclass(slots=True)
-class Gathered:
+class CollectedRange:
     """One queue's steps, runs of trouble and operations. ``queues``: all queue names in the range."""
 
     bins: Bins
     runs: list[Run] = field(default_factory=list)
-    done: dict[str, SeenOperation] = field(default_factory=dict)
+    operations: dict[str, SeenOperation] = field(default_factory=dict)
     queues: set[str] = field(default_factory=set)
     problem: str = ""
 
-    def take(self, other: Gathered) -> None:
+    def merge_range(self, other: CollectedRange) -> None:
         """Merge another range, such as a segment."""
-        self.bins.take(other.bins)
-        self.take_words(other)
+        self.bins.merge_finer(other.bins)
+        self.merge_events(other)
 
-    def take_words(self, other: Gathered) -> None:
+    def merge_events(self, other: CollectedRange) -> None:
         """Merge everything except the figures."""
         self.runs += other.runs
-        for id, each in other.done.items():
-            self.done[id] = newest(self.done.get(id), each)
+        for id, each in other.operations.items():
+            self.operations[id] = latest_operation(self.operations.get(id), each)
         self.queues |= other.queues
         self.problem = self.problem or other.problem
 
 
-def newest(before: SeenOperation | None, now: SeenOperation) -> SeenOperation:
+def latest_operation(earlier: SeenOperation | None, later: SeenOperation) -> SeenOperation:
     """Return the later state of an operation with the time of its first appearance."""
-    if before is None:
-        return now
-    first, last = sorted((before, now), key=lambda each: each.at)
+    if earlier is None:
+        return later
+    first, last = sorted((earlier, later), key=lambda each: each.at)
     return SeenOperation(first.at, last.operation)

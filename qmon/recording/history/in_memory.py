@@ -15,18 +15,18 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import SourceState
 from qmon.recording.format.records import Mark
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins
-from qmon.recording.history.gathered import FIGURES, Gathered, SeenOperation
-from qmon.recording.history.incidents import Runs
-from qmon.recording.history.thinned import TIERS, Thinned, ThinnedSteps, Tier, into
+from qmon.recording.history.gathered import FIGURES, CollectedRange, SeenOperation
+from qmon.recording.history.incidents import RunCollector
+from qmon.recording.history.thinned import TIERS, ThinnedFigures, ThinnedSteps, Tier, fill_bins
 from qmon.recording.history.timeline import (
     PHASES,
     TimelineEvent,
     VerdictChanges,
-    newest_first,
-    of_alert,
-    of_operation,
-    of_phase,
-    operation_words,
+    alert_event,
+    operation_event,
+    operation_text,
+    phase_event,
+    sort_newest_first,
 )
 
 MOST_EVENTS: Final = 1000
@@ -34,21 +34,21 @@ MOST_EVENTS: Final = 1000
 # Maximum runs of trouble to remember per queue.
 MOST_RUNS: Final = 100
 _MOST_WAITS: Final = 40
-_MANY: Final = 50
+_MANY_QUEUES: Final = 50
 
 # Per queue, if there are more than `_MANY_QUEUES` queues: ten minutes, an hour, four hours.
 _COARSE: Final = (Tier(20.0, 30), Tier(60.0, 60), Tier(300.0, 48))
-_OF_WAITS: Final = TIERS[:2]
+_WAIT_TIERS: Final = TIERS[:2]
 
 
-class _Queue:
+class _QueueHistory:
     """The history of one queue."""
 
     __slots__ = ("figures", "runs")
 
     def __init__(self, tiers: tuple[Tier, ...]) -> None:
-        self.figures = Thinned(tiers)
-        self.runs = Runs()
+        self.figures = ThinnedFigures(tiers)
+        self.runs = RunCollector()
 
 
 class InMemoryHistory:
@@ -65,11 +65,11 @@ class InMemoryHistory:
         self.begins_at = clock()
         self.clock = clock
         self._lock = Lock()
-        self._queues: dict[str, _Queue] = {}
-        self._waits: dict[str, Thinned] = {}
+        self._queues: dict[str, _QueueHistory] = {}
+        self._waits: dict[str, ThinnedFigures] = {}
         self._verdicts = VerdictChanges()
         self._events: deque[TimelineEvent] = deque(maxlen=MOST_EVENTS)
-        self._done: dict[str, SeenOperation] = {}
+        self._operations: dict[str, SeenOperation] = {}
         self._phase = ""
         self._ahead_s = 0.0
         self._seen_at = 0.0
@@ -81,17 +81,17 @@ class InMemoryHistory:
 
     # ------------------------------------------------------------------------------------------------------- recording
 
-    def remembering(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
+    def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
         """Return ``fold`` wrapped so that every view it returns is also recorded."""
 
         def folded(snapshot: Snapshot) -> View:
             view = fold(snapshot)
-            self.add(view)
+            self.record_view(view)
             return view
 
         return folded
 
-    def add(self, view: View) -> None:
+    def record_view(self, view: View) -> None:
         """Record the figures and verdicts of a poll. Queues that this poll did not read are skipped."""
         at = self.clock()
         span_s = min(LONGEST_SPAN_S, at - self._seen_at) if self._seen_at else view.interval_s
@@ -99,56 +99,56 @@ class InMemoryHistory:
             self._ahead_s, self._seen_at = view.sampled_at - at, at
             for queue in view.queues:
                 if queue.read_at is None:
-                    self._add_queue(at, max(0.0, span_s), queue, len(view.queues))
+                    self._record_queue(at, max(0.0, span_s), queue, len(view.queues))
             names = {queue.name for queue in view.queues}
             for name in self._queues.keys() - names:
                 del self._queues[name]
             if gone := [name for name in self._verdicts.queues if name not in names]:
-                self._events.extend(self._verdicts.gone(at, gone))
-            self._add_waits(at, max(0.0, span_s), view)
+                self._events.extend(self._verdicts.forget_queues(at, gone))
+            self._record_waits(at, max(0.0, span_s), view)
 
-    def _add_queue(self, at: float, span_s: float, queue: QueueView, of: int) -> None:
+    def _record_queue(self, at: float, span_s: float, queue: QueueView, queue_count: int) -> None:
         known = self._queues.get(queue.name)
         if known is None:
-            known = self._queues[queue.name] = _Queue(TIERS if of <= _MANY else _COARSE)
-        known.figures.add(at, queue.span_s or span_s, _figures(queue))
+            known = self._queues[queue.name] = _QueueHistory(TIERS if queue_count <= _MANY_QUEUES else _COARSE)
+        known.figures.record_reading(at, queue.span_s or span_s, _figure_values(queue))
         verdict = queue.verdict
         since_at = None if verdict.since_at is None else verdict.since_at - self._ahead_s
-        known.runs.add(at, verdict.code, verdict.severity, verdict.proof, since_at)
-        if len(known.runs.found) > MOST_RUNS:
-            del known.runs.found[0]
-        verdicts = [each.moved(-self._ahead_s) for each in queue.verdicts or (verdict,)]
-        self._events.extend(self._verdicts.add(at, queue.name, verdicts, queue.undecided))
+        known.runs.record_verdict(at, verdict.code, verdict.severity, verdict.proof, since_at)
+        if len(known.runs.runs) > MOST_RUNS:
+            del known.runs.runs[0]
+        verdicts = [each.shift_clock(-self._ahead_s) for each in queue.verdicts or (verdict,)]
+        self._events.extend(self._verdicts.record_verdicts(at, queue.name, verdicts, queue.undecided))
 
-    def _add_waits(self, at: float, span_s: float, view: View) -> None:
+    def _record_waits(self, at: float, span_s: float, view: View) -> None:
         """Record the sessions in each wait. A known wait that is missing now counts as 0 sessions."""
         found = view.server.waiting
         if found is None:
             return
         now = {rate.key: rate.sessions for rate in found.rates}
         for name in now.keys() - self._waits.keys():
-            self._waits[name] = Thinned(_OF_WAITS)
+            self._waits[name] = ThinnedFigures(_WAIT_TIERS)
             if len(self._waits) > _MOST_WAITS:
                 del self._waits[next(iter(self._waits))]
         for name, thinned in self._waits.items():
-            thinned.add(at, span_s, (now.get(name, 0.0),))
+            thinned.record_reading(at, span_s, (now.get(name, 0.0),))
 
-    def changed(self, state: SourceState) -> None:
+    def record_state(self, state: SourceState) -> None:
         """Record a change of the connection."""
         if state.phase in PHASES and state.phase != self._phase:
             self._phase = state.phase
             with self._lock:
-                self._events.append(of_phase(self.clock(), state.phase, state.reason))
+                self._events.append(phase_event(self.clock(), state.phase, state.reason))
 
-    def alerted(self, change: Change) -> None:
+    def record_alert(self, change: Change) -> None:
         """Record a change of an alert."""
         with self._lock:
-            self._events.append(of_alert(self.clock(), change))
+            self._events.append(alert_event(self.clock(), change))
 
-    def operated(self, operations: Iterable[Operation]) -> None:
+    def record_operations(self, operations: Iterable[Operation]) -> None:
         """Replace the operations by their current states, including those from before qmon started."""
         with self._lock:
-            self._done = {each.id: SeenOperation(each.started_at - self._ahead_s, each) for each in operations}
+            self._operations = {each.id: SeenOperation(each.started_at - self._ahead_s, each) for each in operations}
 
     # ------------------------------------------------------------------------------------------------------- queries
 
@@ -158,32 +158,32 @@ class InMemoryHistory:
         with self._lock:
             return tuple(self._queues)
 
-    def gathered(self, queue: str, since_at: float, step_s: float, count: int) -> Gathered:
+    def queue_history(self, queue: str, since_at: float, step_s: float, count: int) -> CollectedRange:
         """Return the history of a queue from ``since_at`` in ``count`` steps of ``step_s`` seconds."""
-        out = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
+        out = CollectedRange(Bins(since_at, step_s, count, len(FIGURES)))
         with self._lock:
             known = self._queues.get(queue)
             steps: tuple[ThinnedSteps, ...] = known.figures.steps() if known is not None else ()
-            out.runs = list(known.runs.found) if known is not None else []
-            out.done = {id: each for id, each in self._done.items() if each.operation.queue in ("", queue)}
+            out.runs = list(known.runs.runs) if known is not None else []
+            out.operations = {id: each for id, each in self._operations.items() if each.operation.queue in ("", queue)}
             out.queues = set(self._queues)
-        into(steps, out.bins)
+        fill_bins(steps, out.bins)
         return out
 
-    def waits(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
+    def wait_history(self, since_at: float, step_s: float, count: int) -> dict[str, Bins]:
         """Return the sessions in each wait, by ``WaitRate.key``, in steps as for ``queue_history``."""
         with self._lock:
             known = {name: thinned.steps() for name, thinned in self._waits.items()}
         found = {name: Bins(since_at, step_s, count, 1) for name in known}
         for name, steps in known.items():
-            into(steps, found[name])
+            fill_bins(steps, found[name])
         return found
 
     def events(self) -> tuple[TimelineEvent, ...]:
         """Return the events, newest first."""
         with self._lock:
-            found = [*self._events, *(of_operation(each.at, each.operation) for each in self._done.values())]
-        return newest_first(found)
+            found = [*self._events, *(operation_event(each.at, each.operation) for each in self._operations.values())]
+        return sort_newest_first(found)
 
     @property
     def oldest_event_at(self) -> float:
@@ -191,23 +191,23 @@ class InMemoryHistory:
         with self._lock:
             return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
 
-    def mark(self, queue: str, at: float, *, forward: bool) -> Mark | None:
+    def find_mark(self, queue: str, at: float, *, forward: bool) -> Mark | None:
         """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
         with self._lock:
             known = self._queues.get(queue)
             marks = [
                 Mark(run.first_at, "verdict", queue, f"{run.code}: {run.proof}")
-                for run in (known.runs.found if known is not None else ())
+                for run in (known.runs.runs if known is not None else ())
             ]
             marks += [
-                Mark(each.at, "operation", each.operation.queue, operation_words(each.operation))
-                for each in self._done.values()
+                Mark(each.at, "operation", each.operation.queue, operation_text(each.operation))
+                for each in self._operations.values()
                 if each.operation.queue in ("", queue)
             ]
-        return nearest(marks, at, forward=forward)
+        return nearest_mark(marks, at, forward=forward)
 
 
-def nearest(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark | None:
+def nearest_mark(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark | None:
     """Return the first mark after a moment, or the last one before it."""
     beyond = [m for m in marks if m is not None and (m.at > at + 0.001 if forward else m.at < at - 0.001)]
     if not beyond:
@@ -215,7 +215,7 @@ def nearest(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark |
     return min(beyond, key=lambda mark: mark.at) if forward else max(beyond, key=lambda mark: mark.at)
 
 
-def _figures(queue: QueueView) -> tuple[float | None, ...]:
+def _figure_values(queue: QueueView) -> tuple[float | None, ...]:
     """Return the figures in the order of ``FIGURES``, computed as in recordings."""
     flow, span = queue.flow, queue.span_s
     rates: tuple[float | None, ...]

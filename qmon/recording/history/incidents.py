@@ -13,7 +13,7 @@ from typing import Final
 from qmon.model.figure import Severity
 
 # Trouble that returns within this many seconds belongs to the same incident.
-GAP_S: Final = 120.0
+JOIN_WITHIN_S: Final = 120.0
 
 
 @dataclass(slots=True)
@@ -48,39 +48,39 @@ class Incident:
     proof: str
 
 
-class Runs:
+class RunCollector:
     """Collects the runs of one queue, poll by poll."""
 
     def __init__(self) -> None:
-        self.found: list[Run] = []
-        self._open: Run | None = None
+        self.runs: list[Run] = []
+        self._open_run: Run | None = None
 
-    def add(self, at: float, code: str, severity: int, proof: str, since_at: float | None) -> None:
+    def record_verdict(self, at: float, code: str, severity: int, proof: str, since_at: float | None) -> None:
         """Record the verdict of one poll. ``since_at``: time of its first evidence, if known."""
-        now = self._open
+        now = self._open_run
         if severity < Severity.WARNING:
-            self._open = None
-        elif now is not None and now.code == code and 0 <= at - now.last_at <= GAP_S:
+            self._open_run = None
+        elif now is not None and now.code == code and 0 <= at - now.last_at <= JOIN_WITHIN_S:
             now.last_at, now.polls, now.severity = at, now.polls + 1, max(now.severity, severity)
         else:
             began_at = at if since_at is None else min(at, since_at)
-            self._open = Run(code, severity, proof, at, at, began_at)
-            self.found.append(self._open)
+            self._open_run = Run(code, severity, proof, at, at, began_at)
+            self.runs.append(self._open_run)
 
 
-def incidents(runs: Iterable[Run]) -> tuple[Incident, ...]:
+def incidents_from_runs(runs: Iterable[Run]) -> tuple[Incident, ...]:
     """Join runs into incidents, in chronological order."""
     stretches: list[list[Run]] = []
     until = float("-inf")
     for run in sorted(runs, key=lambda run: (run.first_at, run.last_at)):
-        if run.first_at - until > GAP_S:
+        if run.first_at - until > JOIN_WITHIN_S:
             stretches.append([])
         stretches[-1].append(run)
         until = max(until, run.last_at)
-    return tuple(map(_incident, stretches))
+    return tuple(map(_incident_from_runs, stretches))
 
 
-def _incident(stretch: list[Run]) -> Incident:
+def _incident_from_runs(stretch: list[Run]) -> Incident:
     polls: Counter[str] = Counter()
     worst: dict[str, int] = {}
     for run in stretch:

@@ -15,25 +15,25 @@ from typing import Any, Final
 
 from qmon.model.operations import Operation
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.frames import OPEN, Damaged
+from qmon.recording.format.frames import OPEN_PREFIX, Damaged
 from qmon.recording.format.records import Line, Mark
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins, Bucket
-from qmon.recording.history.gathered import FIGURES, Gathered, SeenOperation, newest
-from qmon.recording.history.in_memory import InMemoryHistory, nearest
-from qmon.recording.history.incidents import Incident, Runs, incidents
-from qmon.recording.read.segment_reader import frames_between, lines_of
+from qmon.recording.history.gathered import FIGURES, CollectedRange, SeenOperation, latest_operation
+from qmon.recording.history.in_memory import InMemoryHistory, nearest_mark
+from qmon.recording.history.incidents import Incident, RunCollector, incidents_from_runs
+from qmon.recording.read.segment_reader import frames_between, parse_lines_of_kinds
 
 MINUTE_S: Final = 60.0
-_WANTED: Final = frozenset({"figures", "operation"})
+_LINE_KINDS: Final = frozenset({"figures", "operation"})
 
 # Segments cached as minutes, about 25 kB each: thirty days of one queue.
-_KEPT: Final = 800
+_CACHED_SEGMENTS: Final = 800
 _SHOW_EVERY_S: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastRange:
     """A range as far as it has been read. ``read``: the share, 0 to 1. ``queues``: all queue names in it.
 
     ``problem``: what is damaged, in one line, or empty.
@@ -55,7 +55,7 @@ class Past:
         return self.since_at + self.step_s * len(self.steps[FIGURES[0]])
 
 
-class Pasts:
+class RangeReader:
     """Reads ranges from memory and from an archive. Use one thread at a time for the archive; memory is thread-safe.
 
     Args:
@@ -70,8 +70,8 @@ class Pasts:
         self.archive = archive
         self.memory = memory
         self.zone = archive.zone if archive is not None else zone
-        self.live = archive.live if archive is not None else True
-        self._kept: OrderedDict[tuple[Path, str], Gathered] = OrderedDict()
+        self.is_live = archive.is_live if archive is not None else True
+        self._cache: OrderedDict[tuple[Path, str], CollectedRange] = OrderedDict()
 
     @property
     def ends_at(self) -> float:
@@ -86,101 +86,109 @@ class Pasts:
         known = [each.begins_at for each in (self.archive, self.memory) if each is not None]
         return min(known, default=0.0)
 
-    def mark(self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False) -> Mark | None:
+    def find_mark(
+        self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False
+    ) -> Mark | None:
         """Return the next or previous incident or operation of a queue from a moment, or ``None``."""
         found = [
-            self.archive.mark(queue, at, forward=forward, stopped=stopped) if self.archive is not None else None,
-            self.memory.mark(queue, at, forward=forward) if self.memory is not None else None,
+            self.archive.find_mark(queue, at, forward=forward, stopped=stopped) if self.archive is not None else None,
+            self.memory.find_mark(queue, at, forward=forward) if self.memory is not None else None,
         ]
-        return nearest(found, at, forward=forward)
+        return nearest_mark(found, at, forward=forward)
 
-    def read(
+    def read_range(
         self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
-    ) -> Iterator[Past]:
+    ) -> Iterator[PastRange]:
         """Yield ``count`` steps of ``step_s`` seconds from ``since_at``: partial results, then the full one.
 
         Data in memory is returned at once. Recorded data replaces it, newest first. Reading ends early when ``stopped``
         returns true. If steps are whole minutes, ``since_at`` must be a whole minute. Damaged files never raise.
         """
         until_at = since_at + step_s * count
-        whole = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
-        known = self.memory.gathered(queue, since_at, step_s, count) if self.memory is not None else None
-        paths = self.archive.between(since_at - LONGEST_SPAN_S, until_at) if self.archive is not None else []
+        whole = CollectedRange(Bins(since_at, step_s, count, len(FIGURES)))
+        known = self.memory.queue_history(queue, since_at, step_s, count) if self.memory is not None else None
+        paths = self.archive.segments_between(since_at - LONGEST_SPAN_S, until_at) if self.archive is not None else []
         by_minute = step_s >= MINUTE_S and step_s % MINUTE_S == 0
         shown_at = time.monotonic()
         if known is not None and paths:
-            yield _past(queue, whole, known, 0.0)
+            yield _past_range(queue, whole, known, 0.0)
         for number, path in enumerate(reversed(paths)):
-            if by_minute and not path.name.startswith(OPEN):
-                for share in self._sealed(path, queue, whole, stopped):
+            if by_minute and not path.name.startswith(OPEN_PREFIX):
+                for share in self._merge_sealed(path, queue, whole, stopped):
                     if time.monotonic() - shown_at >= _SHOW_EVERY_S:
-                        yield _past(queue, whole, known, (number + share) / len(paths))
+                        yield _past_range(queue, whole, known, (number + share) / len(paths))
                         shown_at = time.monotonic()
             else:
-                one = Gathered(whole.bins)
-                for share in gather(path, queue, one, since_at, until_at):
+                one = CollectedRange(whole.bins)
+                for share in gather_segment(path, queue, one, since_at, until_at):
                     if stopped():
                         break
                     if time.monotonic() - shown_at >= _SHOW_EVERY_S:
-                        yield _past(queue, whole, known, (number + share) / len(paths))
+                        yield _past_range(queue, whole, known, (number + share) / len(paths))
                         shown_at = time.monotonic()
-                whole.take_words(one)
+                whole.merge_events(one)
             if stopped():
-                yield _past(queue, whole, known, number / len(paths))
+                yield _past_range(queue, whole, known, number / len(paths))
                 return
-        yield _past(queue, whole, known, 1.0)
+        yield _past_range(queue, whole, known, 1.0)
 
-    def _sealed(self, path: Path, queue: str, whole: Gathered, stopped: Callable[[], bool]) -> Iterator[float]:
+    def _merge_sealed(
+        self, path: Path, queue: str, whole: CollectedRange, stopped: Callable[[], bool]
+    ) -> Iterator[float]:
         """Merge a segment that will not change any more, from the cache if possible."""
         key = (path, queue)
-        found = self._kept.get(key)
+        found = self._cache.get(key)
         if found is None:
-            span = self.archive.span(path) if self.archive is not None else None
+            span = self.archive.segment_span(path) if self.archive is not None else None
             if span is None:
                 return
             start = span[0] // MINUTE_S * MINUTE_S - MINUTE_S
-            found = Gathered(Bins(start, MINUTE_S, int((span[1] - start) // MINUTE_S) + 1, len(FIGURES)))
-            for share in gather(path, queue, found, *span):
+            found = CollectedRange(Bins(start, MINUTE_S, int((span[1] - start) // MINUTE_S) + 1, len(FIGURES)))
+            for share in gather_segment(path, queue, found, *span):
                 if stopped():
                     return
                 yield share
-            self._kept[key] = found
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        whole.take(found)
+            self._cache[key] = found
+            while len(self._cache) > _CACHED_SEGMENTS:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        whole.merge_range(found)
 
 
-def gather(path: Path, queue: str, into: Gathered, since_at: float, until_at: float) -> Iterator[float]:
+def gather_segment(
+    path: Path, queue: str, collected: CollectedRange, since_at: float, until_at: float
+) -> Iterator[float]:
     """Read the lines of a segment between two moments into ``collected``.
 
     Yields the share read so far after each frame.
     """
-    runs = Runs()
-    into.runs = runs.found
+    runs = RunCollector()
+    collected.runs = runs.runs
     try:
         for share, text in frames_between(path, since_at - MINUTE_S, until_at):
-            for line in lines_of(text, _WANTED):
-                _line(line, queue, into, runs)
+            for line in parse_lines_of_kinds(text, _LINE_KINDS):
+                _record_line(line, queue, collected, runs)
             yield share
     except (Damaged, OSError) as problem:
-        into.problem = f"{path.name}: {problem.strerror if isinstance(problem, OSError) else problem}"
+        collected.problem = f"{path.name}: {problem.strerror if isinstance(problem, OSError) else problem}"
 
 
-def _line(line: Line, queue: str, into: Gathered, runs: Runs) -> None:
+def _record_line(line: Line, queue: str, collected: CollectedRange, runs: RunCollector) -> None:
     if line.kind == "operation":
-        operation: Operation = line.record()
+        operation: Operation = line.decode_record()
         if operation.queue in ("", queue):
-            into.done[operation.id] = newest(into.done.get(operation.id), SeenOperation(line.at, operation))
+            collected.operations[operation.id] = latest_operation(
+                collected.operations.get(operation.id), SeenOperation(line.at, operation)
+            )
     elif line.kind == "figures":
         try:
-            _figures(line.at, line.record(), queue, into, runs)
+            _record_figures(line.at, line.decode_record(), queue, collected, runs)
         except IndexError:
             raise Damaged("no figures: not one for each queue") from None
 
 
-def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -> None:
-    into.queues.update(poll.queue)
+def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRange, runs: RunCollector) -> None:
+    collected.queues.update(poll.queue)
     if queue not in poll.queue:
         return
     place = poll.queue.index(queue)
@@ -196,31 +204,31 @@ def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -
         for moved in (of("pushed"), of("popped"), of("completed"))
     ]
     state = [of(name) for name in FIGURES[5:]]
-    into.bins.add(at, span, (of("ready"), of("gap"), *rates, *state))
-    runs.add(at, of("verdict") or "", of("severity") or 0, of("proof") or "", of("since_at"))
+    collected.bins.record_reading(at, span, (of("ready"), of("gap"), *rates, *state))
+    runs.record_verdict(at, of("verdict") or "", of("severity") or 0, of("proof") or "", of("since_at"))
 
 
-def _past(queue: str, whole: Gathered, known: Gathered | None, read: float) -> Past:
+def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:
     """Return the range read so far. ``known``: data in memory, for steps without recorded data."""
     bins = whole.bins
     until_at = bins.start_at + bins.step_s * bins.count
     steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}
-    words = Gathered(bins)
-    words.take_words(whole)
+    words = CollectedRange(bins)
+    words.merge_events(whole)
     if known is not None:
-        words.take_words(known)
+        words.merge_events(known)
         for figure, (name, read_steps) in enumerate(steps.items()):
             steps[name] = tuple(
                 theirs if theirs is not None else ours
                 for theirs, ours in zip(read_steps, known.bins.steps(figure), strict=True)
             )
-    done = sorted(words.done.values(), key=lambda each: each.at)
-    return Past(
+    done = sorted(words.operations.values(), key=lambda each: each.at)
+    return PastRange(
         queue,
         bins.start_at,
         bins.step_s,
         steps,
-        tuple(i for i in incidents(words.runs) if i.last_at >= bins.start_at and i.began_at < until_at),
+        tuple(i for i in incidents_from_runs(words.runs) if i.last_at >= bins.start_at and i.began_at < until_at),
         tuple(each for each in done if bins.start_at <= each.at < until_at),
         tuple(sorted(words.queues, key=str.casefold)),
         read,

@@ -37,13 +37,13 @@ class ThinnedSteps:
     starts: array[float]
     numbers: array[float]
 
-    def put(self, bins: Bins, until_at: float) -> None:
+    def fill_bins(self, bins: Bins, until_at: float) -> None:
         """Record the steps before ``until_at`` in bins."""
         wide = bins.figures * PER_FIGURE
         for place, start in enumerate(self.starts):
             if start < until_at:
                 end = min(until_at, start + self.step_s)
-                bins.put(start, end, self.numbers[place * wide : (place + 1) * wide])
+                bins.record_interval(start, end, self.numbers[place * wide : (place + 1) * wide])
 
 
 class _Track:
@@ -61,9 +61,9 @@ class _Track:
         self._least: list[float] = []
         self._most: list[float] = []
 
-    def add(self, start: float, weight: float, values: Sequence[float | None]) -> None:
+    def record_reading(self, start: float, weight: float, values: Sequence[float | None]) -> None:
         if start != self._start:
-            self._close(start)
+            self._close_step(start)
             self._start = start
             size = len(values)
             self._weight, self._mean = [0.0] * size, [nan] * size
@@ -82,12 +82,12 @@ class _Track:
                     most[at] = value
             weights[at] += weight
 
-    def _close(self, start: float) -> None:
+    def _close_step(self, start: float) -> None:
         """Store the open step. If the clock was set back, drop the steps after ``start``."""
         if self._start < 0:
             return
         self._starts.append(self._start)
-        self._numbers.extend(self._flat())
+        self._numbers.extend(self._flat_numbers())
         wide = PER_FIGURE * len(self._mean)
         while self._starts and self._starts[-1] >= start:
             self._starts.pop()
@@ -97,19 +97,19 @@ class _Track:
             del self._starts[:gone]
             del self._numbers[: gone * wide]
 
-    def _flat(self) -> list[float]:
+    def _flat_numbers(self) -> list[float]:
         return [n for each in zip(self._mean, self._least, self._most, strict=True) for n in each]
 
     def steps(self) -> ThinnedSteps:
         starts, numbers = self._starts[-self._tier.most :], self._numbers[:]
         if self._start >= 0:
             starts.append(self._start)
-            numbers.extend(self._flat())
+            numbers.extend(self._flat_numbers())
         wide = PER_FIGURE * len(self._mean)
         return ThinnedSteps(self._tier.step_s, starts, numbers[len(numbers) - len(starts) * wide :])
 
 
-class Thinned:
+class ThinnedFigures:
     """A few figures over time. Not thread-safe."""
 
     __slots__ = ("_tiers", "_tracks")
@@ -118,20 +118,20 @@ class Thinned:
         self._tiers = tuple(tiers)
         self._tracks = tuple(_Track(tier) for tier in tiers)
 
-    def add(self, at: float, span_s: float, values: Sequence[float | None]) -> None:
+    def record_reading(self, at: float, span_s: float, values: Sequence[float | None]) -> None:
         """Record a reading at ``at`` (seconds) that covers ``span_s`` seconds."""
         for tier, track in zip(self._tiers, self._tracks, strict=True):
-            track.add(at // tier.step_s * tier.step_s, span_s or _NO_TIME, values)
+            track.record_reading(at // tier.step_s * tier.step_s, span_s or _NO_TIME, values)
 
     def steps(self) -> tuple[ThinnedSteps, ...]:
         """Return a copy of the steps of each tier, finest first."""
         return tuple(track.steps() for track in self._tracks)
 
 
-def into(steps: Sequence[ThinnedSteps], bins: Bins) -> None:
+def fill_bins(steps: Sequence[ThinnedSteps], bins: Bins) -> None:
     """Record steps in bins, using the finest available step for each moment."""
     until_at = inf
     for each in steps:
-        each.put(bins, until_at)
+        each.fill_bins(bins, until_at)
         if each.starts:
             until_at = min(until_at, each.starts[0])

@@ -50,7 +50,7 @@ class TimelineEvent:
 
 
 @dataclass(slots=True)
-class _Holding:
+class _HeldVerdict:
     verdict: Verdict
     since_at: float
 
@@ -59,9 +59,9 @@ class _Holding:
 class VerdictChanges:
     """Tracks the verdicts of each queue and reports changes as events. Not thread-safe."""
 
-    _holding: dict[str, dict[str, _Holding]] = field(default_factory=dict)
+    _holding: dict[str, dict[str, _HeldVerdict]] = field(default_factory=dict)
 
-    def add(
+    def record_verdicts(
         self, at: float, queue: str, verdicts: Sequence[Verdict], undecided: Iterable[str] = ()
     ) -> list[TimelineEvent]:
         """Record the verdicts of a queue from ``at`` on and return the changes.
@@ -75,30 +75,30 @@ class VerdictChanges:
         before = before or {}
         out = []
         for code in before.keys() - now.keys() - set(undecided):
-            out.append(_over(at, queue, before.pop(code)))
+            out.append(_end_event(at, queue, before.pop(code)))
         for code, verdict in now.items():
             known = before.get(code)
             if known is None:
-                before[code] = _Holding(verdict, at if verdict.since_at is None else verdict.since_at)
-                out.append(_verdict(at, queue, verdict, "began"))
+                before[code] = _HeldVerdict(verdict, at if verdict.since_at is None else verdict.since_at)
+                out.append(_verdict_event(at, queue, verdict, "began"))
             elif known.verdict.severity != verdict.severity:
                 what = "worse" if verdict.severity > known.verdict.severity else "better"
                 known.verdict = verdict
-                out.append(_verdict(at, queue, verdict, what))
+                out.append(_verdict_event(at, queue, verdict, what))
         self._holding[queue] = before
         return out
 
-    def known(self, at: float, queue: str, verdicts: Sequence[Verdict]) -> None:
+    def record_known_verdicts(self, at: float, queue: str, verdicts: Sequence[Verdict]) -> None:
         """Record verdicts that already held before ``at``. Reports no events."""
         self._holding[queue] = {
-            each.code: _Holding(each, at if each.since_at is None else each.since_at)
+            each.code: _HeldVerdict(each, at if each.since_at is None else each.since_at)
             for each in verdicts
             if each.severity > Severity.FINE
         }
 
-    def gone(self, at: float, queues: Sequence[str]) -> list[TimelineEvent]:
+    def forget_queues(self, at: float, queues: Sequence[str]) -> list[TimelineEvent]:
         """Forget queues that are not watched any more, and return the end of their verdicts."""
-        found = [event for queue in queues for event in self.add(at, queue, ())]
+        found = [event for queue in queues for event in self.record_verdicts(at, queue, ())]
         for queue in queues:
             self._holding.pop(queue, None)
         return found
@@ -109,41 +109,43 @@ class VerdictChanges:
         return tuple(self._holding)
 
 
-def _verdict(at: float, queue: str, verdict: Verdict, what: str) -> TimelineEvent:
+def _verdict_event(at: float, queue: str, verdict: Verdict, what: str) -> TimelineEvent:
     return TimelineEvent(
-        at, EventKind.VERDICT, what, queue, _named(verdict.code), verdict.proof, verdict.severity, verdict.cause
+        at, EventKind.VERDICT, what, queue, _code_text(verdict.code), verdict.proof, verdict.severity, verdict.cause
     )
 
 
-def _over(at: float, queue: str, held: _Holding) -> TimelineEvent:
+def _end_event(at: float, queue: str, held: _HeldVerdict) -> TimelineEvent:
     words = f"after {text.duration(at - held.since_at)}: {held.verdict.proof}"
     return TimelineEvent(
-        at, EventKind.VERDICT, "ended", queue, _named(held.verdict.code), words, cause=held.verdict.cause
+        at, EventKind.VERDICT, "ended", queue, _code_text(held.verdict.code), words, cause=held.verdict.cause
     )
 
 
-def _named(code: str) -> str:
+def _code_text(code: str) -> str:
     return code.replace("_", " ")
 
 
-_TOGETHER_S: Final = 30.0
-_BAD: Final = (OperationState.FAILED, OperationState.INTERRUPTED)
+_JOIN_WITHIN_S: Final = 30.0
+_FAILED_STATES: Final = (OperationState.FAILED, OperationState.INTERRUPTED)
 
 
-def operation_words(done: Operation) -> str:
+def operation_text(operation: Operation) -> str:
     """Describe an operation, its author and reason: ``requeue done: 40 by anna@ops-1, worker died``."""
-    return f"{done.kind.replace('-', ' ')} {done.state}: {_done_by(done)}"
+    return f"{operation.kind.replace('-', ' ')} {operation.state}: {_author_text(operation)}"
 
 
-def _done_by(done: Operation) -> str:
-    return f"{done.done:,} by {done.by}" + (f", {done.reason}" if done.reason else "")
+def _author_text(operation: Operation) -> str:
+    return f"{operation.done:,} by {operation.by}" + (f", {operation.reason}" if operation.reason else "")
 
 
-def of_operation(at: float, done: Operation) -> TimelineEvent:
+def operation_event(at: float, operation: Operation) -> TimelineEvent:
     """Return the event of an operation in its latest state."""
-    severity = Severity.WARNING if done.state in _BAD else Severity.FINE
-    about = done.kind.replace("-", " ")
-    return TimelineEvent(at, EventKind.OPERATION, done.state, done.queue, about, _done_by(done), severity)
+    severity = Severity.WARNING if operation.state in _FAILED_STATES else Severity.FINE
+    about = operation.kind.replace("-", " ")
+    return TimelineEvent(
+        at, EventKind.OPERATION, operation.state, operation.queue, about, _author_text(operation), severity
+    )
 
 
 # Phases that are events, with their severity.
@@ -154,34 +156,34 @@ PHASES: Final[dict[str, Severity]] = {
 }
 
 
-def of_phase(at: float, phase: str, reason: str) -> TimelineEvent:
+def phase_event(at: float, phase: str, reason: str) -> TimelineEvent:
     """Return the event of a connection change."""
     return TimelineEvent(
         at, EventKind.CONNECTION, phase, about="connection", words=reason, severity=PHASES.get(phase, Severity.FINE)
     )
 
 
-def of_alert(at: float, change: Change) -> TimelineEvent:
+def alert_event(at: float, change: Change) -> TimelineEvent:
     """Return the event of an alert that was raised, changed or cleared."""
     alert = change.alert
     severity = Severity.FINE if change.turn is AlertEvent.CLEARED else alert.severity
     return TimelineEvent(at, EventKind.ALERT, change.turn, alert.queue, alert.rule, alert.words, severity)
 
 
-def joined(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
     """Join changes of the same verdict with the same cause within 30 seconds into one event. Newest first."""
     found: dict[str, TimelineEvent] = {}
     first: dict[tuple[str, str, str], TimelineEvent] = {}
     for event in reversed(events):
         same = event.about, event.what, event.cause
         before = first.get(same) if event.cause else None
-        if before is None or event.at - before.at > _TOGETHER_S:
+        if before is None or event.at - before.at > _JOIN_WITHIN_S:
             first[same] = found[event.key] = event
         elif event.queue not in (before.queue, *before.others):
             first[same] = found[before.key] = replace(before, others=(*before.others, event.queue))
     return tuple(reversed(found.values()))
 
 
-def newest_first(events: Iterable[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+def sort_newest_first(events: Iterable[TimelineEvent]) -> tuple[TimelineEvent, ...]:
     """Sort by time, newest first. Of events at the same moment, the one given last comes first."""
     return tuple(reversed(sorted(events, key=lambda event: event.at)))

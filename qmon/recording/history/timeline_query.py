@@ -8,19 +8,19 @@ from typing import Final
 
 from qmon.model.operations import Operation
 from qmon.recording.format.frames import Damaged
-from qmon.recording.format.records import Changed, Line, VerdictsLine
+from qmon.recording.format.records import Line, PhaseChange, VerdictsLine
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.timeline import (
     PHASES,
     TimelineEvent,
     VerdictChanges,
-    newest_first,
-    of_operation,
-    of_phase,
+    operation_event,
+    phase_event,
+    sort_newest_first,
 )
-from qmon.recording.read.segment_reader import frames_between, lines_of
+from qmon.recording.read.segment_reader import frames_between, parse_lines_of_kinds
 
-_WANTED: Final = frozenset({"verdict", "operation", "state"})
+_LINE_KINDS: Final = frozenset({"verdict", "operation", "state"})
 
 
 def recorded_events(
@@ -31,45 +31,45 @@ def recorded_events(
     Damaged files never raise: their undamaged part is used.
     """
     told: set[str] = set()
-    for path in reversed(archive.between(float("-inf"), before_at)):
+    for path in reversed(archive.segments_between(float("-inf"), before_at)):
         if stopped():
             return
-        found, done = _events(path, before_at)
+        found, done = _segment_events(path, before_at)
         for id, event in done.items():
             if id not in told:
                 told.add(id)
                 found.append(event)
-        yield newest_first(found)
+        yield sort_newest_first(found)
 
 
-def _events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
+def _segment_events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
     """Return the events of one segment, and its operations by id."""
     found: list[TimelineEvent] = []
     done: dict[str, TimelineEvent] = {}
     verdicts = VerdictChanges()
     try:
         for _, text in frames_between(path, float("-inf"), before_at):
-            for line in lines_of(text, _WANTED):
+            for line in parse_lines_of_kinds(text, _LINE_KINDS):
                 if line.at >= before_at:
                     return found, done
                 if line.kind == "operation":
-                    operation: Operation = line.record()
+                    operation: Operation = line.decode_record()
                     first = done.get(operation.id)
-                    done[operation.id] = of_operation(line.at if first is None else first.at, operation)
+                    done[operation.id] = operation_event(line.at if first is None else first.at, operation)
                 else:
-                    found += _of_line(line, verdicts)
+                    found += _events_from_line(line, verdicts)
     except (Damaged, OSError):
         pass
     return found, done
 
 
-def _of_line(line: Line, verdicts: VerdictChanges) -> list[TimelineEvent]:
+def _events_from_line(line: Line, verdicts: VerdictChanges) -> list[TimelineEvent]:
     if line.kind == "state":
-        changed: Changed = line.record()
-        return [of_phase(line.at, changed.phase, changed.reason)] if changed.phase in PHASES else []
-    holds: VerdictsLine = line.record()
-    found = [verdict.moved(-holds.ahead_s) for verdict in holds.holds]
+        changed: PhaseChange = line.decode_record()
+        return [phase_event(line.at, changed.phase, changed.reason)] if changed.phase in PHASES else []
+    holds: VerdictsLine = line.decode_record()
+    found = [verdict.shift_clock(-holds.ahead_s) for verdict in holds.holds]
     if holds.repeated:
-        verdicts.known(line.at, holds.queue, found)
+        verdicts.record_known_verdicts(line.at, holds.queue, found)
         return []
-    return verdicts.add(line.at, holds.queue, found, holds.undecided)
+    return verdicts.record_verdicts(line.at, holds.queue, found, holds.undecided)

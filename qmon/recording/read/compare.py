@@ -11,7 +11,7 @@ from qmon.model.view import QueueView, View
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class FigurePair:
     """One figure of a queue at two moments. ``None``: unknown then, or no such queue."""
 
     queue: str
@@ -29,7 +29,7 @@ class Pair:
 class Comparison:
     """All figures of all queues, and the verdicts of each queue before and after."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[FigurePair, ...]
     verdicts: tuple[tuple[str, str, str], ...]
 
 
@@ -43,13 +43,13 @@ FIGURES: Final[tuple[tuple[str, Callable[[QueueView], Figure]], ...]] = (
 )
 
 
-def compare(before: View, after: View) -> Comparison:
+def compare_views(before: View, after: View) -> Comparison:
     """Compare the figures of two views."""
     names = dict.fromkeys(q.name for view in (after, before) for q in view.queues)
     pairs, verdicts = [], []
     for name in names:
         then, now = before.queue(name), after.queue(name)
         for figure, of in FIGURES:
-            pairs.append(Pair(name, figure, of(then).value if then else None, of(now).value if now else None))
+            pairs.append(FigurePair(name, figure, of(then).value if then else None, of(now).value if now else None))
         verdicts.append((name, then.verdict.code if then else "–", now.verdict.code if now else "–"))
     return Comparison(tuple(pairs), tuple(verdicts))

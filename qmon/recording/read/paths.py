@@ -10,71 +10,71 @@ from typing import Final
 from urllib.parse import unquote
 
 from qmon.errors import BadInput
-from qmon.recording.format.frames import OPEN, SUFFIX
+from qmon.recording.format.frames import OPEN_PREFIX, SEGMENT_SUFFIX
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9._-]")
 _STEM: Final = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{12})-(\d{4,})")
 _LONGEST: Final = 200
 
 
-def safe(name: str) -> str:
+def folder_name_for(name: str) -> str:
     """Return a target's name as a folder name: other characters become ``%`` and two hexadecimal digits per byte.
 
     Raises ``BadInput`` if the result is empty or too long.
     """
-    written = "".join(c if _SAFE.fullmatch(c) else _bytes(c) for c in name)
-    written = _bytes(written[0]) + written[1:] if written[:1] in (".", "_") else written
+    written = "".join(c if _SAFE.fullmatch(c) else _percent_encode(c) for c in name)
+    written = _percent_encode(written[0]) + written[1:] if written[:1] in (".", "_") else written
     if not 0 < len(written) <= _LONGEST:
         raise BadInput("the target's name is empty or too long to record it; give it a short one in qmon.toml")
     return written
 
 
-def _bytes(char: str) -> str:
+def _percent_encode(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
 
 
-def name_of(folder: str) -> str:
+def target_from_folder(folder: str) -> str:
     """Return the target's name from its folder name."""
     return unquote(folder.removeprefix("target="), errors="surrogatepass")
 
 
-def stem(at: float, recorder: str, number: int) -> str:
+def segment_stem(at: float, recorder: str, number: int) -> str:
     """Return the name, without suffix, of a segment that begins at ``at`` (seconds since the epoch)."""
     return f"{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}-{recorder}-{number:04d}"
 
 
-def folder(root: Path, target: str, at: float) -> Path:
+def segment_folder(root: Path, target: str, at: float) -> Path:
     """Return the folder of the target's segments that begin on the UTC day of ``at``."""
-    return root / f"target={safe(target)}" / f"date={datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+    return root / f"target={folder_name_for(target)}" / f"date={datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
 
 
-def begins_at(path: Path) -> float:
+def segment_start(path: Path) -> float:
     """Return the start of a segment from its name, seconds since the epoch; 0 for any other name."""
-    found = _STEM.match(path.name.removeprefix(OPEN))
+    found = _STEM.match(path.name.removeprefix(OPEN_PREFIX))
     return datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp() if found else 0.0
 
 
 def is_segment(path: Path) -> bool:
     """Return true if the file name is that of a segment."""
-    name = path.name.removeprefix(OPEN)
-    return name.endswith(SUFFIX) and _STEM.fullmatch(name.removesuffix(SUFFIX)) is not None
+    name = path.name.removeprefix(OPEN_PREFIX)
+    return name.endswith(SEGMENT_SUFFIX) and _STEM.fullmatch(name.removesuffix(SEGMENT_SUFFIX)) is not None
 
 
-def segments(root: Path, *, unsealed: bool = True) -> list[Path]:
+def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
     """Return the segments below a folder in chronological order. An open one that also exists sealed is left out."""
-    found = [path for path in root.rglob(f"*{SUFFIX}") if is_segment(path)]
-    sealed = {path for path in found if not path.name.startswith(OPEN)}
+    found = [path for path in root.rglob(f"*{SEGMENT_SUFFIX}") if is_segment(path)]
+    sealed = {path for path in found if not path.name.startswith(OPEN_PREFIX)}
     kept = [path for path in found if path in sealed or (unsealed and sealed_path(path) not in sealed)]
-    return sorted(kept, key=lambda path: path.name.removeprefix(OPEN))
+    return sorted(kept, key=lambda path: path.name.removeprefix(OPEN_PREFIX))
 
 
 def sealed_path(path: Path) -> Path:
     """Return the name an open segment will have when sealed."""
-    return path.with_name(path.name.removeprefix(OPEN))
+    return path.with_name(path.name.removeprefix(OPEN_PREFIX))
 
 
-def targets(root: Path) -> Iterator[tuple[str, Path]]:
+def recorded_targets(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield the recorded targets below a folder, with their folders."""
     for each in sorted(root.glob("target=*")):
         if each.is_dir():
-            yield name_of(each.name), each
+            yield target_from_folder(each.name), each

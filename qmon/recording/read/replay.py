@@ -23,13 +23,13 @@ from qmon.recording.format.records import Mark, VerdictsLine
 from qmon.recording.read.reader import Moment, RecordingReader
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
-SHORT_S: Final = 20.0
+SHORT_PAST_S: Final = 20.0
 
 # Seconds of past folded for a moment: the short one for rates at once, the long one for plots and counts soon after.
-LONG_S: Final = 900.0
+LONG_PAST_S: Final = 900.0
 
 # The minimum in polls.
-_POLLS: Final = 3
+_MIN_POLLS: Final = 3
 
 # Longest pause in seconds when nothing was recorded for long.
 _LONGEST_WAIT_S: Final = 3.0
@@ -47,7 +47,7 @@ class VerdictCarryOver:
     since: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, lines: Iterable[VerdictsLine]) -> VerdictCarryOver:
+    def from_lines(cls, lines: Iterable[VerdictsLine]) -> VerdictCarryOver:
         """Take the start times from the latest verdicts of each queue."""
         since = {
             (each.queue, verdict.code): verdict.since_at
@@ -57,19 +57,19 @@ class VerdictCarryOver:
         }
         return cls(since=since)
 
-    def corrected(self, view: View) -> View:
+    def correct_view(self, view: View) -> View:
         """Return the view with verdict start times that lie before the part of the recording that was read again."""
         if not self.since:
             return view
-        return replace(view, queues=tuple(map(self._queue, view.queues)))
+        return replace(view, queues=tuple(map(self._correct_queue, view.queues)))
 
-    def _queue(self, queue: QueueView) -> QueueView:
-        verdicts = tuple(self._verdict(queue.name, each) for each in queue.verdicts)
+    def _correct_queue(self, queue: QueueView) -> QueueView:
+        verdicts = tuple(self._correct_verdict(queue.name, each) for each in queue.verdicts)
         if verdicts == queue.verdicts:
             return queue
-        return replace(queue, verdict=self._verdict(queue.name, queue.verdict), verdicts=verdicts)
+        return replace(queue, verdict=self._correct_verdict(queue.name, queue.verdict), verdicts=verdicts)
 
-    def _verdict(self, queue: str, verdict: Verdict) -> Verdict:
+    def _correct_verdict(self, queue: str, verdict: Verdict) -> Verdict:
         before = self.since.get((queue, verdict.code))
         seen = verdict.since_at
         if before is None or seen is None or before >= seen or seen > self.begins_at + _SOON_S:
@@ -91,14 +91,14 @@ class Replay:
     """
 
     def __init__(
-        self, reader: RecordingReader, at: float | None = None, *, speed: float = 1.0, playing: bool = True
+        self, reader: RecordingReader, start_at: float | None = None, *, speed: float = 1.0, playing: bool = True
     ) -> None:
         self.reader = reader
         self.on_change: Callable[[], None] = lambda: None
         self._speed = speed
-        self._playing = playing
-        self._at = reader.begins_at if at is None else at
-        self._from_start = at is None
+        self._is_playing = playing
+        self._position = reader.begins_at if start_at is None else start_at
+        self._from_start = start_at is None
         self._commands: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._sink: Sink = lambda event: None
         self._history = TargetHistory()
@@ -110,8 +110,8 @@ class Replay:
         self._newest_real = 0.0
         self._all_marks: list[Mark] | None = None
         self._thread: threading.Thread | None = None
-        self._over = False
-        self._deepen = False
+        self._is_over = False
+        self._needs_long_past = False
 
     @property
     def target(self) -> str:
@@ -124,14 +124,14 @@ class Replay:
         return self.reader.session.interval_s
 
     @property
-    def at(self) -> float:
+    def position(self) -> float:
         """The current position, seconds since the epoch on the recording machine's clock."""
-        return self._at
+        return self._position
 
     @property
-    def playing(self) -> bool:
+    def is_playing(self) -> bool:
         """True while playing. False at the end."""
-        return self._playing and not self._over
+        return self._is_playing and not self._is_over
 
     @property
     def speed(self) -> float:
@@ -143,12 +143,12 @@ class Replay:
         newest = self._newest
         if newest is None:
             return 0.0
-        passed = (time.monotonic() - self._newest_real) * self._speed if self.playing else 0.0
+        passed = (time.monotonic() - self._newest_real) * self._speed if self.is_playing else 0.0
         return newest.taken_at + min(passed, 3 * newest.interval_s)
 
     def fold(self, snapshot: Snapshot) -> View:
         """Return the view of an emitted snapshot. Call it on the source's thread."""
-        return self._carried.corrected(self._history.add(snapshot))
+        return self._carried.correct_view(self._history.record_snapshot(snapshot))
 
     # --------------------------------------------------------------------------------------------- SnapshotSource
 
@@ -178,9 +178,9 @@ class Replay:
 
     # ------------------------------------------------------------------------------------------- playback control
 
-    def play(self, playing: bool) -> None:
+    def set_playing(self, playing: bool) -> None:
         """Play or pause."""
-        self._do(lambda: self._play(playing))
+        self._enqueue(lambda: self._set_playing(playing))
 
     def set_speed(self, speed: float) -> None:
         """Play at this multiple of real time."""
@@ -188,60 +188,60 @@ class Replay:
         def do() -> None:
             self._speed = speed
 
-        self._do(do)
+        self._enqueue(do)
 
     def step(self) -> None:
         """Pause and go to the next snapshot."""
-        self._do(self._step)
+        self._enqueue(self._step)
 
     def step_back(self) -> None:
         """Pause and go to the previous snapshot."""
-        self._do(self._step_back)
+        self._enqueue(self._step_back)
 
     def seek(self, at: float) -> None:
         """Go to the last snapshot at or before a moment, seconds since the epoch."""
-        self._do(lambda: self._seek(at))
+        self._enqueue(lambda: self._seek(at))
 
-    def jump(self, forward: bool) -> Mark | None:
+    def jump_to_mark(self, forward: bool) -> Mark | None:
         """Go to the next or previous incident or operation. Returns ``None`` if there is none."""
-        mark = self.mark(forward)
+        mark = self.find_mark(forward)
         if mark is not None:
             self.seek(mark.at)
         return mark
 
-    def mark(self, forward: bool) -> Mark | None:
+    def find_mark(self, forward: bool) -> Mark | None:
         """Return the next or previous incident or operation, or ``None``."""
-        marks = self._marks()
+        marks = self._loaded_marks()
         if forward:
-            place = bisect_right(marks, self._at + 0.001, key=lambda mark: mark.at)
+            place = bisect_right(marks, self._position + 0.001, key=lambda mark: mark.at)
             return marks[place] if place < len(marks) else None
-        place = bisect_left(marks, self._at - 0.001, key=lambda mark: mark.at)
+        place = bisect_left(marks, self._position - 0.001, key=lambda mark: mark.at)
         return marks[place - 1] if place else None
 
     # ------------------------------------------------------------------------------------- on the source's thread
 
-    def _marks(self) -> list[Mark]:
+    def _loaded_marks(self) -> list[Mark]:
         if self._all_marks is None:
-            self._all_marks = self.reader.marks()
+            self._all_marks = self.reader.read_marks()
         return self._all_marks
 
-    def _do(self, command: Callable[[], None]) -> None:
+    def _enqueue(self, command: Callable[[], None]) -> None:
         self._commands.put(command)
 
     def _run(self) -> None:
         self._sink(SourceState(self.target, Phase.CONNECTING))
         if self._from_start:
-            self._moments = self.reader.moments(self._at)
+            self._moments = self.reader.read_moments(self._position)
             self._advance()
             self._emit_until_snapshot()
         else:
-            self._seek(self._at)
+            self._seek(self._position)
         self.on_change()
         while True:
             try:
                 command = self._commands.get(timeout=self._wait_s())
             except queue.Empty:
-                self._idle()
+                self._run_idle()
                 continue
             if command is None:
                 return
@@ -250,77 +250,77 @@ class Replay:
 
     def _wait_s(self) -> float | None:
         """Return the real seconds until the next moment, or ``None`` to wait for a command."""
-        if self._deepen:
+        if self._needs_long_past:
             return 0.0
-        if not self.playing or self._next is None:
+        if not self.is_playing or self._next is None:
             return None
-        due = self._newest_real + min((self._next.at - self._at) / self._speed, _LONGEST_WAIT_S)
+        due = self._newest_real + min((self._next.at - self._position) / self._speed, _LONGEST_WAIT_S)
         return max(0.0, due - time.monotonic())
 
-    def _idle(self) -> None:
-        if self._deepen:
-            self._deepen = False
-            self._remember(LONG_S, patient=True)
-        elif self.playing:
-            self._emit()
+    def _run_idle(self) -> None:
+        if self._needs_long_past:
+            self._needs_long_past = False
+            self._fold_past(LONG_PAST_S, patient=True)
+        elif self.is_playing:
+            self._emit_next()
             self.on_change()
 
-    def _play(self, playing: bool) -> None:
-        self._playing = playing
+    def _set_playing(self, playing: bool) -> None:
+        self._is_playing = playing
         self._newest_real = time.monotonic()
 
     def _step(self) -> None:
-        self._playing = False
+        self._is_playing = False
         self._emit_until_snapshot()
 
     def _emit_until_snapshot(self) -> None:
-        while self._next is not None and not self._emit():
+        while self._next is not None and not self._emit_next():
             pass
 
     def _advance(self) -> None:
         self._next = next(self._moments, None)
-        self._over = self._next is None
+        self._is_over = self._next is None
 
-    def _emit(self) -> bool:
+    def _emit_next(self) -> bool:
         """Emit the next moment. Returns true if it was a snapshot."""
         moment = self._next
         if moment is None:
             return False
-        self._give(moment)
+        self._emit_moment(moment)
         self._advance()
-        return isinstance(moment.what, Snapshot)
+        return isinstance(moment.event, Snapshot)
 
-    def _give(self, moment: Moment) -> None:
-        self._at, self._newest_real = moment.at, time.monotonic()
-        if isinstance(moment.what, Snapshot):
-            self._newest, self._newest_at = moment.what, moment.at
-            self._sink(moment.what)
-        elif isinstance(moment.what, SourceState):
-            self._say(moment.what, 0.001)
+    def _emit_moment(self, moment: Moment) -> None:
+        self._position, self._newest_real = moment.at, time.monotonic()
+        if isinstance(moment.event, Snapshot):
+            self._newest, self._newest_at = moment.event, moment.at
+            self._sink(moment.event)
+        elif isinstance(moment.event, SourceState):
+            self._report_state(moment.event, 0.001)
 
-    def _say(self, state: SourceState, after_s: float) -> None:
+    def _report_state(self, state: SourceState, after_s: float) -> None:
         """Report a phase, ``after_s`` seconds after the newest snapshot."""
         newest = self._newest.taken_at if self._newest is not None else 0.0
         self._sink(SourceState(state.target, state.phase, state.reason, None, newest + after_s))
 
     def _step_back(self) -> None:
-        self._playing = False
+        self._is_playing = False
         self._seek(self._newest_at - 0.0005)
-        self._at = self._newest_at
+        self._position = self._newest_at
 
     def _seek(self, at: float) -> None:
         """Go to a moment with a short history. The long one is read when idle."""
-        self._at = min(max(at, self.reader.begins_at), self.reader.ends_at)
-        self._deepen = self._remember(max(SHORT_S, _POLLS * self.interval_s))
+        self._position = min(max(at, self.reader.begins_at), self.reader.ends_at)
+        self._needs_long_past = self._fold_past(max(SHORT_PAST_S, _MIN_POLLS * self.interval_s))
 
-    def _remember(self, past_s: float, *, patient: bool = False) -> bool:
+    def _fold_past(self, past_s: float, *, patient: bool = False) -> bool:
         """Fold the past before the current position and emit its newest snapshot. False: nothing was recorded there.
 
         ``patient``: give up without changing anything when another command arrives.
         """
-        since, until = self._at - past_s, self._at
-        history, moments = TargetHistory(), self.reader.moments(since)
-        carried = VerdictCarryOver.of(self.reader.verdicts(since) if patient else ())
+        since, until = self._position - past_s, self._position
+        history, moments = TargetHistory(), self.reader.read_moments(since)
+        carried = VerdictCarryOver.from_lines(self.reader.verdicts_at(since) if patient else ())
         last: Moment | None = None
         following: Moment | None = None
         state: SourceState | None = None
@@ -330,34 +330,34 @@ class Replay:
             if moment.at > until and last is not None:
                 following = moment
                 break
-            if isinstance(moment.what, Snapshot):
-                carried.begins_at = carried.begins_at or moment.what.sampled_at
-                if last is not None and isinstance(last.what, Snapshot):
-                    history.add(last.what)
+            if isinstance(moment.event, Snapshot):
+                carried.begins_at = carried.begins_at or moment.event.sampled_at
+                if last is not None and isinstance(last.event, Snapshot):
+                    history.record_snapshot(last.event)
                 last, state = moment, None
-            elif isinstance(moment.what, SourceState):
-                state = moment.what
-        if last is None or not isinstance(last.what, Snapshot):
+            elif isinstance(moment.event, SourceState):
+                state = moment.event
+        if last is None or not isinstance(last.event, Snapshot):
             return False
         self._history, self._carried, self._moments, self._next = history, carried, moments, following
-        self._over = following is None
-        self._newest = last.what
-        self._say(SourceState(self.target, Phase.LIVE), -0.001)
-        self._give(last)
+        self._is_over = following is None
+        self._newest = last.event
+        self._report_state(SourceState(self.target, Phase.LIVE), -0.001)
+        self._emit_moment(last)
         if state is not None:
-            self._say(state, 0.001)
-        self._at = max(last.at, until) if following is not None else last.at
+            self._report_state(state, 0.001)
+        self._position = max(last.at, until) if following is not None else last.at
         return True
 
 
 def view_at(reader: RecordingReader, at: float) -> tuple[float, Snapshot, View] | None:
     """Return the time, snapshot and view of the last snapshot at or before a moment, or ``None``."""
-    history, carried = TargetHistory(), VerdictCarryOver.of(reader.verdicts(at - LONG_S))
+    history, carried = TargetHistory(), VerdictCarryOver.from_lines(reader.verdicts_at(at - LONG_PAST_S))
     found: tuple[float, Snapshot, View] | None = None
-    for moment in reader.moments(at - LONG_S):
+    for moment in reader.read_moments(at - LONG_PAST_S):
         if moment.at > at:
             break
-        if isinstance(moment.what, Snapshot):
-            carried.begins_at = carried.begins_at or moment.what.sampled_at
-            found = (moment.at, moment.what, carried.corrected(history.add(moment.what)))
+        if isinstance(moment.event, Snapshot):
+            carried.begins_at = carried.begins_at or moment.event.sampled_at
+            found = (moment.at, moment.event, carried.correct_view(history.record_snapshot(moment.event)))
     return found

@@ -11,20 +11,28 @@ from typing import Any, Final
 
 from qmon.model.figure import Severity
 from qmon.model.operations import Operation
-from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, kind_of, line_places, located
+from qmon.recording.format.frames import (
+    LOCATOR_BYTES,
+    OPEN_PREFIX,
+    Damaged,
+    inflate_frame,
+    line_kind,
+    line_spans,
+    parse_locator,
+)
 from qmon.recording.format.records import (
-    LATEST,
+    LATEST_TIME,
     Frame,
     IndexLine,
     Line,
     Mark,
     SessionLine,
     VerdictsLine,
-    read_line,
+    parse_line,
 )
 from qmon.recording.read.paths import sealed_path
 
-_VERDICTS: Final = frozenset({"verdict"})
+_VERDICT_KIND: Final = frozenset({"verdict"})
 
 
 @dataclass
@@ -38,61 +46,61 @@ class Segment:
     # Damaged parts found so far, and why, by the offset of the frame or the negative number of the line.
     damage: dict[int, str] = field(default_factory=dict)
     # True if it ends with an index, as sealed segments do.
-    indexed: bool = False
+    is_indexed: bool = False
     recorder: str = ""
     # End offset of the frame at each start offset, for files without an index.
-    ends: dict[int, int] = field(default_factory=dict)
+    frame_ends: dict[int, int] = field(default_factory=dict)
     # The lines of the last, unfinished frame of a file that was never sealed.
     tail: list[Line] = field(default_factory=list)
     tail_text: bytes = b""
 
     @property
-    def problem(self) -> str:
+    def first_damage(self) -> str:
         """The first damage found, or empty."""
         return next(iter(self.damage.values()), "")
 
     @property
-    def sealed(self) -> bool:
+    def is_sealed(self) -> bool:
         """True if the recorder, or a salvage, has finished it."""
-        return not self.path.name.startswith(OPEN)
+        return not self.path.name.startswith(OPEN_PREFIX)
 
-    def lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
+    def read_lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
         """Yield the lines from the frame that contains ``since_at``, up to any damage. Raises ``OSError``."""
         first = max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)
-        for start, text in self._texts(range(first, len(self.frames))):
+        for start, text in self._frame_texts(range(first, len(self.frames))):
             try:
-                yield from _lines(text)
+                yield from _parse_lines(text)
             except Damaged as problem:
                 self.damage[start] = str(problem)
         yield from self.tail
 
-    def record_of(self, line: Line) -> Any:
+    def decode_line(self, line: Line) -> Any:
         """Return the record of a line of this segment, or ``None`` if it is damaged."""
         try:
-            return line.record()
+            return line.decode_record()
         except Damaged as problem:
             self.damage[-line.number] = str(problem)
             return None
 
-    def verdicts(self, until_at: float) -> dict[str, VerdictsLine]:
+    def verdicts_until(self, until_at: float) -> dict[str, VerdictsLine]:
         """Return the latest verdicts of each queue up to a moment. Skips other lines unparsed. Raises ``OSError``."""
         found: dict[str, VerdictsLine] = {}
         for line in itertools.chain(self._verdict_lines(), (line for line in self.tail if line.kind == "verdict")):
             if line.at > until_at:
                 break
-            verdicts: VerdictsLine | None = self.record_of(line)
+            verdicts: VerdictsLine | None = self.decode_line(line)
             if verdicts is not None:
                 found[verdicts.queue] = verdicts
         return found
 
     def _verdict_lines(self) -> Iterator[Line]:
-        for start, text in self._texts(number for number, frame in enumerate(self.frames) if frame.verdicts):
+        for start, text in self._frame_texts(number for number, frame in enumerate(self.frames) if frame.verdicts):
             try:
-                yield from lines_of(text, _VERDICTS)
+                yield from parse_lines_of_kinds(text, _VERDICT_KIND)
             except Damaged as problem:
                 self.damage[start] = str(problem)
 
-    def _texts(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+    def _frame_texts(self, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the offset and text of these frames, without damaged ones."""
         with self.path.open("rb") as file:
             for number in numbers:
@@ -100,7 +108,7 @@ class Segment:
                 file.seek(start)
                 known = self.frames[number + 1].offset - start if number + 1 < len(self.frames) else -1
                 try:
-                    text, _ = inflated(file.read(known))
+                    text, _ = inflate_frame(file.read(known))
                 except Damaged as problem:
                     self.damage[start] = str(problem)
                 else:
@@ -112,29 +120,31 @@ def open_segment(path: Path) -> Segment:
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - LOCATOR_BYTES))
-        start = located(file.read())
+        start = parse_locator(file.read())
         if start is not None and start < size:
             file.seek(start)
             try:
-                text, _ = inflated(file.read())
-                line = read_line(text)
-                index: IndexLine | None = line.record() if line is not None and line.kind == "index" else None
-                if line is not None and index is not None and _fits(index, start):
-                    return Segment(path, index.session, index.frames, index.marks, indexed=True, recorder=line.recorder)
+                text, _ = inflate_frame(file.read())
+                line = parse_line(text)
+                index: IndexLine | None = line.decode_record() if line is not None and line.kind == "index" else None
+                if line is not None and index is not None and _index_fits(index, start):
+                    return Segment(
+                        path, index.session, index.frames, index.marks, is_indexed=True, recorder=line.recorder
+                    )
             except Damaged:
                 pass
-    return scan(path)
+    return scan_segment(path)
 
 
-def _fits(index: IndexLine, size: int) -> bool:
+def _index_fits(index: IndexLine, size: int) -> bool:
     """Return true if the index is possible for ``size`` bytes of frames. A foreign file may claim anything."""
     offsets = [frame.offset for frame in index.frames]
     within = all(0 <= offset < size for offset in offsets)
-    timed = all(abs(at) < LATEST for frame in index.frames for at in (frame.first_at, frame.last_at))
+    timed = all(abs(at) < LATEST_TIME for frame in index.frames for at in (frame.first_at, frame.last_at))
     return within and timed and all(before < after for before, after in itertools.pairwise(offsets))
 
 
-def scan(path: Path) -> Segment:
+def scan_segment(path: Path) -> Segment:
     """Read a file from its beginning up to any damage: open, cut short, or damaged. Raises ``OSError``."""
     data = memoryview(path.read_bytes())
     found = Segment(path, None)
@@ -143,11 +153,11 @@ def scan(path: Path) -> Segment:
     at = 0
     while at < len(data):
         try:
-            text, used = inflated(data[at:], partly=True)
+            text, used = inflate_frame(data[at:], allow_partial=True)
             text = text[: text.rfind(b"\n") + 1]
-            lines = list(_lines(text))
+            lines = list(_parse_lines(text))
             for line in lines:
-                _take(found, line, marks)
+                _record_line(found, line, marks)
         except Damaged as problem:
             found.damage[at] = str(problem)
             break
@@ -156,7 +166,7 @@ def scan(path: Path) -> Segment:
             found.tail, found.tail_text = lines, text
             break
         if lines:
-            found.ends[at] = at + used
+            found.frame_ends[at] = at + used
             verdicts = sum(line.kind == "verdict" for line in lines)
             frames.append(Frame(at, lines[0].at, lines[-1].at, lines[0].number, len(lines), verdicts))
         at += used
@@ -164,37 +174,37 @@ def scan(path: Path) -> Segment:
     return found
 
 
-def _take(found: Segment, line: Line, marks: list[Mark]) -> None:
+def _record_line(found: Segment, line: Line, marks: list[Mark]) -> None:
     found.recorder = line.recorder
     if line.kind == "session":
-        found.session = line.record()
-    elif (mark := mark_of(line)) is not None:
+        found.session = line.decode_record()
+    elif (mark := mark_for(line)) is not None:
         marks.append(mark)
 
 
-def mark_of(line: Line) -> Mark | None:
+def mark_for(line: Line) -> Mark | None:
     """Return the mark that a line stands for, or ``None``."""
     if line.kind == "operation":
-        done: Operation = line.record()
+        done: Operation = line.decode_record()
         return Mark(line.at, "operation", done.queue, f"{done.kind} {done.state}: {done.done} by {done.by}")
     if line.kind == "verdict":
-        verdicts: VerdictsLine = line.record()
+        verdicts: VerdictsLine = line.decode_record()
         worst = verdicts.holds[0] if verdicts.holds else None
         if worst is not None and worst.severity >= Severity.WARNING and not verdicts.repeated:
             return Mark(line.at, "verdict", verdicts.queue, f"{worst.code}: {worst.proof}")
     return None
 
 
-def _lines(text: bytes) -> Iterator[Line]:
+def _parse_lines(text: bytes) -> Iterator[Line]:
     """Yield the lines of one frame. Raises ``Damaged``."""
-    return (line for begin, end in line_places(text) if (line := read_line(text[begin:end])) is not None)
+    return (line for begin, end in line_spans(text) if (line := parse_line(text[begin:end])) is not None)
 
 
-def lines_of(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
+def parse_lines_of_kinds(text: bytes, kinds: frozenset[str]) -> Iterator[Line]:
     """Yield the lines of these kinds. Skips others unparsed. Raises ``Damaged``."""
-    for begin, end in line_places(text):
-        if (kind_of(text, begin, end) or "?") in ("?", *kinds):  # a line without a kind is damaged; parsing it raises
-            line = read_line(text[begin:end])
+    for begin, end in line_spans(text):
+        if (line_kind(text, begin, end) or "?") in ("?", *kinds):  # a line without a kind is damaged; parsing it raises
+            line = parse_line(text[begin:end])
             if line is not None and line.kind in kinds:
                 yield line
 
@@ -205,17 +215,17 @@ def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tup
     A file that is still open is read from its beginning, which is cheap because its lines are not parsed. If it was
     sealed in the meantime, it is read under its new name. Raises ``OSError``, and ``Damaged`` after the undamaged part.
     """
-    if path.name.startswith(OPEN):
+    if path.name.startswith(OPEN_PREFIX):
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             path = sealed_path(path)
         else:
-            yield from _all(data)
+            yield from _all_frames(data)
             return
     one = open_segment(path)
-    if not one.indexed:
-        yield from _all(path.read_bytes())
+    if not one.is_indexed:
+        yield from _all_frames(path.read_bytes())
         return
     wanted = [i for i, m in enumerate(one.frames) if m.first_at <= until_at and m.last_at >= since_at]
     with path.open("rb") as file:
@@ -223,14 +233,14 @@ def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tup
             start = one.frames[number].offset
             file.seek(start)
             following = one.frames[number + 1].offset - start if number + 1 < len(one.frames) else -1
-            yield done / len(wanted), inflated(file.read(following))[0]
+            yield done / len(wanted), inflate_frame(file.read(following))[0]
 
 
-def _all(data: bytes) -> Iterator[tuple[float, bytes]]:
+def _all_frames(data: bytes) -> Iterator[tuple[float, bytes]]:
     """Yield all frames of a file without an index, including the available part of the last one."""
     view, at = memoryview(data), 0
     while at < len(data):
-        text, used = inflated(view[at:], partly=True)
+        text, used = inflate_frame(view[at:], allow_partial=True)
         whole = text[: text.rfind(b"\n") + 1]
         if not used:
             yield 1.0, whole

@@ -14,7 +14,7 @@ from qmon.monitor.source import Event, Phase, Sink, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
 from qmon.recording.write.operations import OperationsWatch
-from qmon.recording.write.recorder import Recorder, Status
+from qmon.recording.write.recorder import Recorder, RecorderStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class RecordingStatus:
     target: str
     phase: Phase
     problem: str
-    recording: Status
+    recording: RecorderStatus
 
 
 class HeadlessRecorder:
@@ -51,20 +51,20 @@ class HeadlessRecorder:
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
         payloads: bool = False,
-        told: Callable[[View | SourceState], object] = lambda _: None,
-        read: Sink = lambda _: None,
+        on_view: Callable[[View | SourceState], object] = lambda _: None,
+        on_event: Sink = lambda _: None,
     ) -> None:
-        self._read = read
+        self._on_event = on_event
         self._target = target
         self._history = TargetHistory()
-        self._told = told
+        self._on_view = on_view
         self._phase, self._problem = Phase.CONNECTING, ""
         self._operations: OperationsWatch | None = None
         self.recorder = Recorder(
             root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
         )
-        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._opened)
-        self._poller.start(self._sink)
+        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._watch_operations)
+        self._poller.start(self._handle_event)
 
     @property
     def status(self) -> RecordingStatus:
@@ -78,20 +78,20 @@ class HeadlessRecorder:
         self.recorder.close(reason)
         return self.status
 
-    def _opened(self, target: Target) -> None:
+    def _watch_operations(self, target: Target) -> None:
         self._operations = OperationsWatch(open_context(target), self.recorder)
 
-    def _sink(self, event: Event) -> None:
-        self._read(event)
+    def _handle_event(self, event: Event) -> None:
+        self._on_event(event)
         if isinstance(event, SourceState):
             self._phase, self._problem = event.phase, event.reason
-            self.recorder.changed(event)
-            self._told(event)
+            self.recorder.record_state(event)
+            self._on_view(event)
         else:
             self._phase, self._problem = Phase.LIVE, ""
             view = None
             try:
-                view = self._history.add(event)
+                view = self._history.record_snapshot(event)
             finally:  # record the snapshot even if folding it fails
-                self.recorder.seen(event, view)
-            self._told(view)
+                self.recorder.record_snapshot(event, view)
+            self._on_view(view)

@@ -9,17 +9,17 @@ from qmon.engines.base import Connection
 from qmon.errors import NoConnectionLeft, QmonError
 from qmon.model.operations import Operation
 from qmon.operate.context import OperatorContext
-from qmon.operate.run.operations import recorded
+from qmon.operate.run.operations import read_operations
 from qmon.operate.sql import Sql
 from qmon.recording.write.recorder import Recorder
 
-EVERY_S: Final = 5.0
+READ_EVERY_S: Final = 5.0
 
 # Delay until the start of polling is noticed.
 _SOON_S: Final = 0.5
 
 # If the server has no connection left, wait this long before the next attempt.
-_FULL_S: Final = 60.0
+_NO_CONNECTION_S: Final = 60.0
 _LIMIT: Final = 50
 _RECENT_S: Final = 3600.0
 
@@ -33,7 +33,7 @@ class OperationsWatch:
     operations.
     """
 
-    def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = EVERY_S) -> None:
+    def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = READ_EVERY_S) -> None:
         self._context = context
         self._recorder = recorder
         self._connection: Connection | None = None
@@ -55,33 +55,33 @@ class OperationsWatch:
             last = self._closing.is_set()
             rest_s = self._every_s
             try:
-                if last or self._recorder.live:
-                    self._read()
+                if last or self._recorder.is_connected:
+                    self._read_operations()
                 else:
-                    self._drop()
+                    self._disconnect()
                     rest_s = min(rest_s, _SOON_S)
             except NoConnectionLeft:
-                rest_s = max(rest_s, _FULL_S)
+                rest_s = max(rest_s, _NO_CONNECTION_S)
             except QmonError:  # the poller reports problems of the target
-                self._drop()
+                self._disconnect()
             if not last:
                 self._closing.wait(rest_s)
-        self._drop()
+        self._disconnect()
 
-    def _read(self) -> None:
+    def _read_operations(self) -> None:
         self._connection = self._connection or self._context.connect("record")
-        rows = recorded(Sql(self._connection, self._context.engine), limit=_LIMIT)
-        self._record(tuple(each.operation() for each in rows))
+        rows = read_operations(Sql(self._connection, self._context.engine), limit=_LIMIT)
+        self._record_changes(tuple(each.to_operation() for each in rows))
 
-    def _drop(self) -> None:
+    def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
-    def _record(self, found: tuple[Operation, ...]) -> None:
+    def _record_changes(self, found: tuple[Operation, ...]) -> None:
         if self._since_at is None and found:
             self._since_at = max(each.started_at for each in found) - _RECENT_S
         for each in reversed(found):
             if each.started_at >= (self._since_at or 0.0) and self._known.get(each.id) != each:
-                self._recorder.operated(each)
+                self._recorder.record_operation(each)
         self._known = {each.id: each for each in found}

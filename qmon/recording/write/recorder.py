@@ -25,29 +25,29 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts.judge import is_brief
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.format.figures import Figures, figures_of
-from qmon.recording.format.records import Changed, End, Gap, SessionLine, VerdictsLine
-from qmon.recording.format.redaction import discreet
+from qmon.recording.format.figures import Figures, figures_from_view
+from qmon.recording.format.records import End, Gap, PhaseChange, SessionLine, VerdictsLine
+from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
-from qmon.recording.write.recovery import salvage
+from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite
 
 _LOG: Final = logging.getLogger(__name__)
-_WAITING: Final = 256
-_ENDING_S: Final = 5.0
-_SLOW: Final = "the disk does not keep up"
+_QUEUE_SIZE: Final = 256
+_CLOSE_TIMEOUT_S: Final = 5.0
+_TOO_SLOW: Final = "the disk does not keep up"
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _QueueVerdicts:
     """The verdicts of a queue, worst first, and earlier ones that may still hold (``kept``)."""
 
     holds: tuple[Verdict, ...] = ()
     kept: tuple[Verdict, ...] = ()
     undecided: frozenset[str] = frozenset()
 
-    def after(self, before: _Judged) -> _Judged:
+    def carry_over(self, before: _QueueVerdicts) -> _QueueVerdicts:
         """Return a copy that also keeps the verdicts of ``before`` that may still hold."""
         now = {verdict.code for verdict in self.holds}
         may_go_on = (v for v in (*before.holds, *before.kept) if v.code in self.undecided and v.code not in now)
@@ -64,7 +64,7 @@ class _Poll:
     """A snapshot with its verdicts by queue and its figures. ``None``: no view could be computed."""
 
     snapshot: Snapshot
-    verdicts: Mapping[str, _Judged] | None
+    verdicts: Mapping[str, _QueueVerdicts] | None
     figures: Figures | None
 
 
@@ -74,7 +74,7 @@ _Event = tuple[float, _Poll | SourceState | Operation]
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class RecorderStatus:
     """Progress of a recording. ``stopped``: why recording has ended, or empty. ``cpu_s``: CPU seconds so far.
 
     ``snapshots``: recorded; ``lost``: not recorded; ``bytes``: written since the program started.
@@ -118,75 +118,81 @@ class Recorder:
     ) -> None:
         self._clock = clock
         self._target = target
-        self._queue: queue.Queue[_Event | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[_Event | None] = queue.Queue(_QUEUE_SIZE)
         self._lost = 0
-        self._verdicts: dict[str, _Judged] = {}
+        self._verdicts: dict[str, _QueueVerdicts] = {}
         self._ahead_s = 0.0
         session = SessionLine(
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
         )
         try:
-            for found in salvage(root):
+            for found in salvage_segments(root):
                 _LOG.warning(
                     "an earlier recorder ended without closing %s; %s lines were recovered",
                     found.path or "its file",
                     found.lines,
                 )
-            self._writer = RollingWriter(root, secrets.token_hex(6), session, discreet(redact, payloads=payloads))
-            self._writer.open(clock(), ())
+            self._writer = RollingWriter(
+                root, secrets.token_hex(6), session, recording_cover(redact, payloads=payloads)
+            )
+            self._writer.open_segment(clock(), ())
         except (CannotWrite, OSError) as problem:
             raise BadInput(f"{problem}; choose another folder") from problem
-        self._status = Status()
-        self._live = False
+        self._status = RecorderStatus()
+        self._is_connected = False
         self._closing = ""
         self._thread = threading.Thread(target=self._run, name="qmon-record", daemon=True)
         self._thread.start()
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RecorderStatus:
         return self._status
 
     @property
-    def live(self) -> bool:
+    def is_connected(self) -> bool:
         """True while the source is connected."""
-        return self._live
+        return self._is_connected
 
     @property
     def id(self) -> str:
         """The recorder's id, as in its lines."""
         return self._writer.recorder
 
-    def seen(self, snapshot: Snapshot, view: View | None) -> None:
+    def record_snapshot(self, snapshot: Snapshot, view: View | None) -> None:
         """Record a snapshot, its figures, and the verdicts of queues whose verdicts have changed.
 
         Without a view, only the snapshot is recorded.
         """
         poll = _Poll(snapshot, None, None)
         if view is not None:
-            poll = _Poll(snapshot, {q.name: _judged(q, view.sampled_at) for q in view.queues}, figures_of(view))
-        self._live = True
-        self._put((self._clock(), poll))
+            poll = _Poll(
+                snapshot,
+                {q.name: _verdicts_to_record(q, view.sampled_at) for q in view.queues},
+                figures_from_view(view),
+            )
+        self._is_connected = True
+        self._enqueue((self._clock(), poll))
 
-    def changed(self, state: SourceState) -> None:
+    def record_state(self, state: SourceState) -> None:
         """Record a phase change of the source."""
-        self._live = state.phase not in _DISCONNECTED
-        self._put((self._clock(), state))
+        self._is_connected = state.phase not in _DISCONNECTED
+        self._enqueue((self._clock(), state))
 
-    def operated(self, operation: Operation) -> None:
+    def record_operation(self, operation: Operation) -> None:
         """Record an operation."""
-        self._put((self._clock(), operation))
+        self._enqueue((self._clock(), operation))
 
-    def close(self, reason: str = "closed") -> Status:
+    def close(self, reason: str = "closed") -> RecorderStatus:
         """Write pending data, seal the segment, and return the status. Waits at most ten seconds."""
         self._closing = self._closing or reason
         try:
-            self._queue.put(None, timeout=_ENDING_S)
+            self._queue.put(None, timeout=_CLOSE_TIMEOUT_S)
         except queue.Full:
-            return replace(self._status, stopped=_SLOW)
-        self._thread.join(_ENDING_S)
+            return replace(self._status, stopped=_TOO_SLOW)
+        self._thread.join(_CLOSE_TIMEOUT_S)
         return self._status
 
-    def _put(self, event: _Event) -> None:
+    def _enqueue(self, event: _Event) -> None:
         if self._status.stopped or self._closing:
             return
         try:
@@ -200,64 +206,66 @@ class Recorder:
     def _run(self) -> None:
         try:
             while (event := self._queue.get()) is not None:
-                self._record(event)
+                self._write_event(event)
                 self._status = replace(self._status, bytes=self._writer.bytes, cpu_s=time.thread_time())
-            self._writer.seal(self._clock(), End(self._closing))
+            self._writer.seal_segment(self._clock(), End(self._closing))
         except CannotWrite as problem:
-            self._stop(str(problem))
+            self._stop_recording(str(problem))
         except Exception as problem:  # a bug in qmon ends the recording, never the polling
-            self._stop(log.report(problem))
+            self._stop_recording(log.report_defect(problem))
 
-    def _stop(self, reason: str) -> None:
+    def _stop_recording(self, reason: str) -> None:
         _LOG.warning("the recording of %s has stopped: %s", self._target, reason)
         self._status = replace(self._status, stopped=reason)
-        self._writer.abandon()
+        self._writer.abandon_segment()
 
-    def _record(self, event: _Event) -> None:
+    def _write_event(self, event: _Event) -> None:
         (at, what), writer = event, self._writer
         known = self._verdicts.items()
-        writer.roll(at, [self._line(name, (*each.holds, *each.kept), repeated=True) for name, each in known])
-        if self._lost and self._queue.qsize() < _WAITING // 2:
-            writer.add(Gap(self._lost, _SLOW), at)
+        writer.roll_segment(
+            at, [self._verdicts_line(name, (*each.holds, *each.kept), repeated=True) for name, each in known]
+        )
+        if self._lost and self._queue.qsize() < _QUEUE_SIZE // 2:
+            writer.add_record(Gap(self._lost, _TOO_SLOW), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
             self._lost = 0
         if isinstance(what, _Poll):
-            self._poll(what, at)
+            self._write_poll(what, at)
         elif isinstance(what, SourceState):
-            writer.add(Changed(what.phase, what.reason), at)
+            writer.add_record(PhaseChange(what.phase, what.reason), at)
         else:
-            writer.add(what, at)
+            writer.add_record(what, at)
         writer.flush(at)
         if isinstance(what, _Poll):
             self._status = replace(self._status, snapshots=self._status.snapshots + 1, newest_at=at)
 
-    def _poll(self, poll: _Poll, at: float) -> None:
-        self._writer.snapshot(poll.snapshot, at)
+    def _write_poll(self, poll: _Poll, at: float) -> None:
+        self._writer.add_snapshot(poll.snapshot, at)
         if poll.figures is not None:
-            self._writer.add(poll.figures, at)
+            self._writer.add_record(poll.figures, at)
         if poll.verdicts is None:
             return
         self._ahead_s = poll.snapshot.sampled_at - at
-        none = _Judged()
-        verdicts = {name: each.after(self._verdicts.get(name, none)) for name, each in poll.verdicts.items()}
+        none = _QueueVerdicts()
+        verdicts = {name: each.carry_over(self._verdicts.get(name, none)) for name, each in poll.verdicts.items()}
         for name, each in verdicts.items():
             if each.key != self._verdicts.get(name, none).key:
                 kept = tuple(verdict.code for verdict in each.kept)
-                self._writer.add(self._line(name, each.holds, kept), at)
+                self._writer.add_record(self._verdicts_line(name, each.holds, kept), at)
         self._verdicts = verdicts
 
-    def _line(
+    def _verdicts_line(
         self, queue: str, holds: tuple[Verdict, ...], kept: tuple[str, ...] = (), *, repeated: bool = False
     ) -> VerdictsLine:
         return VerdictsLine(queue, holds, repeated, kept, self._ahead_s)
 
 
-def _judged(queue: QueueView, sampled_at: float) -> _Judged:
+def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:
     """Return the verdicts of a queue without those that are brief at ``sampled_at``, server clock."""
-    holds = tuple(verdict for verdict in verdicts_of(queue) if not is_brief(verdict, sampled_at))
-    return _Judged(holds, undecided=queue.undecided)
+    holds = tuple(verdict for verdict in verdicts_for_queue(queue) if not is_brief(verdict, sampled_at))
+    return _QueueVerdicts(holds, undecided=queue.undecided)
 
 
-def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:
+def verdicts_for_queue(queue: QueueView) -> tuple[Verdict, ...]:
     """Return the verdicts of a queue, worst first."""
-    return view.verdicts or (view.verdict,)
+    return queue.verdicts or (queue.verdict,)

@@ -11,65 +11,65 @@ from typing import Final
 
 from qmon import system
 from qmon.recording.format.codec import encode
-from qmon.recording.format.frames import OPEN, line_places
-from qmon.recording.format.records import Frame, IndexLine, Line, line
-from qmon.recording.read.paths import sealed_path, segments
+from qmon.recording.format.frames import OPEN_PREFIX, line_spans
+from qmon.recording.format.records import Frame, IndexLine, Line, encode_line
+from qmon.recording.read.paths import list_segments, sealed_path
 from qmon.recording.read.segment_reader import Segment, open_segment
-from qmon.recording.write.segment import Writer, publish
+from qmon.recording.write.segment import SegmentWriter, publish_segment
 
-_WORK: Final = "_salvage-"
+_WORK_PREFIX: Final = "_salvage-"
 
 
 @dataclass(frozen=True, slots=True)
-class Salvaged:
+class SalvageResult:
     """The result for one open segment. ``path``: its sealed path, ``None`` if it was empty. ``lines``: lines saved."""
 
     path: Path | None
     lines: int
 
 
-def salvage(root: Path) -> list[Salvaged]:
+def salvage_segments(root: Path) -> list[SalvageResult]:
     """Seal the open segments below a folder that no process writes. Raises ``CannotWrite`` and ``OSError``."""
     done = []
-    for path in segments(root):
-        if path.name.startswith(OPEN):
-            with _free(path) as free:
+    for path in list_segments(root):
+        if path.name.startswith(OPEN_PREFIX):
+            with _lock_if_unused(path) as free:
                 if free:
-                    done.append(_salvage(path))
-    for left in root.rglob(f"{_WORK}*"):  # left by a salvage that was killed
-        with _free(left) as free:
+                    done.append(_salvage_segment(path))
+    for left in root.rglob(f"{_WORK_PREFIX}*"):  # left by a salvage that was killed
+        with _lock_if_unused(left) as free:
             if free:
-                system.remove(left)
+                system.remove_file(left)
     return done
 
 
-def _salvage(path: Path) -> Salvaged:
+def _salvage_segment(path: Path) -> SalvageResult:
     sealed, found = sealed_path(path), open_segment(path)
-    if found.indexed:  # killed just before the rename
-        publish(path, sealed)
-        return Salvaged(sealed, sum(frame.lines for frame in found.frames))
+    if found.is_indexed:  # killed just before the rename
+        publish_segment(path, sealed)
+        return SalvageResult(sealed, sum(frame.lines for frame in found.frames))
     count = sum(frame.lines for frame in found.frames) + len(found.tail)
     if count:
         _rewrite(found, sealed)
-    if found.problem:  # damaged beyond what a kill does: keep the unreadable part for inspection
-        system.rename(path, path.with_name(f"_damaged-{sealed.name}"))
+    if found.first_damage:  # damaged beyond what a kill does: keep the unreadable part for inspection
+        system.rename_over(path, path.with_name(f"_damaged-{sealed.name}"))
     else:
-        system.remove(path)
-    return Salvaged(sealed if count else None, count)
+        system.remove_file(path)
+    return SalvageResult(sealed if count else None, count)
 
 
 def _rewrite(found: Segment, sealed: Path) -> None:
     """Copy the complete frames, rewrite the lines of the last one, and add the index."""
     newest = found.tail[-1] if found.tail else None
-    writer = Writer(sealed.with_name(f"{_WORK}{sealed.name}"), sealed)
+    writer = SegmentWriter(sealed.with_name(f"{_WORK_PREFIX}{sealed.name}"), sealed)
     with found.path.open("rb") as file:
         for frame in found.frames:
             file.seek(frame.offset)
-            writer.copy(file.read(found.ends[frame.offset] - frame.offset), frame)
+            writer.copy_frame(file.read(found.frame_ends[frame.offset] - frame.offset), frame)
     if newest is not None:
-        texts = [found.tail_text[begin:end] + b"\n" for begin, end in line_places(found.tail_text)]
-        writer.write(texts, found.tail[0].at, found.tail[0].number)
-        writer.write([], newest.at, newest.number)
+        texts = [found.tail_text[begin:end] + b"\n" for begin, end in line_spans(found.tail_text)]
+        writer.write_lines(texts, found.tail[0].at, found.tail[0].number)
+        writer.write_lines([], newest.at, newest.number)
         writer.end_frame()
     writer.seal(index_line(found, tuple(writer.frames)))
 
@@ -78,11 +78,11 @@ def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
     """Return the index line of a segment that its recorder did not finish, numbered after the last line."""
     last = frames[-1]
     index = IndexLine(found.session, frames, found.marks)
-    return line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
+    return encode_line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
 
 
 @contextlib.contextmanager
-def _free(path: Path) -> Iterator[bool]:
+def _lock_if_unused(path: Path) -> Iterator[bool]:
     """Yield true if no process writes the file. Locks it meanwhile, on systems that can rename a locked file."""
     try:
         file = os.open(path, os.O_RDONLY | system.OPEN_FLAGS)
@@ -90,7 +90,7 @@ def _free(path: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        free = system.lock(file, wait=False) and path.exists()
+        free = system.lock_file(file, wait=False) and path.exists()
         if system.HELD_WHILE_OPEN:
             os.close(file)
             file = -1

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.recording.read.paths import begins_at, segments
+from qmon.recording.read.paths import list_segments, segment_start
 
 # In the folder of all recordings: one file per lake, listing the segments it has.
-_MARKS: Final = ".pipeline.*.json"
+_MARK_PATTERN: Final = ".pipeline.*.json"
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
-_LARGEST: Final = 2**63
+_MAX_SIZE: Final = 2**63
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?", re.IGNORECASE)
 _LONGEST_S: Final = 3600.0
 
@@ -52,23 +52,23 @@ def parse_size(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None or (unit := (found[2] or "").upper()) not in _UNITS or float(found[1]) == 0:
         raise BadInput(f"{text[:40]!r} is no size; say it like 500MB, 5GB or 2GiB")
-    if (size := float(found[1]) * _UNITS[unit]) > _LARGEST:
+    if (size := float(found[1]) * _UNITS[unit]) > _MAX_SIZE:
         raise BadInput(f"{text[:40]!r} is more than any disk holds")
     return int(size)
 
 
-def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
+def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> RetentionResult:
     """Delete segments older than ``keep_s`` seconds at ``now`` (since the epoch), and the oldest beyond ``max_bytes``.
 
     Open segments are kept. So are segments that a lake with a mark here does not have yet.
     """
-    paths = segments(root)
-    sizes = {path: _size(path) for path in paths}
+    paths = list_segments(root)
+    sizes = {path: _file_size(path) for path in paths}
     total, removed, waiting = sum(sizes.values()), 0, 0
-    marks = read_marks(root)
+    marks = read_lake_marks(root)
     lakes: set[LakeMark] = set()
     for path in (path for path in paths if not path.name.startswith("_")):
-        old = keep_s is not None and begins_at(path) + _LONGEST_S < now - keep_s
+        old = keep_s is not None and segment_start(path) + _LONGEST_S < now - keep_s
         if not old and (max_bytes is None or total <= max_bytes):
             continue
         if missing := {mark for mark in marks if path.relative_to(root).as_posix() not in mark.done}:
@@ -83,25 +83,25 @@ def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: floa
     return RetentionResult(total, removed, waiting, tuple(mark for mark in marks if mark in lakes))
 
 
-def mark_name(lake_id: str) -> str:
+def lake_mark_name(lake_id: str) -> str:
     """Return the file name of a lake's mark in the folder of recordings."""
-    return _MARKS.replace("*", lake_id)
+    return _MARK_PATTERN.replace("*", lake_id)
 
 
-def mark_text(lake: str, at: float, done: Iterable[str]) -> str:
+def lake_mark_text(lake: str, at: float, done: Iterable[str]) -> str:
     """Return the contents of a mark; see ``LakeMark``."""
     return json.dumps({"version": 1, "lake": lake, "at": round(at, 3), "done": sorted(done)}) + "\n"
 
 
-def read_marks(root: Path) -> list[LakeMark]:
+def read_lake_marks(root: Path) -> list[LakeMark]:
     """Return the marks of all lakes that read this folder.
 
     A damaged mark counts as having nothing, so nothing is deleted.
     """
-    return [_read_mark(file) for file in sorted(root.glob(_MARKS))]
+    return [_read_lake_mark(file) for file in sorted(root.glob(_MARK_PATTERN))]
 
 
-def _read_mark(file: Path) -> LakeMark:
+def _read_lake_mark(file: Path) -> LakeMark:
     try:
         raw = json.loads(file.read_text(encoding="utf-8"))
         return LakeMark(file, str(raw["lake"]), float(raw["at"]), frozenset(map(str, raw["done"])))
@@ -109,14 +109,18 @@ def _read_mark(file: Path) -> LakeMark:
         return LakeMark(file)
 
 
-def new_bytes(root: Path) -> int:
+def unread_bytes(root: Path) -> int:
     """Return the bytes of the sealed segments that some lake does not have, according to the marks."""
-    marks = read_marks(root)
+    marks = read_lake_marks(root)
     done = marks[0].done.intersection(*(mark.done for mark in marks)) if marks else frozenset()
-    return sum(_size(path) for path in segments(root, unsealed=False) if path.relative_to(root).as_posix() not in done)
+    return sum(
+        _file_size(path)
+        for path in list_segments(root, unsealed=False)
+        if path.relative_to(root).as_posix() not in done
+    )
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -9,11 +9,20 @@ from typing import Final
 
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import Cover, encode
-from qmon.recording.format.frames import OPEN, SUFFIX
-from qmon.recording.format.records import KIND_OF, End, IndexLine, Line, Mark, SessionLine, VerdictsLine, line
+from qmon.recording.format.frames import OPEN_PREFIX, SEGMENT_SUFFIX
+from qmon.recording.format.records import (
+    KIND_BY_TYPE,
+    End,
+    IndexLine,
+    Line,
+    Mark,
+    SessionLine,
+    VerdictsLine,
+    encode_line,
+)
 from qmon.recording.read import paths
-from qmon.recording.read.segment_reader import mark_of
-from qmon.recording.write.segment import FRAME_S, SEGMENT_BYTES, Writer
+from qmon.recording.read.segment_reader import mark_for
+from qmon.recording.write.segment import FRAME_S, SEGMENT_BYTES, SegmentWriter
 
 _HOUR_S: Final = 3600
 
@@ -37,7 +46,7 @@ class RollingWriter:
         self._segments = 0
         self._began_at = 0.0
         self._sealed_bytes = 0
-        self._writer: Writer | None = None
+        self._writer: SegmentWriter | None = None
         self._marks: list[Mark] = []
         self._lines: list[bytes] = []
 
@@ -46,31 +55,31 @@ class RollingWriter:
         """Bytes written so far."""
         return self._sealed_bytes + (self._writer.bytes if self._writer is not None else 0)
 
-    def open(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
+    def open_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
         """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: those that hold at that time."""
         self._segments += 1
-        folder = paths.folder(self._root, self.session.target, at)
-        name = paths.stem(at, self.recorder, self._segments) + SUFFIX
-        self.begin(Writer(folder / f"{OPEN}{name}", folder / name), at, verdicts)
+        folder = paths.segment_folder(self._root, self.session.target, at)
+        name = paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX
+        self.begin_segment(SegmentWriter(folder / f"{OPEN_PREFIX}{name}", folder / name), at, verdicts)
 
-    def begin(self, writer: Writer, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:
+    def begin_segment(self, writer: SegmentWriter, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:
         """Continue in this new segment."""
         self._writer = writer
         self._began_at, self._marks = at, []
-        self.add(self.session, at)
+        self.add_record(self.session, at)
         for each in verdicts:
-            self.add(each, at)
+            self.add_record(each, at)
         self.flush(at)
 
-    def roll(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
+    def roll_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
         """Begin a new frame or a new segment if it is due."""
         writer = self._writer
         if writer is None:
             return
         same_hour = at // _HOUR_S == self._began_at // _HOUR_S
         if not same_hour or writer.bytes >= SEGMENT_BYTES:
-            self.seal(at, None)
-            self.open(at, verdicts)
+            self.seal_segment(at, None)
+            self.open_segment(at, verdicts)
         else:
             self.roll_frame(at)
 
@@ -80,46 +89,46 @@ class RollingWriter:
         if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < FRAME_S:
             writer.end_frame()
 
-    def snapshot(self, snapshot: Snapshot, at: float) -> None:
+    def add_snapshot(self, snapshot: Snapshot, at: float) -> None:
         """Add a snapshot, after a new session line if the engine or server version has changed."""
         if (snapshot.engine, snapshot.server_version) != (self.session.engine, self.session.version):
             self.session = replace(self.session, engine=snapshot.engine, version=snapshot.server_version)
-            self.add(self.session, at)
-        self.add(snapshot, at)
+            self.add_record(self.session, at)
+        self.add_record(snapshot, at)
 
-    def add(self, record: object, at: float) -> None:
+    def add_record(self, record: object, at: float) -> None:
         """Add a record of one of ``KINDS`` as a line. The next ``flush`` writes it."""
-        self.add_line(Line(self.recorder, 0, at, KIND_OF[type(record)], encode(record, self._cover)))
+        self.add_line(Line(self.recorder, 0, at, KIND_BY_TYPE[type(record)], encode(record, self._cover)))
 
-    def add_line(self, read: Line) -> None:
+    def add_line(self, parsed: Line) -> None:
         """Add a line as it was read, with this writer's recorder id and next number."""
         self._number += 1
-        self._lines.append(line(replace(read, recorder=self.recorder, number=self._number)))
-        if (mark := mark_of(read)) is not None:
+        self._lines.append(encode_line(replace(parsed, recorder=self.recorder, number=self._number)))
+        if (mark := mark_for(parsed)) is not None:
             self._marks.append(mark)
 
     def flush(self, at: float) -> None:
         """Hand all added lines to the operating system."""
         if self._lines and self._writer is not None:
             lines, self._lines = self._lines, []
-            self._writer.write(lines, at, self._number - len(lines) + 1)
+            self._writer.write_lines(lines, at, self._number - len(lines) + 1)
 
-    def seal(self, at: float, end: End | None) -> None:
+    def seal_segment(self, at: float, end: End | None) -> None:
         """Finish the segment. ``end``: final line if no segment follows."""
         writer = self._writer
         if writer is None:
             return
         if end is not None:
-            self.add(end, at)
+            self.add_record(end, at)
         self.flush(at)
         writer.end_frame()
         self._number += 1
         index = IndexLine(self.session, tuple(writer.frames), tuple(self._marks))
-        writer.seal(line(Line(self.recorder, self._number, at, "index", encode(index))))
+        writer.seal(encode_line(Line(self.recorder, self._number, at, "index", encode(index))))
         self._sealed_bytes += writer.bytes
         self._writer = None
 
-    def abandon(self) -> None:
+    def abandon_segment(self) -> None:
         """Close the open segment unfinished. The next start salvages its contents."""
         if self._writer is not None:
             self._sealed_bytes += self._writer.bytes

@@ -15,7 +15,7 @@ from typing import Final
 
 from qmon import files, system
 from qmon.errors import QmonError
-from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, kind_of, locator
+from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, line_kind, locator_bytes
 from qmon.recording.format.records import Frame
 
 FRAME_S: Final = 120.0
@@ -29,7 +29,7 @@ class CannotWrite(QmonError):
     """The recording cannot be continued: the disk is full, a limit is reached, or the folder is gone."""
 
 
-class Writer:
+class SegmentWriter:
     """Writes one segment. Not thread-safe.
 
     A failed call leaves no part of its data in the file and loses nothing written earlier.
@@ -52,21 +52,21 @@ class Writer:
         self._synced_at = 0.0
         try:
             files.make_folder(path.parent)
-            self._file = _made(self.path)
+            self._file = _create_locked(self.path)
         except OSError as problem:
-            raise _cannot(self.path, problem) from problem
+            raise _write_error(self.path, problem) from problem
 
     @property
     def began_at(self) -> float | None:
         """Start of the current frame, seconds since the epoch, or ``None``."""
         return self._frame.first_at if self._frame is not None else None
 
-    def copy(self, data: bytes, frame: Frame) -> None:
+    def copy_frame(self, data: bytes, frame: Frame) -> None:
         """Append a complete frame of another file. Raises ``CannotWrite``."""
         self.frames.append(replace(frame, offset=self.bytes))
-        self._append(data)
+        self._append_bytes(data)
 
-    def write(self, lines: Sequence[bytes], at: float, first: int) -> None:
+    def write_lines(self, lines: Sequence[bytes], at: float, first: int) -> None:
         """Append lines and hand them to the operating system, so that they survive the end of this process.
 
         ``at``: seconds since the epoch. ``first``: number of the first line. Raises ``CannotWrite``.
@@ -77,9 +77,9 @@ class Writer:
         frame = self._frame or Frame(self.bytes, at, at, first, 0)
         if self._frame is None:
             self._text, self._text_bytes, self._synced_at = FrameWriter(), 0, at
-        self._append(self._text.add(text))
+        self._append_bytes(self._text.compress(text))
         self._text_bytes += len(text)
-        verdicts = sum(kind_of(each) == "verdict" for each in lines)
+        verdicts = sum(line_kind(each) == "verdict" for each in lines)
         self._frame = replace(frame, last_at=at, lines=frame.lines + len(lines), verdicts=frame.verdicts + verdicts)
         if not 0 <= at - self._synced_at < _SYNC_S:
             self._sync()
@@ -90,7 +90,7 @@ class Writer:
         frame = self._frame
         if frame is None:
             return
-        self._append(self._text.end())
+        self._append_bytes(self._text.finish())
         self._frame = None
         self.frames.append(frame)
         self._sync()
@@ -98,14 +98,14 @@ class Writer:
     def seal(self, index: bytes) -> Path:
         """Write the index line, rename the file to its final name and return the path. Raises ``CannotWrite``."""
         self.end_frame()
-        self._append(FrameWriter().end(index) + locator(self.bytes))
+        self._append_bytes(FrameWriter().finish(index) + locator_bytes(self.bytes))
         try:
             os.fsync(self._file)
             if system.HELD_WHILE_OPEN:
                 self.close()
-            publish(self.path, self.sealed_path)
+            publish_segment(self.path, self.sealed_path)
         except OSError as problem:
-            raise _cannot(self.path, problem) from problem
+            raise _write_error(self.path, problem) from problem
         self.close()
         return self.sealed_path
 
@@ -119,9 +119,9 @@ class Writer:
         try:
             system.sync_data(self._file)
         except OSError as problem:
-            raise _cannot(self.path, problem) from problem
+            raise _write_error(self.path, problem) from problem
 
-    def _append(self, data: bytes) -> None:
+    def _append_bytes(self, data: bytes) -> None:
         left = memoryview(data)
         try:
             while left:
@@ -129,21 +129,21 @@ class Writer:
         except OSError as problem:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self.bytes)
-            raise _cannot(self.path, problem) from problem
+            raise _write_error(self.path, problem) from problem
         self.bytes += len(data)
 
 
-def _made(path: Path) -> int:
+def _create_locked(path: Path) -> int:
     """Create a file and lock it. Retries if a salvage removed it between the two steps."""
     while True:
         file = files.open_private(path, os.O_WRONLY | os.O_EXCL)
-        system.lock(file)
+        system.lock_file(file)
         if os.fstat(file).st_nlink:
             return file
         os.close(file)
 
 
-def publish(path: Path, sealed: Path) -> None:
+def publish_segment(path: Path, sealed: Path) -> None:
     """Rename a finished file to its final name, unless that exists: sealed files are never replaced.
 
     Raises ``OSError``.
@@ -152,5 +152,5 @@ def publish(path: Path, sealed: Path) -> None:
     system.sync_folder(sealed.parent)
 
 
-def _cannot(path: Path, problem: OSError) -> CannotWrite:
+def _write_error(path: Path, problem: OSError) -> CannotWrite:
     return CannotWrite(f"the recording cannot be written to {path.parent}: {problem.strerror or problem}")

@@ -34,7 +34,7 @@ class RecordingSource:
         try:
             view = self._fold(snapshot)
         finally:
-            self._recorder.seen(snapshot, view)
+            self._recorder.record_snapshot(snapshot, view)
         return view
 
     def start(self, sink: Sink) -> None:
@@ -42,7 +42,7 @@ class RecordingSource:
 
         def both(event: Event) -> None:
             if isinstance(event, SourceState):
-                self._recorder.changed(event)
+                self._recorder.record_state(event)
             sink(event)
 
         self._source.start(both)

@@ -5,80 +5,80 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Kind, Side
+from qmon.model.operations import Choice, OperationKind, Side
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import QueueView, View
 from qmon.operate.plan import allowed
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
-from qmon.tui.actions.request import ActionRequest, end_session
+from qmon.tui.actions.request import ActionRequest, end_session_request
 
 # What a key does, by its binding id.
-ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
-    "requeue": (Kind.REQUEUE, Side.PUSHERS),
-    "redrive": (Kind.REDRIVE, Side.PUSHERS),
-    "purge": (Kind.PURGE, Side.PUSHERS),
-    "pause": (Kind.PAUSE, Side.PUSHERS),
-    "pause-poppers": (Kind.PAUSE, Side.POPPERS),
-    "undo": (Kind.UNDO, Side.PUSHERS),
-    "repair": (Kind.REPAIR, Side.PUSHERS),
-    "end-session": (Kind.END_SESSION, Side.PUSHERS),
+ACTIONS: Final[dict[str, tuple[OperationKind, Side]]] = {
+    "requeue": (OperationKind.REQUEUE, Side.PUSHERS),
+    "redrive": (OperationKind.REDRIVE, Side.PUSHERS),
+    "purge": (OperationKind.PURGE, Side.PUSHERS),
+    "pause": (OperationKind.PAUSE, Side.PUSHERS),
+    "pause-poppers": (OperationKind.PAUSE, Side.POPPERS),
+    "undo": (OperationKind.UNDO, Side.PUSHERS),
+    "repair": (OperationKind.REPAIR, Side.PUSHERS),
+    "end-session": (OperationKind.END_SESSION, Side.PUSHERS),
 }
 
-_BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.plain(keys.ACTS) if each.id in ACTIONS}
+_BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.bindings_in(keys.QUEUE_ACTIONS) if each.id in ACTIONS}
 
 
-def hint(queue: QueueView, *, here: str = "") -> str:
+def verdict_keys(queue: QueueView, *, current: str = "") -> str:
     """Return the keys that handle the verdict and can act on this queue.
 
     ``current``: the screen's own key, left out.
     """
-    return " ".join(key for key in queue.verdict.key.split() if key != here and _does(queue.layout, key))
+    return " ".join(key for key in queue.verdict.key.split() if key != current and _can_act(queue.layout, key))
 
 
-def _does(layout: Layout, key: str) -> bool:
-    return key not in _BY_KEY or allowed.why_not(layout, *_BY_KEY[key]) is None
+def _can_act(layout: Layout, key: str) -> bool:
+    return key not in _BY_KEY or allowed.why_not_allowed(layout, *_BY_KEY[key]) is None
 
 
-def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:
+def disabled_reason(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:
     """Return why an action is disabled here, in one line; ``None`` if it can be requested."""
-    for_all = why_nothing(runner, view)
+    for_all = read_only_reason(runner, view)
     if for_all is not None:
         return for_all
     kind, side = ACTIONS[action]
-    if kind is Kind.END_SESSION:
+    if kind is OperationKind.END_SESSION:
         return None if head_blocker(view) is not None else "no session blocks another one"
     if queue is None:
         return "no queue is chosen"
-    return None if kind is Kind.UNDO else allowed.why_not(queue.layout, kind, side)
+    return None if kind is OperationKind.UNDO else allowed.why_not_allowed(queue.layout, kind, side)
 
 
-def why_nothing(runner: ActionRunner | None, view: View | None) -> str | None:
+def read_only_reason(runner: ActionRunner | None, view: View | None) -> str | None:
     """Return why nothing may be changed here, or ``None``."""
     if runner is None:
         return "view only: nothing can be changed here"
-    if runner.read_only is not None:
-        return runner.read_only
+    if runner.read_only_reason is not None:
+        return runner.read_only_reason
     if view is not None and view.server.in_recovery:
         return "the server is a standby: nothing can be changed on it"
     return None
 
 
-def short_reason(runner: ActionRunner | None, view: View | None) -> str:
+def read_only_word(runner: ActionRunner | None, view: View | None) -> str:
     """Return ``read_only_reason`` as one word; empty if changes are allowed."""
     if runner is None:
         return "view only"
-    if runner.read_only is not None:
+    if runner.read_only_reason is not None:
         return "read-only"
     return "standby" if view is not None and view.server.in_recovery else ""
 
 
-def ask_for(action: str, view: View | None, queue: QueueView | None, choice: Choice) -> ActionRequest | None:
+def action_request_for(action: str, view: View | None, queue: QueueView | None, choice: Choice) -> ActionRequest | None:
     """Return the request of an action, or ``None`` if there is nothing to act on."""
     kind, side = ACTIONS[action]
-    if kind is Kind.END_SESSION:
+    if kind is OperationKind.END_SESSION:
         blocker = head_blocker(view)
-        return end_session(blocker.session, blocker.started_at) if blocker is not None else None
+        return end_session_request(blocker.session, blocker.started_at) if blocker is not None else None
     name = queue.name if queue is not None else ""
     return ActionRequest(kind, name, queue.layout if queue is not None else None, choice, side)
 

@@ -11,16 +11,16 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input
 
-from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress
+from qmon.model.operations import Consent, OperationKind, OperationResult, Plan, Progress
 from qmon.model.view import QueueView
 from qmon.operate.context import Permission
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.actions import panel
 from qmon.tui.actions.plan import VERBS, can_undo
-from qmon.tui.actions.request import ActionRequest, options, text_fields
+from qmon.tui.actions.request import ActionRequest, options_for, text_fields_for
 from qmon.tui.app import QmonApp
-from qmon.tui.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.cycle import Cycle
 from qmon.tui.widgets.dialog import Dialog
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
-WHY: Final = "why; goes into the audit"
-WHY_NEEDED: Final = "needed: why; goes into the audit"
+REASON_HINT: Final = "why; goes into the audit"
+REASON_REQUIRED_HINT: Final = "needed: why; goes into the audit"
 # Rows of the dialog that do not scroll.
 _OTHER_ROWS: Final = 9
 
@@ -50,7 +50,7 @@ class DialogStep(StrEnum):
 class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     """One action. The result is that of the operation, or ``None`` if it was not started."""
 
-    BINDINGS = keys.ACT
+    BINDINGS = keys.ACTION_DIALOG
     AUTO_FOCUS = "#act-close"
     app = getters.app(QmonApp)
 
@@ -58,18 +58,18 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         super().__init__()
         self.step = DialogStep.PLANNING
         # The original request, without the choices made in the dialog.
-        self._asked = request
-        self._options, self._texts = options(request), text_fields(request)
-        self._request = self._with_choices([each.at for each in self._options], [""] * len(self._texts))
+        self._base_request = request
+        self._options, self._texts = options_for(request), text_fields_for(request)
+        self._request = self._request_with([each.at for each in self._options], [""] * len(self._texts))
         self._runner = runner
-        self._work: ActionTask | None = None
+        self._action_task: ActionTask | None = None
         self._prepared: PreparedAction | None = None
         self._result: OperationResult | None = None
         self._problem = ""
         self._progress: Progress | None = None
-        self._before: QueueView | None = None
-        self._since = self._planned_at = self._ended_at = 0.0
-        self._sql = False
+        self._queue_before: QueueView | None = None
+        self._phase_began_at = self._planned_at = self._ended_at = 0.0
+        self._shows_sql = False
 
     @property
     def plan(self) -> Plan | None:
@@ -77,9 +77,9 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         return self._prepared.plan if self._prepared is not None else None
 
     @property
-    def _resumes(self) -> bool:
+    def _is_resume(self) -> bool:
         """True if a pause key found the queue paused: then there is no duration to choose."""
-        return self.plan is not None and self.plan.kind is Kind.RESUME
+        return self.plan is not None and self.plan.kind is OperationKind.RESUME
 
     def compose(self) -> ComposeResult:
         with Vertical(id="act"):
@@ -96,7 +96,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                     yield Cycle([words for words, _ in option.values], option.at)
             with Horizontal(id="act-reason", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True, max_length=500, placeholder=WHY)
+                yield Input(compact=True, max_length=500, placeholder=REASON_HINT)
             with Horizontal(id="act-typed", classes="field"):
                 yield Lines(classes="label")
                 yield Input(compact=True, placeholder="its name, exactly")
@@ -108,39 +108,41 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.watch(self.app, "shown", self._figures_came, init=False)
-        self.watch(self.query_one("#act-body"), "show_vertical_scrollbar", self._hint, init=False)
+        self.watch(self.query_one("#act-body"), "show_vertical_scrollbar", self._draw_hint, init=False)
         self.set_interval(_TICK_S, self._draw)
-        self._plan()
+        self._start_planning()
 
     # -------------------------------------------------------------------------------------------------- the steps
 
-    def _go(self, step: DialogStep) -> None:
+    def _go_to_step(self, step: DialogStep) -> None:
         self.remove_class(*DialogStep)
         self.step = step
         self.add_class(step)
-        self.query_one("#act-close", Button).relabel(panel.STEPS[step].closes)
+        self.query_one("#act-close", Button).set_label(panel.STEPS[step].closes)
         self._draw()
 
-    def _plan(self) -> None:
-        if self._work is not None:
-            self._work.cancel()
-        self._prepared, self._problem, self._since = None, "", self.app.clock()
-        self._work = self._runner.task(self)
-        self._work.plan(self._request.prepare)
-        self._go(DialogStep.PLANNING)
+    def _start_planning(self) -> None:
+        if self._action_task is not None:
+            self._action_task.cancel()
+        self._prepared, self._problem, self._phase_began_at = None, "", self.app.clock()
+        self._action_task = self._runner.new_task(self)
+        self._action_task.start_planning(self._request.prepare)
+        self._go_to_step(DialogStep.PLANNING)
 
     def on_planned(self, message: Planned) -> None:
         """Show the plan for confirmation, or why it cannot be applied."""
-        if self._work is None or message.number != self._work.number:
+        if self._action_task is None or message.number != self._action_task.number:
             return
         self._prepared, self._planned_at = message.prepared, self.app.clock()
         plan = self.plan
         self._problem = message.problem or (plan.refused or "" if plan is not None else "")
         if plan is not None:
-            self.query_one("#act-do", Button).relabel(VERBS[plan.kind])
+            self.query_one("#act-do", Button).set_label(VERBS[plan.kind])
             self.set_class(plan.consent is Consent.TYPED, "-typed")
-            self.query_one("#act-reason Input", Input).placeholder = WHY_NEEDED if plan.needs_reason else WHY
-        self._go(DialogStep.REFUSED if self._problem or plan is None else DialogStep.CONFIRM)
+            self.query_one("#act-reason Input", Input).placeholder = (
+                REASON_REQUIRED_HINT if plan.needs_reason else REASON_HINT
+            )
+        self._go_to_step(DialogStep.REFUSED if self._problem or plan is None else DialogStep.CONFIRM)
         if not (isinstance(self.focused, Cycle) or (self.focused is not None and self.focused.has_class("choice"))):
             self.query_one("#act-close", Button).focus()
 
@@ -149,50 +151,50 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     @on(Input.Submitted, "Input.choice")
     def _changed(self) -> None:
         if self.step in (DialogStep.PLANNING, DialogStep.REFUSED, DialogStep.CONFIRM):
-            now = self._wanted()
+            now = self._current_request()
             if now != self._request:
                 self._request = now
-                self._plan()
+                self._start_planning()
 
-    def _with_choices(self, at: Sequence[int], typed: Sequence[str]) -> ActionRequest:
+    def _request_with(self, at: Sequence[int], typed: Sequence[str]) -> ActionRequest:
         """Return the request with these values and texts."""
-        request = self._asked
+        request = self._base_request
         for option, place in zip(self._options, at, strict=True):
             request = option.values[place][1](request)
         for field, text in zip(self._texts, typed, strict=True):
             request = field.change(request, text.strip())
         return request
 
-    def _wanted(self) -> ActionRequest:
+    def _current_request(self) -> ActionRequest:
         """Return the request with what is chosen and typed now."""
-        return self._with_choices(
+        return self._request_with(
             [each.at for each in self.query(Cycle)], [each.value for each in self.query("Input.choice").results(Input)]
         )
 
-    def _apply(self) -> None:
+    def _start_applying(self) -> None:
         plan = self.plan
-        if self._prepared is None or plan is None or self._work is None or self.step is not DialogStep.CONFIRM:
+        if self._prepared is None or plan is None or self._action_task is None or self.step is not DialogStep.CONFIRM:
             return
-        if self._wanted() != self._request:
+        if self._current_request() != self._request:
             self._changed()
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
-        name = self.app.typed_name(plan.queue)
+        name = self.app.confirmation_name(plan.queue)
         same = typed.value in (name, clean(name))  # a name with untypable characters may be typed as it is shown
         if plan.consent is Consent.TYPED and not same:
-            self._refuse(f"type the queue's name exactly: {name}", typed)
+            self._show_problem(f"type the queue's name exactly: {name}", typed)
             return
         if plan.needs_reason and not reason.value.strip():
-            self._refuse("a reason is needed here; it goes into the audit", reason)
+            self._show_problem("a reason is needed here; it goes into the audit", reason)
             return
-        self._before = self._queue()
-        self._since = self.app.clock()
+        self._queue_before = self._current_queue()
+        self._phase_began_at = self.app.clock()
         self._problem = ""
-        self._work.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
+        self._action_task.start_applying(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
         self.query_one("#act-close", Button).focus()
-        self._go(DialogStep.APPLYING)
+        self._go_to_step(DialogStep.APPLYING)
 
-    def _refuse(self, problem: str, at: Input) -> None:
+    def _show_problem(self, problem: str, at: Input) -> None:
         self._problem = problem
         at.focus()
         self._draw()
@@ -206,11 +208,11 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         """Show the result and poll the figures again."""
         self._result, self._problem = message.result, message.problem
         if message.refused and self._progress is None:
-            self._go(DialogStep.CONFIRM)
+            self._go_to_step(DialogStep.CONFIRM)
             self.query_one("#act-reason Input", Input).focus()
             return
         self._ended_at = self.app.clock()
-        self._go(DialogStep.ENDED)
+        self._go_to_step(DialogStep.ENDED)
         self.query_one("#act-close", Button).focus()
         self.app.source.poll_now(changed=self._queue_name)
 
@@ -224,7 +226,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def _queue_name(self) -> str:
         return self.plan.queue if self.plan is not None else self._request.queue
 
-    def _queue(self) -> QueueView | None:
+    def _current_queue(self) -> QueueView | None:
         view = self.app.shown.view
         return view.queue(self._queue_name) if view is not None else None
 
@@ -233,16 +235,16 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
 
         Zero or less if that poll started before the end.
         """
-        view, queue = self.app.shown.view, self._queue()
+        view, queue = self.app.shown.view, self._current_queue()
         if view is None or queue is None or self.step is not DialogStep.ENDED:
             return 0.0
         began = view.taken_at - view.server.client_ms / 1000 - view.since_read_s(queue)
         return began - self._ended_at
 
-    def _text(self) -> panel.DialogText:
+    def _dialog_text(self) -> panel.DialogText:
         now = self.app.clock()
-        took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._since
-        stopping = self._work is not None and self._work.stopping
+        took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._phase_began_at
+        stopping = self._action_task is not None and self._action_task.is_stopping
         since_end_s = self._since_end_s()
         return panel.DialogText(
             self._request,
@@ -252,9 +254,9 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             self._progress,
             stopping,
             self._result,
-            self._before,
-            self._queue() if since_end_s > 0 else None,
-            self._sql,
+            self._queue_before,
+            self._current_queue() if since_end_s > 0 else None,
+            self._shows_sql,
             since_end_s,
             now - self._planned_at,
         )
@@ -262,27 +264,27 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def _draw(self) -> None:
         if not self.is_mounted:
             return
-        content, step, shown = self._text(), self.step.value, self.app.shown
+        content, step, shown = self._dialog_text(), self.step.value, self.app.shown
         writer = panel.STEPS[step].write
-        self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title(content, step, shown, cells)])
+        self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title_line(content, step, shown, cells)])
         self.query_one("#act-text", Lines).show(lambda cells, _: writer(content, cells))
         problem = self._problem if self.step is DialogStep.CONFIRM else ""
         self.set_class(bool(problem), "-problem")
         choices = len(self._texts) + len(self._options)
         self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS - max(0, choices - 1))
-        self.query_one("#act-problem", Lines).show(lambda cells, _: panel.problem(problem, cells))
-        self._hint()
-        name = clean(self.app.typed_name(self.plan.queue)) if self.plan is not None else ""
+        self.query_one("#act-problem", Lines).show(lambda cells, _: panel.problem_lines(problem, cells))
+        self._draw_hint()
+        name = clean(self.app.confirmation_name(self.plan.queue)) if self.plan is not None else ""
         labels = {"reason": "reason", "typed": f"type {shorten(name, 24)}"}
         labels |= {f"text-{number}": text.name for number, text in enumerate(self._texts)}
         labels |= {f"option-{number}": option.name for number, option in enumerate(self._options)}
         for row, label in labels.items():
             lines = self.query_one(f"#act-{row} .label", Lines)
             lines.show(lambda cells, _, label=label: [((f" {label}", "muted"),)])  # type: ignore[misc]
-        self.set_class(not self._resumes, "-optional")
-        self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
+        self.set_class(not self._is_resume, "-optional")
+        self.query_one("#act").set_class(text_width(name) > _SHORT_NAME, "-long")
 
-    def _hint(self) -> None:
+    def _draw_hint(self) -> None:
         """Show the available keys. ``PgDn`` is known only after the text was laid out."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint = panel.STEPS[self.step].hint + (
@@ -294,7 +296,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
 
     @on(Button.Pressed, "#act-do")
     def _confirmed(self) -> None:
-        self._apply()
+        self._start_applying()
 
     @on(Button.Pressed, "#act-close")
     def _close_pressed(self) -> None:
@@ -309,33 +311,35 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
 
         The first time it stops after the batch, the second time immediately, without waiting for the server.
         """
-        if self.step is DialogStep.APPLYING and self._work is not None:
-            if self._work.stopping:
-                self._work.cancel()
+        if self.step is DialogStep.APPLYING and self._action_task is not None:
+            if self._action_task.is_stopping:
+                self._action_task.cancel()
                 self.action_background()
-            self._work.stop()
+            self._action_task.stop()
             self._draw()
             return
-        if self.step is DialogStep.PLANNING and self._work is not None:
-            self._work.cancel()
+        if self.step is DialogStep.PLANNING and self._action_task is not None:
+            self._action_task.cancel()
         self.finish(self._result)
 
     def action_sql(self) -> None:
         """Show or hide the statements of the plan."""
-        self._sql = not self._sql
+        self._shows_sql = not self._shows_sql
         self._draw()
 
     def action_background(self) -> None:
         """Close the dialog and let the operation continue. The app reports its result."""
-        if self.step is DialogStep.APPLYING and self._work is not None and self.is_active:
-            self._work.hand_over(self.app)
+        if self.step is DialogStep.APPLYING and self._action_task is not None and self.is_active:
+            self._action_task.move_to_background(self.app)
             self.finish()
 
     def action_undo(self) -> None:
         """Request the undo of this operation."""
         result, plan = self._result, self.plan
         if self.step is DialogStep.ENDED and result is not None and can_undo(plan, result) and self.is_active:
-            request = ActionRequest(Kind.UNDO, self._queue_name, self._request.layout, operation=result.operation)
+            request = ActionRequest(
+                OperationKind.UNDO, self._queue_name, self._request.layout, operation=result.operation
+            )
             self.finish(result)
             self.app.push_screen(ActionDialog(request, self._runner))
 

@@ -7,26 +7,26 @@ from collections.abc import Iterable
 from typing import Final
 
 from qmon.model import text
-from qmon.model.operations import Kind, OperationResult, Plan, PlanRow, Undo
+from qmon.model.operations import OperationKind, OperationResult, Plan, PlanRow, Undo
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
-from qmon.tui.spans import Line, entry
+from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines
 
 # The labels of the button.
-VERBS: Final[dict[Kind, str]] = {
-    Kind.REQUEUE: "Requeue",
-    Kind.REDRIVE: "Redrive",
-    Kind.PURGE: "Purge",
-    Kind.PAUSE: "Pause",
-    Kind.RESUME: "Resume",
-    Kind.UNDO: "Undo",
-    Kind.REPAIR: "Repair",
-    Kind.END_SESSION: "End session",
-    Kind.INSTALL_GATE: "Install gate",
-    Kind.REMOVE_GATE: "Remove gate",
-    Kind.EMPTY_TRASH: "Empty trash",
+VERBS: Final[dict[OperationKind, str]] = {
+    OperationKind.REQUEUE: "Requeue",
+    OperationKind.REDRIVE: "Redrive",
+    OperationKind.PURGE: "Purge",
+    OperationKind.PAUSE: "Pause",
+    OperationKind.RESUME: "Resume",
+    OperationKind.UNDO: "Undo",
+    OperationKind.REPAIR: "Repair",
+    OperationKind.END_SESSION: "End session",
+    OperationKind.INSTALL_GATE: "Install gate",
+    OperationKind.REMOVE_GATE: "Remove gate",
+    OperationKind.EMPTY_TRASH: "Empty trash",
 }
 
 COLUMNS: Final = (
@@ -51,15 +51,15 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
 
     ``sql``: add the statements at the end. ``planned_s``: seconds since planning.
     """
-    lines = entry("which", plan.predicate, cells)
-    lines += entry("planned", f"{text.duration(planned_s)} ago", cells, "muted") if planned_s >= _OLD_S else []
-    lines += left_out_lines(plan, cells) or entry("left out", "nothing", cells, "muted")
-    lines += entry("effort", effort(plan), cells)
-    words, tone = undo(plan.undo)
-    lines += entry("undo", words, cells, tone)
+    lines = entry_lines("which", plan.predicate, cells)
+    lines += entry_lines("planned", f"{text.duration(planned_s)} ago", cells, "muted") if planned_s >= _OLD_S else []
+    lines += left_out_lines(plan, cells) or entry_lines("left out", "nothing", cells, "muted")
+    lines += entry_lines("effort", effort_text(plan), cells)
+    words, tone = undo_text(plan.undo)
+    lines += entry_lines("undo", words, cells, tone)
     for name, notes, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
         for index, line in enumerate(notes):
-            lines += entry(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
+            lines += entry_lines(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
     if plan.first:
         failed = any(row.error is not None for row in plan.first)
         shown = tuple(_ERROR if failed and each.key == "owner" else each for each in COLUMNS)
@@ -73,10 +73,10 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
 
 def left_out_lines(plan: Plan, cells: int) -> list[Line]:
     """Return what is left out: ``3 owner alive · 12 locked``."""
-    return entry("left out", " · ".join(each.words for each in plan.left_out), cells)
+    return entry_lines("left out", " · ".join(each.text for each in plan.left_out), cells)
 
 
-def effort(plan: Plan) -> str:
+def effort_text(plan: Plan) -> str:
     """Return ``1,204 messages in batches of 500, about 2 s``."""
     parts = [f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}"]
     if plan.batch is not None and plan.count > plan.batch:
@@ -91,12 +91,12 @@ def can_undo(plan: Plan | None, result: OperationResult) -> bool:
     return plan is not None and plan.undo.possible and bool(result.operation) and result.done > 0
 
 
-def undo(can: Undo) -> tuple[str, str]:
+def undo_text(undo: Undo) -> tuple[str, str]:
     """Return whether the operation can be undone and what cannot, and the tone of the text."""
-    notes = "; ".join(can.notes)
-    if not can.possible:
+    notes = "; ".join(undo.notes)
+    if not undo.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
-    until = f" until {figures.moment(can.until)}" if can.until is not None else ""
+    until = f" until {figures.moment_text(undo.until)}" if undo.until is not None else ""
     return (f"can be partly undone{until}: {notes}" if notes else f"can be undone{until}", "text")
 
 

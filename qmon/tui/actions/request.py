@@ -13,13 +13,13 @@ from qmon.model.operations import (
     DEFAULT_PAUSE_S,
     DEFAULT_RATE,
     Choice,
-    Kind,
+    OperationKind,
     OwnerState,
     RedriveLimits,
     Side,
-    paused_as,
+    pause_subject,
 )
-from qmon.operate.plan.library_queue import DISCARDED
+from qmon.operate.plan.library_queue import DISCARDABLE_KINDS
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
@@ -36,7 +36,7 @@ class ActionRequest:
         unchosen: the user must still choose the messages.
     """
 
-    kind: Kind
+    kind: OperationKind
     queue: str
     layout: Layout | None = None
     choice: Choice = field(default_factory=Choice)
@@ -71,40 +71,40 @@ class ActionRequest:
         """
         if self.unchosen:
             raise BadInput("choose which messages: tab, then →")
-        if self.kind is Kind.UNDO:
-            return operator.undo(self.operation or _newest(operator, self.queue))
-        if self.kind is Kind.END_SESSION and self.session is not None:
+        if self.kind is OperationKind.UNDO:
+            return operator.undo(self.operation or _newest_undoable(operator, self.queue))
+        if self.kind is OperationKind.END_SESSION and self.session is not None:
             return operator.end_session(self.session, self.started_at)
         if self.layout is None:
             raise BadInput("no queue is chosen")
-        if self.kind is Kind.REQUEUE:
+        if self.kind is OperationKind.REQUEUE:
             return operator.requeue(self.layout, self.choice)
-        if self.kind is Kind.REDRIVE:
+        if self.kind is OperationKind.REDRIVE:
             return operator.redrive(self.layout, self.choice, self.limits)
-        if self.kind is Kind.PURGE:
+        if self.kind is OperationKind.PURGE:
             return operator.purge(self.layout, self.choice)
-        if self.kind is Kind.REPAIR:
+        if self.kind is OperationKind.REPAIR:
             return operator.repair(self.layout)
-        if self.layout.part is not None and self.side is Side.POPPERS and operator.library_paused(self.layout):
+        if self.layout.part is not None and self.side is Side.POPPERS and operator.is_paused_by_library(self.layout):
             return operator.resume(self.layout, self.side)
-        known = (self.queue, paused_as(self.layout))  # the pause may use another name of the same table
-        if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.pauses()):
+        known = (self.queue, pause_subject(self.layout))  # the pause may use another name of the same table
+        if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.read_pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
 
 
-def end_session(session: int, started_at: float | None) -> ActionRequest:
+def end_session_request(session: int, started_at: float | None) -> ActionRequest:
     """To end a session: exactly the one that is shown. ``started_at``: seconds since the epoch."""
-    return ActionRequest(Kind.END_SESSION, f"session {session}", session=session, started_at=started_at)
+    return ActionRequest(OperationKind.END_SESSION, f"session {session}", session=session, started_at=started_at)
 
 
 UNDOABLE: Final = ("possible", "partly undone")
 
 
-def _newest(operator: Operator, queue: str) -> str:
+def _newest_undoable(operator: Operator, queue: str) -> str:
     """Return the id of the operation that ``u`` undoes: the last one of this queue that can be undone."""
-    for operation in operator.operations():
-        if operation.queue == queue and operation.kind is not Kind.UNDO and operation.undo_state in UNDOABLE:
+    for operation in operator.read_operations():
+        if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state in UNDOABLE:
             return operation.id
     raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
 
@@ -152,23 +152,23 @@ _RATES: Final = (("1/s", 1.0), ("10/s", DEFAULT_RATE), ("100/s", 100.0), ("no li
 _FAILURES: Final = (("1 failed", 1), ("5", DEFAULT_FAILURES), ("20", 20), ("100", 100), ("never", None))
 
 
-def options(request: ActionRequest) -> tuple[Option, ...]:
+def options_for(request: ActionRequest) -> tuple[Option, ...]:
     """Return the choices of a request: which messages, how long to pause, how to redrive."""
-    if request.kind is Kind.REDRIVE:
-        return _of_redrive(request)
-    if request.kind is Kind.PAUSE and (request.part is None or request.side is Side.PUSHERS):
-        return (Option("for", tuple((words, _asked(for_s=seconds)) for words, seconds in _LENGTHS), at=1),)
+    if request.kind is OperationKind.REDRIVE:
+        return _redrive_options(request)
+    if request.kind is OperationKind.PAUSE and (request.part is None or request.side is Side.PUSHERS):
+        return (Option("for", tuple((words, _change_request(for_s=seconds)) for words, seconds in _LENGTHS), at=1),)
     values: list[tuple[str, Change]] = []
-    if request.kind is Kind.REQUEUE:
-        values = _requeued(request)
-    elif request.kind is Kind.PURGE:
-        values = _of_owners(request) if request.choice.ids else _purged(request)
+    if request.kind is OperationKind.REQUEUE:
+        values = _requeue_values(request)
+    elif request.kind is OperationKind.PURGE:
+        values = _owner_values(request) if request.choice.ids else _purge_values(request)
     return (Option("messages", tuple(values)),) if len(values) > 1 else ()
 
 
-def text_fields(request: ActionRequest) -> tuple[TextField, ...]:
+def text_fields_for(request: ActionRequest) -> tuple[TextField, ...]:
     """Return the text fields of a request: for a redrive, what its messages and their errors contain."""
-    if request.kind is not Kind.REDRIVE or request.layout is None or request.choice.ids:
+    if request.kind is not OperationKind.REDRIVE or request.layout is None or request.choice.ids:
         return ()
     fields = []
     if request.layout.error is not None:
@@ -178,57 +178,59 @@ def text_fields(request: ActionRequest) -> tuple[TextField, ...]:
     return tuple(fields)
 
 
-def _of_redrive(request: ActionRequest) -> tuple[Option, ...]:
-    ages = tuple((words, _chosen(older_than_s=older, newer_than_s=newer)) for words, older, newer in _AGES)
-    rates = tuple((words, _limited(rate=rate)) for words, rate in _RATES)
-    failures = tuple((words, _limited(failures=most)) for words, most in _FAILURES)
-    aged = (Option("age", ages),) if _tells_age(request) and not request.choice.ids else ()
+def _redrive_options(request: ActionRequest) -> tuple[Option, ...]:
+    ages = tuple((words, _change_choice(older_than_s=older, newer_than_s=newer)) for words, older, newer in _AGES)
+    rates = tuple((words, _change_limits(rate=rate)) for words, rate in _RATES)
+    failures = tuple((words, _change_limits(failures=most)) for words, most in _FAILURES)
+    aged = (Option("age", ages),) if _has_age(request) and not request.choice.ids else ()
     return (*aged, Option("rate", rates, 1), Option("stop after", failures, 1))
 
 
-def _tells_age(request: ActionRequest) -> bool:
+def _has_age(request: ActionRequest) -> bool:
     """Return True if the age of a dead message may be known.
 
     For library queues only the library's description tells, which planning reads.
     """
     layout = request.layout
-    return layout is not None and (layout.part is not None or layout.tells(layout.enqueued_at))
+    return layout is not None and (layout.part is not None or layout.has_known_time(layout.enqueued_at))
 
 
-def _requeued(request: ActionRequest) -> list[tuple[str, Change]]:
+def _requeue_values(request: ActionRequest) -> list[tuple[str, Change]]:
     """Return the messages in progress, by owner state, and the dead ones."""
-    values = _of_owners(request) or [("stuck", _asked())]
-    return [*values, ("dead messages", _chosen(state="dead"))] if "dead" in request.states else values
+    values = _owner_values(request) or [("stuck", _change_request())]
+    return [*values, ("dead messages", _change_choice(state="dead"))] if "dead" in request.states else values
 
 
-def _of_owners(request: ActionRequest) -> list[tuple[str, Change]]:
-    if request.kind is Kind.PURGE and request.part is not None:
+def _owner_values(request: ActionRequest) -> list[tuple[str, Change]]:
+    if request.kind is OperationKind.PURGE and request.part is not None:
         return []
     if request.layout is None or (request.layout.owner is None and request.part is None):
         return []
-    return [(words, _chosen(owner_states=states)) for words, states in _OWNERS]
+    return [(words, _change_choice(owner_states=states)) for words, states in _OWNERS]
 
 
-def _purged(request: ActionRequest) -> list[tuple[str, Change]]:
+def _purge_values(request: ActionRequest) -> list[tuple[str, Change]]:
     """Return the dead messages first. If the queue has no such state, the user must choose."""
     if request.layout is None:
         return []
-    known = [state for state in _STATES if state in request.states and (request.part is None or state in DISCARDED)]
-    values = [(state.replace("_", " "), _chosen(state=state)) for state in known or ["ready"]]
+    known = [
+        state for state in _STATES if state in request.states and (request.part is None or state in DISCARDABLE_KINDS)
+    ]
+    values = [(state.replace("_", " "), _change_choice(state=state)) for state in known or ["ready"]]
     if "dead" in known:
         return values
-    return [("none yet", _asked(unchosen=True)), *values]
+    return [("none yet", _change_request(unchosen=True)), *values]
 
 
-def _asked(**changes: Any) -> Change:
+def _change_request(**changes: Any) -> Change:
     return lambda request: replace(request, **changes)
 
 
-def _chosen(**changes: Any) -> Change:
+def _change_choice(**changes: Any) -> Change:
     return lambda request: replace(request, choice=replace(request.choice, **changes))
 
 
-def _limited(**changes: Any) -> Change:
+def _change_limits(**changes: Any) -> Change:
     return lambda request: replace(request, limits=replace(request.limits, **changes))
 
 

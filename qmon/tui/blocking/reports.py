@@ -8,23 +8,23 @@ from qmon.model import text
 from qmon.model.samples.deadlocks import BlockedReport
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
-from qmon.tui.spans import Line, cut
+from qmon.tui.spans import Line, cut_line
 
 
-def summary(found: Sequence[BlockedReport]) -> str:
+def reports_summary(reports: Sequence[BlockedReport]) -> str:
     """Return the text for the panel's title."""
-    return f"the last {len(found)}" if len(found) > 1 else ""
+    return f"the last {len(reports)}" if len(reports) > 1 else ""
 
 
-def lines(found: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
+def report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
     """Return the panel in at most ``rows`` lines."""
     out: list[Line] = []
-    for report in found:
-        when = figures.moment(report.at, seconds=True)
-        who = f"session {report.session}{_named(report.application)}"
-        whom = f"session {report.blocker}{_named(report.blocker_application)}"
+    for report in reports:
+        when = figures.moment_text(report.at, seconds=True)
+        who = f"session {report.session}{_application_suffix(report.application)}"
+        whom = f"session {report.blocker}{_application_suffix(report.blocker_application)}"
         out.append(
-            cut(
+            cut_line(
                 (
                     (f" {when} ", "muted"),
                     (who, "strong"),
@@ -38,9 +38,9 @@ def lines(found: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
         said = " ".join(report.statement.split()), " ".join(report.blocker_statement.split())
         told = f"{clean(said[0])} · {clean(said[1])}" if said[1] else clean(said[0])
         if told:
-            out.append(cut(((f" {told}", "muted"),), cells))
+            out.append(cut_line(((f" {told}", "muted"),), cells))
     return out[:rows]
 
 
-def _named(application: str) -> str:
+def _application_suffix(application: str) -> str:
     return f" ({clean(application)})" if application else ""

@@ -8,15 +8,15 @@ from qmon.model import text
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
-from qmon.model.waits.blocking import Forest, ForestLine, Key, Role
+from qmon.model.waits.blocking import LockChainLine, LockChains, Role, SessionKey
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
-from qmon.tui.spans import Line, entry
+from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.columns import GridColumn, GridRow
-from qmon.tui.widgets.filter_bar import fits
+from qmon.tui.widgets.filter_bar import matches_filter
 
 # The number of levels that are drawn. Deeper levels are written as a number.
-DEEPEST: Final = 6
+MAX_LEVELS: Final = 6
 
 COLUMNS: Final = (
     GridColumn(
@@ -76,122 +76,126 @@ STATES: Final = {
 }
 
 
-def rows(places: list[ForestLine]) -> tuple[GridRow, ...]:
+def rows_for(places: list[LockChainLine]) -> tuple[GridRow, ...]:
     """Return one row per line of the tree. A repeated session has a row key of its own."""
-    return tuple(_row(place, key) for place, key in zip(places, keys(places), strict=True))
+    return tuple(_row(place, key) for place, key in zip(places, row_keys(places), strict=True))
 
 
-def keys(places: list[ForestLine]) -> list[str]:
+def row_keys(places: list[LockChainLine]) -> list[str]:
     """Return the row keys: the session's name, followed by its blocker's name if the session is a repetition."""
-    path: list[Key] = []
+    path: list[SessionKey] = []
     found = []
     for place in places:
         del path[len(place.rails) :]
         path.append(place.key)
-        found.append("@".join(name(key) for key in (path[-1:] + path[-2:-1] if place.again else path[-1:])))
+        found.append("@".join(session_name(key) for key in (path[-1:] + path[-2:-1] if place.again else path[-1:])))
     return found
 
 
-def name(key: Key) -> str:
+def session_name(key: SessionKey) -> str:
     """Return a session's number, or the name of a prepared transaction."""
     return str(key[0]) if not key[1] else clean(key[1])
 
 
-def kept(found: Forest, wanted: str) -> list[ForestLine]:
+def filter_sessions(forest: LockChains, filter_text: str) -> list[LockChainLine]:
     """Return the lines that match the filter, with all lines above them in the tree."""
     path: list[int] = []
     keep: set[int] = set()
-    for index, place in enumerate(found.places):
+    for index, place in enumerate(forest.places):
         del path[len(place.rails) :]
         path.append(index)
-        if fits(wanted, words(place)):
+        if matches_filter(filter_text, searchable_text(place)):
             keep.update(path)
-    return [place for index, place in enumerate(found.places) if index in keep]
+    return [place for index, place in enumerate(forest.places) if index in keep]
 
 
-def words(place: ForestLine) -> str:
+def searchable_text(place: LockChainLine) -> str:
     """Return the text that the filter searches."""
     s = place.session
     held = " ".join(each.queue for each in place.held)
     return (
-        f"{name(place.key)} {STATES[place.role][0]} {s.state} {s.login} {s.application} {s.host} {s.object} {held}"
+        f"{session_name(place.key)} {STATES[place.role][0]} {s.state} {s.login} {s.application} {s.host} {s.object} {held}"
         f" {s.statement}"
     )
 
 
-def _row(place: ForestLine, key: str) -> GridRow:
+def _row(place: LockChainLine, key: str) -> GridRow:
     s = place.session
     state, tone = STATES[place.role]
     if place.again:
-        cells = [(_tree(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
-        return GridRow(key, tuple(cells), id=name(place.key))
+        cells = [(_tree_text(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
+        return GridRow(key, tuple(cells), id=session_name(place.key))
     waits = bool(place.blockers)
     return GridRow(
         key,
         (
-            (_tree(place), "strong" if place.is_head else "text"),
-            (_state(s) if place.role is Role.RUNNING else state, tone),
+            (_tree_text(place), "strong" if place.is_head else "text"),
+            (_state_text(s) if place.role is Role.RUNNING else state, tone),
             (text.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
             (
                 text.duration(s.waiting_s) if waits and s.waiting_s is not None else text.UNKNOWN if waits else "",
                 "text",
             ),
             (text.duration(s.transaction_s), "text") if s.transaction_s is not None else (text.UNKNOWN, "faint"),
-            (clean(_wants(place)), "text"),
-            (client(s), "text"),
+            (clean(_lock_text(place)), "text"),
+            (client_text(s), "text"),
             (clean(s.statement), "muted"),
         ),
-        id=name(place.key),
+        id=session_name(place.key),
     )
 
 
-def _tree(place: ForestLine) -> str:
+def _tree_text(place: LockChainLine) -> str:
     """Return the branches that lead to a session, its symbol and its number."""
-    end = f"{name(place.key)}{' ↻' if place.again else ''}"
+    end = f"{session_name(place.key)}{' ↻' if place.again else ''}"
     if place.is_head:
         return f"■ {end}"
     branch = "├─ " if place.rails[-1] else "└─ "
-    if len(place.rails) > DEEPEST:
+    if len(place.rails) > MAX_LEVELS:
         return f"  {len(place.rails):>3} deep {branch}{end}"
     return "  " + "".join("│  " if more else "   " for more in place.rails[:-1]) + branch + end
 
 
-def _state(s: BlockingSample) -> str:
-    if s.state == "active":
-        return "running" if s.kind in ("client backend", "") else clean(s.kind)
-    return clean(s.state) or "not visible"
+def _state_text(session: BlockingSample) -> str:
+    if session.state == "active":
+        return "running" if session.kind in ("client backend", "") else clean(session.kind)
+    return clean(session.state) or "not visible"
 
 
-def client(s: BlockingSample) -> str:
+def client_text(session: BlockingSample) -> str:
     """Return ``mailer · shop@10.0.0.7``."""
-    if s.session == 0:
-        return f"two-phase commit · {clean(s.login)}" if s.login else "two-phase commit"
-    who = f"{clean(s.login)}@{clean(s.host)}" if s.login and s.host else clean(s.login or s.host)
-    return " · ".join(part for part in (clean(s.application), who) if part) or text.UNKNOWN
+    if session.session == 0:
+        return f"two-phase commit · {clean(session.login)}" if session.login else "two-phase commit"
+    who = (
+        f"{clean(session.login)}@{clean(session.host)}"
+        if session.login and session.host
+        else clean(session.login or session.host)
+    )
+    return " · ".join(part for part in (clean(session.application), who) if part) or text.UNKNOWN
 
 
-def _wants(place: ForestLine) -> str:
+def _lock_text(place: LockChainLine) -> str:
     s = place.session
     if not place.blockers:
-        return f"holds {held_words(place)}" if place.held else ""
-    lock = f"{s.object} ({mode(s)})" if s.mode else s.object
+        return f"holds {held_text(place)}" if place.held else ""
+    lock = f"{s.object} ({mode_text(s)})" if s.mode else s.object
     return f"{lock}, {len(place.blockers)} blockers" if len(place.blockers) > 1 else lock
 
 
-def mode(s: BlockingSample) -> str:
+def mode_text(session: BlockingSample) -> str:
     """Return the lock mode: ``AccessExclusive``, ``X``."""
-    return s.mode.removesuffix("Lock")
+    return session.mode.removesuffix("Lock")
 
 
-def held_words(place: ForestLine) -> str:
+def held_text(place: LockChainLine) -> str:
     """Return ``≥200 rows of mails, 3 rows of orders``."""
-    return ", ".join(f"{'≥' if h.at_least else ''}{text.counted(h.rows, 'row')} of {h.queue}" for h in place.held)
+    return ", ".join(f"{'≥' if h.at_least else ''}{text.count_text(h.rows, 'row')} of {h.queue}" for h in place.held)
 
 
-def blockers_words(place: ForestLine) -> str:
+def blockers_text(place: LockChainLine) -> str:
     """Return whom the session waits for: the blockers in the tree, how many others, and its place in the lock queue."""
     s = place.session
-    listed = ", ".join(name(key) for key in place.blockers)
+    listed = ", ".join(session_name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0
     out = f"waits for {listed}" + (f" and {more} more" if more else "")
     if s.holders:
@@ -199,22 +203,26 @@ def blockers_words(place: ForestLine) -> str:
     return f"waits in the lock queue behind {listed}" + (f" ({s.line} in all)" if s.line > len(place.blockers) else "")
 
 
-def lines(place: ForestLine | None, cells: int, rows: int) -> list[Line]:
+def session_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line]:
     """Return the panel about one session in at most ``rows`` lines."""
     if place is None:
         return []
     s = place.session
-    out: list[Line] = entry(shorten(name(place.key), 9), _summary(place), cells, most=max(1, rows - 2))
-    out += entry("client", f"{client(s)} · database {clean(s.database)}" if s.database else client(s), cells, most=1)
-    out += entry("statement", s.statement, cells, "muted", most=max(1, rows - len(out)))
+    out: list[Line] = entry_lines(
+        shorten(session_name(place.key), 9), _session_text(place), cells, most=max(1, rows - 2)
+    )
+    out += entry_lines(
+        "client", f"{client_text(s)} · database {clean(s.database)}" if s.database else client_text(s), cells, most=1
+    )
+    out += entry_lines("statement", s.statement, cells, "muted", most=max(1, rows - len(out)))
     return out[:rows]
 
 
-def _summary(place: ForestLine) -> str:
+def _session_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
-        parts.append(f"{s.state}{_for(s.state_s)}: it runs nothing and keeps its locks")
+        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: it runs nothing and keeps its locks")
     elif place.role is Role.PREPARED:
         parts.append(
             "prepared for a two-phase commit: no session; holds its locks until it is committed or rolled back"
@@ -223,94 +231,97 @@ def _summary(place: ForestLine) -> str:
         parts.append("part of a cycle: a deadlock, which the server ends by cancelling one of its sessions")
     elif place.role is Role.RUNNING:
         undone = f", {text.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
-        parts.append(f"{_state(s)}{_for(s.state_s)}{undone}")
+        parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")
     if place.blockers:
         waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
-        parts.append(f"{blockers_words(place)}{waited}, to lock {s.object} as {mode(s)}")
+        parts.append(f"{blockers_text(place)}{waited}, to lock {s.object} as {mode_text(s)}")
     if s.transaction_s is not None:
         parts.append(f"transaction open {text.duration(s.transaction_s)}")
     if place.blocks:
         longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
-        parts.append(f"blocks {text.counted(place.blocks, 'session')}, {place.directly} directly{longest}")
+        parts.append(f"blocks {text.count_text(place.blocks, 'session')}, {place.directly} directly{longest}")
     if place.held:
-        parts.append(f"holds {held_words(place)}")
+        parts.append(f"holds {held_text(place)}")
     return "; ".join(parts)
 
 
-def _for(seconds: float | None) -> str:
+def _duration_suffix(seconds: float | None) -> str:
     return f" for {text.duration(seconds)}" if seconds is not None else ""
 
 
-def details(place: ForestLine, cells: int) -> list[Line]:
+def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
     """Return everything known about one session."""
     s = place.session
-    what = f"session {name(place.key)}" if s.session else f"prepared transaction {name(place.key)}"
-    began = figures.moment(s.started_at, seconds=True) if s.started_at is not None else ""
+    what = f"session {session_name(place.key)}" if s.session else f"prepared transaction {session_name(place.key)}"
+    began = figures.moment_text(s.started_at, seconds=True) if s.started_at is not None else ""
     opened = f"open for {text.duration(s.transaction_s)}" if s.transaction_s is not None else ""
     waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
     longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
-    blocks = f"{text.counted(place.blocks, 'session')}, {place.directly} directly{longest}"
+    blocks = f"{text.count_text(place.blocks, 'session')}, {place.directly} directly{longest}"
     return [
         (),
-        *entry("what", f"{what}, {STATES[place.role][0]}", cells, "strong"),
-        *entry("state", f"{s.state or 'not visible'}{_for(s.state_s)}", cells),
-        *entry("trans.", " · ".join(part for part in (opened, *_transaction(s)) if part), cells),
-        *entry(
-            "waits", f"{blockers_words(place)}{waited}{_threads(s)}" if place.blockers else "for none", cells, most=8
+        *entry_lines("what", f"{what}, {STATES[place.role][0]}", cells, "strong"),
+        *entry_lines("state", f"{s.state or 'not visible'}{_duration_suffix(s.state_s)}", cells),
+        *entry_lines("trans.", " · ".join(part for part in (opened, *_transaction_parts(s)) if part), cells),
+        *entry_lines(
+            "waits",
+            f"{blockers_text(place)}{waited}{_threads_suffix(s)}" if place.blockers else "for none",
+            cells,
+            most=8,
         ),
-        *entry("lock", f"{mode(s)} on {s.object}" if place.blockers else "", cells),
-        *entry("blocks", blocks if place.blocks else "none", cells),
-        *entry("holds", held_words(place), cells),
-        *entry("client", client(s), cells),
-        *entry("database", s.database, cells),
-        *entry("process", f"{s.kind}, began {began}" if began else s.kind, cells),
-        *entry("work", _work(s), cells),
-        *entry("statement", s.statement, cells, most=20),
+        *entry_lines("lock", f"{mode_text(s)} on {s.object}" if place.blockers else "", cells),
+        *entry_lines("blocks", blocks if place.blocks else "none", cells),
+        *entry_lines("holds", held_text(place), cells),
+        *entry_lines("client", client_text(s), cells),
+        *entry_lines("database", s.database, cells),
+        *entry_lines("process", f"{s.kind}, began {began}" if began else s.kind, cells),
+        *entry_lines("work", _work_text(s), cells),
+        *entry_lines("statement", s.statement, cells, most=20),
         (),
     ]
 
 
-def _transaction(s: BlockingSample) -> tuple[str, ...]:
+def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
     """Return the known ones of: open transactions, isolation level, last batch."""
-    many = text.counted(s.transactions, "transaction") if s.transactions is not None else ""
+    many = text.count_text(session.transactions, "transaction") if session.transactions is not None else ""
     return (
         f"{many} open" if many else "",
-        s.isolation,
-        f"last batch began {text.duration(s.batch_s)} ago" if s.batch_s is not None else "",
+        session.isolation,
+        f"last batch began {text.duration(session.batch_s)} ago" if session.batch_s is not None else "",
     )
 
 
-def _work(s: BlockingSample) -> str:
+def _work_text(session: BlockingSample) -> str:
     """Return ``1,204 pages read · 12 pages written · 4.0 MB granted for sorts and hashes``."""
     parts = []
-    if s.reads is not None:
-        parts.append(f"{text.counted(s.reads, 'page')} read")
-    if s.writes is not None:
-        parts.append(f"{text.counted(s.writes, 'page')} written")
-    if s.memory:
-        parts.append(f"{text.size(s.memory)} granted for sorts and hashes")
-    if s.undone is not None:
-        parts.append(f"{text.percent(s.undone)} of its rollback is done")
+    if session.reads is not None:
+        parts.append(f"{text.count_text(session.reads, 'page')} read")
+    if session.writes is not None:
+        parts.append(f"{text.count_text(session.writes, 'page')} written")
+    if session.memory:
+        parts.append(f"{text.size(session.memory)} granted for sorts and hashes")
+    if session.undone is not None:
+        parts.append(f"{text.percent(session.undone)} of its rollback is done")
     return " · ".join(parts)
 
 
-def _threads(s: BlockingSample) -> str:
-    return f" ({s.threads} of its threads)" if s.threads is not None and s.threads > 1 else ""
+def _threads_suffix(session: BlockingSample) -> str:
+    return f" ({session.threads} of its threads)" if session.threads is not None and session.threads > 1 else ""
 
 
-def summary(found: Forest) -> str:
+def blocking_summary(forest: LockChains) -> str:
     """Return ``14 waiting · 2 head blockers``."""
-    heads = len(found.heads)
-    return f"{found.waiters} waiting · {text.counted(heads, 'head blocker')}" if found.places else ""
+    heads = len(forest.heads)
+    return f"{forest.waiters} waiting · {text.count_text(heads, 'head blocker')}" if forest.places else ""
 
 
-def nothing(view: View | None, wanted: str) -> str:
+def empty_text(view: View | None, filter_text: str) -> str:
     """Return what to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.blocking
     if found is not None and found.places:
-        return f"no session matches {clean(wanted)}"
+        return f"no session matches {clean(filter_text)}"
     if found is not None:
         return "no session waits for a lock"
-    return figures.not_read(view, "blocking", "blocking", "waits", SESSIONS_PROBE)
+    return figures.unread_reason(view, "blocking", "blocking", "waits", SESSIONS_PROBE)

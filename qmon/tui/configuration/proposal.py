@@ -11,9 +11,9 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from qmon.model.layout.layout import TableName
-from qmon.model.text import counted
-from qmon.monitor.catalog.discovery.candidates import Candidate, likely
-from qmon.tui.keys import PROPOSAL
+from qmon.model.text import count_text
+from qmon.monitor.catalog.discovery.candidates import Candidate, is_likely
+from qmon.tui.keys import PROPOSAL_DIALOG
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.dialog import Dialog
@@ -38,14 +38,14 @@ class QueuesFound(Message):
 class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     """Lists the tables, with the cursor on ``at``. The result is the tables to write; empty if it was closed."""
 
-    BINDINGS = PROPOSAL
+    BINDINGS = PROPOSAL_DIALOG
     AUTO_FOCUS = "Grid"
 
     def __init__(self, target: str, found: Sequence[Candidate], path: Path, at: TableName | None = None) -> None:
         super().__init__()
         self._target, self._path, self._at = target, path, at
         self._found = {str(each.layout.table): each for each in found}
-        self._marked = {name for name, each in self._found.items() if likely(each)}
+        self._marked = {name for name, each in self._found.items() if is_likely(each)}
 
     def compose(self) -> ComposeResult:
         with Vertical(id="proposal"):
@@ -54,17 +54,17 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
             yield Lines(id="proposal-hint", most=2)
 
     def on_mount(self) -> None:
-        title = f"{counted(len(self._found), 'table')} of {clean(self._target)} may be queues"
+        title = f"{count_text(len(self._found), 'table')} of {clean(self._target)} may be queues"
         self.query_one("#proposal-title", Lines).show(
             lambda *_: [((f" {title}", "strong"),), ((" ◆ will be written; qmon guesses, so check them", "muted"),)]
         )
-        self._show()
+        self._show_rows()
         if self._at is not None:
             self.query_one(Grid).select(str(self._at))
 
-    def _show(self) -> None:
+    def _show_rows(self) -> None:
         self.query_one(Grid).show([_row(name, each, name in self._marked) for name, each in self._found.items()])
-        count = counted(len(self._marked), "queue")
+        count = count_text(len(self._marked), "queue")
         path = clean(str(self._path))
         self.query_one("#proposal-hint", Lines).show(
             lambda *_: [
@@ -82,19 +82,19 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
             self.app.notify(f"missing: {clean(self._found[name].missing)}; qmon init asks", timeout=10, markup=False)
             return
         self._marked ^= {name}
-        self._show()
+        self._show_rows()
 
     def action_write(self) -> None:
         """Close, and write the marked tables."""
         if not self._marked:
             self.app.notify("nothing is marked: space marks the table under the cursor", timeout=5, markup=False)
             return
-        self._finish(tuple(each for name, each in self._found.items() if name in self._marked))
+        self._close_with(tuple(each for name, each in self._found.items() if name in self._marked))
 
     def action_close(self) -> None:
-        self._finish(())
+        self._close_with(())
 
-    def _finish(self, chosen: tuple[Candidate, ...]) -> None:
+    def _close_with(self, chosen: tuple[Candidate, ...]) -> None:
         self.finish(chosen)
 
 

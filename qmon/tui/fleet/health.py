@@ -15,8 +15,8 @@ from qmon.monitor.source import Phase
 from qmon.tui import figures
 from qmon.tui.fleet.member import Health, Member
 from qmon.tui.sanitize import clean, shorten
-from qmon.tui.shared.header import retry
-from qmon.tui.spans import Line, LinePart, fit
+from qmon.tui.shared.header import retry_text
+from qmon.tui.spans import Line, LinePart, fit_parts
 from qmon.tui.widgets.columns import Cell
 
 MARKS: Final[dict[Health, Cell]] = {
@@ -45,67 +45,67 @@ _SHORT: Final = {
 }
 
 
-def ranked(members: Iterable[Member], now: float) -> list[Member]:
+def rank_members(members: Iterable[Member], now: float) -> list[Member]:
     """Return the members, worst first. Equal ones are sorted by their worst queue, then by name."""
 
     def order(member: Member) -> tuple[object, ...]:
-        worst = member.ranking.order(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)
+        worst = member.ranking.sort_key(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)
         return -member.health(now), worst, member.name.casefold()
 
     return sorted(members, key=order)
 
 
-def state(member: Member, now: float) -> Cell:
+def state_cell(member: Member, now: float) -> Cell:
     """Return whether the target responds and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
     if member.lost_at is not None:
-        return f"✕ lost {text.brief(max(0.0, now - member.lost_at))}", "alarm"
+        return f"✕ lost {text.short_duration(max(0.0, now - member.lost_at))}", "alarm"
     shown = member.shown
     if shown.view is None:
         return "◌ connecting", "accent"
     age = text.whole_seconds(shown.age_s(now))
     if shown.phase is Phase.PAUSED:
         return f"‖ paused {age}", "accent"
-    return (f"◌ late {age}", "alarm") if member.lost(now) else (f"● live {age}", "muted")
+    return (f"◌ late {age}", "alarm") if member.is_lost(now) else (f"● live {age}", "muted")
 
 
-def worst(member: Member, now: float) -> Cell:
+def worst_cell(member: Member, now: float) -> Cell:
     """Return the worst problem of the target in one line."""
     if member.lost_at is not None:
-        return f"{clean(member.reason)}; {retry(member.shown, now)}", "accent"
+        return f"{clean(member.reason)}; {retry_text(member.shown, now)}", "accent"
     if member.shown.view is None:
         reason = member.shown.state.reason if member.shown.state is not None else ""
         return clean(reason) or text.UNKNOWN, "muted"
     if not member.queues:
         return "no queue is known", "muted"
     queue = member.queues[0]
-    if member.worst > queue.verdict.severity:
+    if member.worst_severity > queue.verdict.severity:
         return "▲ Service Broker", "accent"
     if queue.verdict.severity is Severity.FINE:
         return clean(queue.verdict.code.replace("_", " ")) if len(member.queues) == 1 else "all fine", "muted"
-    symbol, tone = figures.mark(queue.verdict)
+    symbol, tone = figures.verdict_mark(queue.verdict)
     wrong = sum(each.verdict.severity >= Severity.WARNING for each in member.queues)
     more = f", and {wrong - 1} more" if wrong > 1 else ""
     return f"{symbol} {clean(queue.name)}: {clean(queue.verdict.code.replace('_', ' '))}{more}", tone
 
 
-def words(member: Member, now: float) -> str:
+def health_text(member: Member, now: float) -> str:
     """Return the health of the target, for a list."""
     if member.lost_at is not None or member.shown.view is None:
-        return " ".join(state(member, now)[0].split()[1:])
-    return worst(member, now)[0]
+        return " ".join(state_cell(member, now)[0].split()[1:])
+    return worst_cell(member, now)[0]
 
 
-def counts(members: Sequence[Member], now: float, cells: int) -> Line:
+def counts_line(members: Sequence[Member], now: float, cells: int) -> Line:
     """Return the header line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
     found = Counter(member.health(now) for member in members)
-    parts = [LinePart.of(f" {len(members)} targets", "strong")]
+    parts = [LinePart.from_text(f" {len(members)} targets", "strong")]
     for rank, each in enumerate(sorted(found, reverse=True)):
         symbol, tone = MARKS[each]
-        parts.append(LinePart.of(f"{symbol} {found[each]} {_SHORT[each]}", tone, rank))
-    return fit(parts, cells)
+        parts.append(LinePart.from_text(f"{symbol} {found[each]} {_SHORT[each]}", tone, rank))
+    return fit_parts(parts, cells)
 
 
-def summary(order: Sequence[Member], now: float, cells: int) -> Line:
+def fleet_summary_line(order: Sequence[Member], now: float, cells: int) -> Line:
     """Return ``■ 1 of 30 targets is critical, 4 cannot be reached; worst: orders-prod, mails: everything locked.``
 
     ``order``: the targets, worst first.
@@ -115,17 +115,17 @@ def summary(order: Sequence[Member], now: float, cells: int) -> Line:
     symbol, tone = MARKS[kinds[0]]
     count = found[kinds[0]]
     share = f"All {count} targets" if count == len(order) else f"{count} of {len(order)} targets"
-    parts = [LinePart.of(f" {symbol} {share} {_NAMES[kinds[0]][count > 1]}", tone)]
+    parts = [LinePart.from_text(f" {symbol} {share} {_NAMES[kinds[0]][count > 1]}", tone)]
     parts += [
-        LinePart.of(f", {found[each]} {_NAMES[each][found[each] > 1]}", "text", rank)
+        LinePart.from_text(f", {found[each]} {_NAMES[each][found[each] > 1]}", "text", rank)
         for rank, each in enumerate(kinds[1:], 2)
         if each is not Health.FINE
     ]
     first = order[0]
     if kinds[0] >= Health.WARNING:
-        said = worst(first, now)[0].removeprefix(f"{symbol} ")
+        said = worst_cell(first, now)[0].removeprefix(f"{symbol} ")
         parts.append(
             LinePart(((f"{':' if count == 1 else '; worst:'} ", "text"), (shorten(clean(first.name), 24), "strong")))
         )
-        parts.append(LinePart.of(f", {shorten(said, 60)}", rank=9))
-    return fit([*parts, LinePart.of(".")], cells, "")
+        parts.append(LinePart.from_text(f", {shorten(said, 60)}", rank=9))
+    return fit_parts([*parts, LinePart.from_text(".")], cells, "")

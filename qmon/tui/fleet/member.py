@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from qmon.model.figure import Figure, Severity
-from qmon.model.group_view import totals
+from qmon.model.group_view import total_figures
 from qmon.model.ranking import Ranking
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
@@ -89,7 +89,7 @@ class Member:
     def __init__(self, target: FleetTarget) -> None:
         self.target = target
         self.name = target.source.target
-        self.asked_s = target.source.interval_s
+        self.requested_interval_s = target.source.interval_s
         self.shown = target.shown
         self.selected: str | None = None
         self.focus = Focus(away=True)
@@ -100,7 +100,7 @@ class Member:
         self.lost_at: float | None = None
         self.reason = ""
 
-    def take(self, event: View | SourceState) -> None:
+    def record_event(self, event: View | SourceState) -> None:
         """Record new figures or a change of phase."""
         if isinstance(event, SourceState):
             self.shown = replace(self.shown, state=event)
@@ -111,41 +111,41 @@ class Member:
         self.lost_at = None
         every_s = self.target.source.interval_s
         self.shown = replace(self.shown, view=event, newest_at=event.taken_at, interval_s=every_s)
-        self.queues = self.ranking.ranked(event)
-        self.totals = totals(event.queues)
+        self.queues = self.ranking.rank_queues(event)
+        self.totals = total_figures(event.queues)
         wrong = (queue for queue in event.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
-        self.look(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
+        self.set_focus(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
 
-    def look(self, focus: Focus) -> None:
+    def set_focus(self, focus: Focus) -> None:
         """Set what of the target is on screen. Poll immediately for newly opened parts."""
         before, self.focus = self.focus, focus
         if focus != before:
             self.target.source.set_focus(focus)
-            if focus.at_once(before):
+            if focus.needs_poll(before):
                 self.target.source.poll_now()
 
-    def poll_every(self, seconds: float) -> None:
+    def set_poll_interval(self, seconds: float) -> None:
         """Set the poll interval. Figures that still arrive at the old interval do not count as late."""
         if self.target.source.interval_s != seconds:
             self.target.source.set_interval(seconds)
             self.shown = replace(self.shown, interval_s=max(self.shown.interval_s, seconds))
 
-    def lost(self, now: float) -> bool:
+    def is_lost(self, now: float) -> bool:
         """Return True if the target cannot be reached or has not responded for a while."""
         late = self.shown.view is not None and self.shown.freshness(now) is Freshness.STALE
         return self.lost_at is not None or late or self.shown.phase is Phase.LATE
 
     def health(self, now: float) -> Health:
         """Return the health from what is known. A lost target is ``LOST`` even if it was critical before."""
-        if self.lost(now):
+        if self.is_lost(now):
             return Health.LOST
         if self.shown.view is None:
             return Health.WAITING
-        return _BY_SEVERITY[self.worst]
+        return _BY_SEVERITY[self.worst_severity]
 
     @property
-    def worst(self) -> Severity:
+    def worst_severity(self) -> Severity:
         """The worst severity of its queues and of Service Broker."""
         view = self.shown.view
         broker = view.server.broker if view is not None else None

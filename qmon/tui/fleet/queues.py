@@ -16,11 +16,11 @@ from qmon.tui.fleet.member import Member
 from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.overview import rows as overview
 from qmon.tui.overview.arranging import ArrangedScreen
-from qmon.tui.overview.panels import proof
+from qmon.tui.overview.panels import proof_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
 from qmon.tui.widgets.columns import GridColumn, GridRow
-from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -29,7 +29,7 @@ COLUMNS: Final = (
     *overview.COLUMNS,
 )
 # Separates target and queue in the key of a row. Neither name can contain it.
-_BETWEEN: Final = "\0"
+_KEY_SEPARATOR: Final = "\0"
 
 
 class AllQueuesScreen(ArrangedScreen, FleetScreen):
@@ -38,24 +38,24 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
     NAME = "all-queues"
     BINDINGS = keys.ALL_QUEUES
     app = getters.app(FleetApp)
-    SORTS = ("verdict", "target", *overview.SORTS[1:])
+    SORT_COLUMNS = ("verdict", "target", *overview.SORT_COLUMNS[1:])
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[str, overview.Known] = {}
+        self._row_caches: dict[str, overview.RowCache] = {}
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="all-queues")
         yield Lines(id="why", most=3)
 
     @property
-    def remembered_as(self) -> str:
+    def preferences_target(self) -> str:
         """One shared name, whichever targets are watched."""
         return ALL_TARGETS
 
     @property
-    def usual(self) -> tuple[GridColumn, ...]:
+    def usual_columns(self) -> tuple[GridColumn, ...]:
         return COLUMNS
 
     @property
@@ -63,90 +63,94 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         """The queues of all targets."""
         return (queue for member in self.app.members.values() for queue in member.queues)
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         members = self.app.members.values()
         self.show_summary(now)
         of = {id(queue): member for member in members for queue in member.queues}
         every = sorted(
             (queue for member in members for queue in member.queues),
-            key=lambda queue: (*of[id(queue)].ranking.order(queue), of[id(queue)].name.casefold()),
+            key=lambda queue: (*of[id(queue)].ranking.sort_key(queue), of[id(queue)].name.casefold()),
         )
-        kept = keep(every, self.filter_text, lambda queue: f"{of[id(queue)].name} {overview.words(queue)}")
-        kept = self._ordered(kept, of)
-        rows = {member.name: self._rows(member, now) for member in members}
+        kept = filter_items(
+            every, self.filter_text, lambda queue: f"{of[id(queue)].name} {overview.searchable_text(queue)}"
+        )
+        kept = self._sort_queues(kept, of)
+        rows = {member.name: self._member_rows(member, now) for member in members}
         empty = f"no queue matches {clean(self.filter_text)}" if every else "no queue is known yet"
         self.grid.use_columns(self.columns)
         made = [rows[of[id(queue)].name][queue.name] for queue in kept]
-        arranged = self.arranged.rows(made, self.usual, self.columns, lambda key: self._of_row(key)[1])
+        arranged = self.row_arranger.arrange_rows(
+            made, self.usual_columns, self.columns, lambda key: self._queue_for_row(key)[1]
+        )
         self.grid.show(arranged, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)
 
-    def _ordered(self, kept: list[QueueView], of: dict[int, Member]) -> list[QueueView]:
+    def _sort_queues(self, kept: list[QueueView], of: dict[int, Member]) -> list[QueueView]:
         by, descending = self.sorted_by
         if by == "target":
             return sorted(kept, key=lambda queue: of[id(queue)].name.casefold(), reverse=descending)
-        return overview.ordered(kept, by, descending)
+        return overview.sort_queues(kept, by, descending)
 
-    def _rows(self, member: Member, now: float) -> dict[str, GridRow]:
+    def _member_rows(self, member: Member, now: float) -> dict[str, GridRow]:
         """Return the rows by queue name. Those of a lost target are grey."""
-        plain = overview.rows(member.queues, self.size.width, known=self._known.setdefault(member.name, {}))
-        lost = member.lost(now)
-        return {row.key: _with_target(row, member, lost=lost) for row in plain}
+        plain = overview.rows_for(member.queues, self.size.width, cache=self._row_caches.setdefault(member.name, {}))
+        lost = member.is_lost(now)
+        return {row.key: _add_target_cell(row, member, lost=lost) for row in plain}
 
     def _draw_why(self, now: float) -> None:
-        member, queue = self._selected()
+        member, queue = self._selected_queue()
         view = member.shown.view if member is not None else None
         if member is None or queue is None or view is None:
             self.query_one("#why", Lines).show(lambda cells, rows: [])
             return
         self.query_one("#why", Lines).show(
-            lambda cells, rows: proof("here", queue, view, cells, min(rows, 3)), stale=member.lost(now)
+            lambda cells, rows: proof_lines("here", queue, view, cells, min(rows, 3)), stale=member.is_lost(now)
         )
 
-    def _selected(self) -> tuple[Member | None, QueueView | None]:
-        return self._of_row(self.grid.cursor or "")
+    def _selected_queue(self) -> tuple[Member | None, QueueView | None]:
+        return self._queue_for_row(self.grid.cursor or "")
 
-    def _of_row(self, key: str) -> tuple[Member | None, QueueView | None]:
-        target, _, name = key.partition(_BETWEEN)
+    def _queue_for_row(self, key: str) -> tuple[Member | None, QueueView | None]:
+        target, _, name = key.partition(_KEY_SEPARATOR)
         member = self.app.members.get(target)
         view = member.shown.view if member is not None else None
         return member, view.queue(name) if view is not None else None
 
-    def acting_on(self) -> QueueView | None:
+    def current_queue(self) -> QueueView | None:
         """Return the queue under the cursor."""
-        return self._selected()[1]
+        return self._selected_queue()[1]
 
     def action_act(self, action: str) -> None:
         """Act on the queue under the cursor with its target's runner, even if keys follow quickly."""
-        self._take_up()
+        self._select_target()
         super().action_act(action)
 
-    def _take_up(self) -> None:
+    def _select_target(self) -> None:
         """Make the target under the cursor the current one."""
-        target, _, name = (self.grid.cursor or "").partition(_BETWEEN)
+        target, _, name = (self.grid.cursor or "").partition(_KEY_SEPARATOR)
         if target in self.app.members:
-            self.app.take_up(target)
+            self.app.select_target(target)
             self.app.selected = name
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
         if self.is_current:
-            self._take_up()
+            self._select_target()
             self._draw_why(self.app.clock())
             self._show_keys("")
 
     @on(Grid.Opened)
     async def _opened(self, message: Grid.Opened) -> None:
-        target, _, name = message.key.partition(_BETWEEN)
-        await self.app.go_to(target, name)
+        target, _, name = message.key.partition(_KEY_SEPARATOR)
+        await self.app.go_to_target(target, name)
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
-        if self.app.left_all and self.app.selected is not None:
-            self.grid.select(f"{self.app.current.name}{_BETWEEN}{self.app.selected}")
+        if self.app.has_shown_target and self.app.selected is not None:
+            self.grid.select(f"{self.app.current.name}{_KEY_SEPARATOR}{self.app.selected}")
 
 
-def _with_target(row: GridRow, member: Member, *, lost: bool) -> GridRow:
+def _add_target_cell(row: GridRow, member: Member, *, lost: bool) -> GridRow:
     cells = tuple((words, "faint") for words, _ in row.cells) if lost else row.cells
     first = (clean(member.name), "faint" if lost else "muted")
-    return GridRow(f"{member.name}{_BETWEEN}{row.key}", (first, *cells), row.notes, id=row.name)
+    return GridRow(f"{member.name}{_KEY_SEPARATOR}{row.key}", (first, *cells), row.notes, id=row.name)

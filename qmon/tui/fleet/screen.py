@@ -9,7 +9,7 @@ from qmon.tui.fleet import health
 from qmon.tui.fleet.app import FleetApp
 from qmon.tui.fleet.member import Member
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.spans import Line, LinePart, spread
+from qmon.tui.spans import Line, LinePart, spread_parts
 from qmon.tui.status import Shown
 from qmon.tui.widgets.lines import Lines
 
@@ -37,7 +37,7 @@ class FleetScreen(DashboardScreen):
             return
         shown, now = self.app.shown, self.app.clock()
         if not shown.frozen:
-            self.draw(shown, now, stale=False)
+            self.draw_figures(shown, now, stale=False)
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
@@ -45,21 +45,21 @@ class FleetScreen(DashboardScreen):
         self.redraw()
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
-        self.query_one("#header", Lines).show(lambda cells, _: [self._header(shown, now, cells)])
+        self.query_one("#header", Lines).show(lambda cells, _: [self._header_line(shown, now, cells)])
         self._draw_notices(shown, now)
         self._show_keys("")
 
     def show_summary(self, now: float) -> list[Member]:
         """Draw the summary line. Return the targets, worst first."""
-        ranked = health.ranked(self.app.members.values(), now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [health.summary(ranked, now, cells)])
+        ranked = health.rank_members(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [health.fleet_summary_line(ranked, now, cells)])
         return ranked
 
-    def _header(self, shown: Shown, now: float, cells: int) -> Line:
-        right = [LinePart.of("◇ frozen ", "accent")] if shown.frozen else []
-        left = health.counts([*self.app.members.values()], now, cells - 10 * len(right))
-        return spread([LinePart(left)], right, cells)
+    def _header_line(self, shown: Shown, now: float, cells: int) -> Line:
+        right = [LinePart.from_text("◇ frozen ", "accent")] if shown.frozen else []
+        left = health.counts_line([*self.app.members.values()], now, cells - 10 * len(right))
+        return spread_parts([LinePart(left)], right, cells)
 
-    def focus_wanted(self) -> Focus:
+    def required_focus(self) -> Focus:
         """Return a focus without any part of the current target."""
         return Focus(away=True)

@@ -10,18 +10,18 @@ from textual.app import ComposeResult
 
 from qmon.model import text
 from qmon.model.figure import Figure
-from qmon.model.queue_figures import ABOUT
-from qmon.model.verdicts.access import unreachable
+from qmon.model.queue_figures import FIGURE_MEANINGS
+from qmon.model.verdicts.access import unreachable_verdict
 from qmon.tui import figures, keys
 from qmon.tui.fleet import health
 from qmon.tui.fleet.member import Health, Member
 from qmon.tui.fleet.screen import FleetScreen
-from qmon.tui.overview.panels import why
+from qmon.tui.overview.panels import why_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.header import ENGINES
 from qmon.tui.status import Shown
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
-from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -40,16 +40,16 @@ COLUMNS: Final = (
     ),
     GridColumn("queues", "QUEUES", True, 6, most=8, about="how many queues are watched there"),
     GridColumn("ready", "READY", True, 2, most=12, about="messages ready in all its queues: ≥ not known of each"),
-    GridColumn("stuck", "STUCK", True, 5, most=12, about=ABOUT["stuck"]),
-    GridColumn("dead", "DEAD", True, 9, most=12, about=ABOUT["dead"]),
-    GridColumn("oldest", "OLDEST", True, 3, most=14, about=ABOUT["oldest"]),
-    GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=ABOUT["push_rate"]),
-    GridColumn("pop_rate", "POP/s", True, 4, most=11, about=ABOUT["pop_rate"]),
+    GridColumn("stuck", "STUCK", True, 5, most=12, about=FIGURE_MEANINGS["stuck"]),
+    GridColumn("dead", "DEAD", True, 9, most=12, about=FIGURE_MEANINGS["dead"]),
+    GridColumn("oldest", "OLDEST", True, 3, most=14, about=FIGURE_MEANINGS["oldest"]),
+    GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=FIGURE_MEANINGS["push_rate"]),
+    GridColumn("pop_rate", "POP/s", True, 4, most=11, about=FIGURE_MEANINGS["pop_rate"]),
     GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the queue in most trouble, and why"),
 )
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)
-_WRITTEN: Final[dict[str, Callable[[float], str]]] = {
+_FORMATTERS: Final[dict[str, Callable[[float], str]]] = {
     "ready": text.count,
     "stuck": text.count,
     "dead": text.count,
@@ -65,24 +65,26 @@ class TargetsScreen(FleetScreen):
 
     NAME = "targets"
     BINDINGS = keys.TARGETS
-    SORTS = ("worst", "target", "queues", "ready", "stuck", "oldest", "push_rate", "pop_rate")
+    SORT_COLUMNS = ("worst", "target", "queues", "ready", "stuck", "oldest", "push_rate", "pop_rate")
 
     def __init__(self) -> None:
         super().__init__()
         self.sorted_by = DEFAULT_SORT
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="targets")
         yield Lines(id="why", most=3)
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         ranked = self.show_summary(now)
-        kept = ordered(keep(ranked, self.filter_text, lambda each: words(each, now)), *self.sorted_by)
+        kept = sort_members(
+            filter_items(ranked, self.filter_text, lambda each: searchable_text(each, now)), *self.sorted_by
+        )
         empty = f"no target matches {clean(self.filter_text)}"
         named = any(each.shown.prod or each.shown.environment for each in ranked)
         self.grid.columns = COLUMNS if named else _WITHOUT_ENVIRONMENT
-        rows = [row(each, now, self.grid.columns) for each in kept]
+        rows = [target_row(each, now, self.grid.columns) for each in kept]
         self.grid.show(rows, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)
 
@@ -93,83 +95,84 @@ class TargetsScreen(FleetScreen):
             reason = clean(member.reason) if member is not None else ""
             self.query_one("#why", Lines).show(lambda cells, _: [((f" {reason}", "text"),)] if reason else [])
             return
-        gone = unreachable(member.reason) if member.lost_at is not None else None
+        gone = unreachable_verdict(member.reason) if member.lost_at is not None else None
         self.query_one("#why", Lines).show(
-            lambda cells, rows: why(view, member.queues, None, cells, min(rows, 3), lost=gone), stale=member.lost(now)
+            lambda cells, rows: why_lines(view, member.queues, None, cells, min(rows, 3), lost=gone),
+            stale=member.is_lost(now),
         )
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
         if message.key is not None and self.is_current:
-            self.app.take_up(message.key)
+            self.app.select_target(message.key)
             self._draw_why(self.app.clock())
 
     @on(Grid.Opened)
     async def _opened(self, message: Grid.Opened) -> None:
-        await self.app.go_to(message.key)
+        await self.app.go_to_target(message.key)
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the target that was last shown on another screen."""
-        if self.app.left_all:
+        if self.app.has_shown_target:
             self.grid.select(self.app.current.name)
 
 
-def row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
+def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
     """Return the row of a target. Figures of a lost target are grey."""
     symbol, tone = health.MARKS[member.health(now)]
     name_tone = tone if member.health(now) > Health.NOTICE else "text"
-    known, lost = member.shown.view is not None, member.lost(now)
-    sums = {field: member.totals.get(field, _NO_FIGURE) for field in _WRITTEN}
+    known, lost = member.shown.view is not None, member.is_lost(now)
+    sums = {field: member.totals.get(field, _NO_FIGURE) for field in _FORMATTERS}
     cells: dict[str, Cell] = {
         "target": (f"{symbol} {clean(member.name)}", name_tone),
         "environment": ("PROD", "strong") if member.shown.prod else (clean(member.shown.environment), "muted"),
-        "server": (_server(member), "muted"),
-        "state": health.state(member, now),
+        "server": (_server_text(member), "muted"),
+        "state": health.state_cell(member, now),
         "queues": (f"{len(member.queues)}" if known else text.UNKNOWN, "text" if known else "faint"),
-        "worst": health.worst(member, now),
-        **{field: figures.cell(sums[field], write, aged=False) for field, write in _WRITTEN.items()},
+        "worst": health.worst_cell(member, now),
+        **{field: figures.figure_cell(sums[field], write, aged=False) for field, write in _FORMATTERS.items()},
     }
     for field in ("push_rate", "pop_rate"):
         if sums[field].value is None:
             cells[field] = (f"{text.UNKNOWN}  ", "faint")
     if lost:
-        cells |= {field: (cells[field][0], "faint") for field in ("queues", *_WRITTEN)}
+        cells |= {field: (cells[field][0], "faint") for field in ("queues", *_FORMATTERS)}
     notes = {field: clean(figure.reason) for field, figure in sums.items() if figure.reason}
     return GridRow(member.name, tuple(cells[column.key] for column in columns), notes, id=clean(member.name))
 
 
-def _server(member: Member) -> str:
+def _server_text(member: Member) -> str:
     view = member.shown.view
     return clean(f"{ENGINES.get(view.engine, view.engine)} {view.server_version}") if view is not None else ""
 
 
-def words(member: Member, now: float) -> str:
+def searchable_text(member: Member, now: float) -> str:
     """Return the text that the filter searches."""
     return " ".join(
         (
             member.name,
             member.shown.environment,
-            _server(member),
-            health.state(member, now)[0],
-            health.worst(member, now)[0],
+            _server_text(member),
+            health.state_cell(member, now)[0],
+            health.worst_cell(member, now)[0],
         )
     )
 
 
-def ordered(ranked: list[Member], by: str, descending: bool) -> list[Member]:
+def sort_members(ranked: list[Member], by: str, descending: bool) -> list[Member]:
     """Return the targets sorted by one column, those without a value always last. ``ranked``: worst first."""
     if by == DEFAULT_SORT[0]:
         return ranked if descending else ranked[::-1]
-    known = [each for each in ranked if _value(each, by) is not None]
-    known.sort(key=lambda each: _value(each, by), reverse=descending)  # type: ignore[arg-type, return-value]
-    return known + [each for each in ranked if _value(each, by) is None]
+    known = [each for each in ranked if _sort_value(each, by) is not None]
+    known.sort(key=lambda each: _sort_value(each, by), reverse=descending)  # type: ignore[arg-type, return-value]
+    return known + [each for each in ranked if _sort_value(each, by) is None]
 
 
-def _value(member: Member, column: str) -> float | str | None:
-    if column in _WRITTEN:
+def _sort_value(member: Member, column: str) -> float | str | None:
+    if column in _FORMATTERS:
         return member.totals.get(column, _NO_FIGURE).value
     if column == "queues":
         return len(member.queues) if member.shown.view is not None else None
-    return {"target": member.name, "environment": member.shown.environment, "server": _server(member)}[
+    return {"target": member.name, "environment": member.shown.environment, "server": _server_text(member)}[
         column
     ].casefold()

@@ -8,15 +8,15 @@ from typing import Final
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.recording.history.timeline import TimelineEvent, joined
-from qmon.recording.times import local_zone, zone_of
+from qmon.recording.history.timeline import TimelineEvent, join_related_events
+from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
 from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
 from qmon.tui.timeline import rows
 from qmon.tui.widgets.columns import GridColumn, GridRow
-from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -26,7 +26,7 @@ COLUMNS: Final = (
     *rows.COLUMNS[1:],
 )
 # The maximum number of events per target; the newest are shown.
-_OF_EACH: Final = 300
+_MAX_EVENTS_PER_TARGET: Final = 300
 
 
 class AllEventsScreen(FleetScreen):
@@ -37,30 +37,36 @@ class AllEventsScreen(FleetScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._zone: tzinfo = zone_of(local_zone())
+        self._zone: tzinfo = zone_info(local_zone())
         self._events: dict[str, tuple[str, TimelineEvent]] = {}
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="summary")
         yield Grid(COLUMNS, id="all-events")
 
     def _changed(self) -> None:
         """Do nothing: this screen is drawn once a second, because many targets change all the time."""
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         members = self.app.members.values()
         self.show_summary(now)
-        found = [(each.name, event) for each in members for event in joined(each.memory.events()[:_OF_EACH])]
+        found = [
+            (each.name, event)
+            for each in members
+            for event in join_related_events(each.memory.events()[:_MAX_EVENTS_PER_TARGET])
+        ]
         found.sort(key=lambda one: -one[1].at)
         self._events = {f"{target} {event.key}": (target, event) for target, event in found}
-        kept = keep([*self._events.items()], self.filter_text, lambda one: f"{one[1][0]} {rows.words(one[1][1])}")
+        kept = filter_items(
+            [*self._events.items()], self.filter_text, lambda one: f"{one[1][0]} {rows.searchable_text(one[1][1])}"
+        )
         today = self.app.current.memory.ends_at
-        made = [self._row(key, target, event, today) for key, (target, event) in kept]
+        made = [self._event_row(key, target, event, today) for key, (target, event) in kept]
         nothing = f"no event matches {clean(self.filter_text)}" if found else "nothing has happened yet"
         self.grid.show(made, empty=nothing)
 
-    def _row(self, key: str, target: str, event: TimelineEvent, today: float) -> GridRow:
-        of_target = rows.row(event, self._zone, today)
+    def _event_row(self, key: str, target: str, event: TimelineEvent, today: float) -> GridRow:
+        of_target = rows.event_row(event, self._zone, today)
         when, *others = of_target.cells
         return GridRow(key, (when, (clean(target), "muted"), *others), id=f"{target}/{event.queue}")
 
@@ -68,5 +74,5 @@ class AllEventsScreen(FleetScreen):
     async def _opened(self, message: Grid.Opened) -> None:
         target, event = self._events.get(message.key, ("", None))
         if event is not None:
-            self.app.take_up(target)
+            self.app.select_target(target)
             await self.app.go_to_moment(event.queue, event.at)

@@ -8,21 +8,21 @@ from datetime import tzinfo
 from typing import Final
 
 from qmon.model import text
-from qmon.recording.history.range_query import Past
-from qmon.recording.history.timeline import operation_words
+from qmon.recording.history.range_query import PastRange
+from qmon.recording.history.timeline import operation_text
 from qmon.tui.figures import SYMBOLS, TONES
-from qmon.tui.history.times import clock, day_clock
-from qmon.tui.plots.cells import joined
-from qmon.tui.plots.ranges import LEFT
-from qmon.tui.sanitize import clean, pad, shorten, width
-from qmon.tui.spans import Line, Span, cut, wrap
+from qmon.tui.history.times import clock_text, day_clock_text
+from qmon.tui.plots.cells import join_spans
+from qmon.tui.plots.ranges import SCALE_CELLS
+from qmon.tui.sanitize import clean, pad, shorten, text_width
+from qmon.tui.spans import Line, Span, cut_line, wrap_text
 
 OPERATION: Final = "◆"
 TITLE: Final = "incidents and operations"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PlotEvent:
     """An incident or operation in the range: start and end (seconds since the epoch), symbol, tone and text."""
 
     at: float
@@ -36,15 +36,15 @@ class Event:
         """True for an operation, False for an incident."""
         return self.symbol == OPERATION
 
-    def overlaps(self, other: Event) -> bool:
+    def overlaps(self, other: PlotEvent) -> bool:
         """Return True if both overlap in time."""
         return self.at <= other.until_at and other.at <= self.until_at
 
 
-def events(past: Past) -> tuple[Event, ...]:
+def events_in(past: PastRange) -> tuple[PlotEvent, ...]:
     """Return the incidents and operations of a range, ordered by time."""
     found = [
-        Event(
+        PlotEvent(
             each.began_at,
             each.last_at,
             SYMBOLS[each.severity],
@@ -54,42 +54,43 @@ def events(past: Past) -> tuple[Event, ...]:
         for each in past.incidents
     ]
     found += [
-        Event(each.at, each.at, OPERATION, "strong", clean(operation_words(each.operation))) for each in past.operations
+        PlotEvent(each.at, each.at, OPERATION, "strong", clean(operation_text(each.operation)))
+        for each in past.operations
     ]
     return tuple(sorted(found, key=lambda event: (event.at, event.until_at)))
 
 
-def mark_lines(past: Past, found: Sequence[Event], chosen: Event | None, columns: int) -> list[Line]:
+def mark_lines(past: PastRange, events: Sequence[PlotEvent], chosen: PlotEvent | None, columns: int) -> list[Line]:
     """Return two lines below the axis: incidents with their duration, and operations."""
     out: list[Line] = []
     for operations, name in ((False, "incidents"), (True, "operations")):
         cells: list[Span] = [(" ", "text")] * columns
-        for event in sorted((e for e in found if e.is_operation is operations), key=lambda e: e is chosen):
+        for event in sorted((e for e in events if e.is_operation is operations), key=lambda e: e is chosen):
             first = max(0, int((event.at - past.since_at) / past.step_s))
             last = min(columns - 1, int((event.until_at - past.since_at) / past.step_s))
             for place in range(first, last + 1):
                 symbol = event.symbol if place == first else "━"
                 cells[place] = (symbol, "badge" if event is chosen else event.tone)
-        out.append(((pad(f"{name} ", LEFT + 1, right=True), "muted"), *joined(cells)))
+        out.append(((pad(f"{name} ", SCALE_CELLS + 1, right=True), "muted"), *join_spans(cells)))
     return out
 
 
-def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int) -> Line:
+def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzinfo, cells: int) -> Line:
     """Return the chosen event in full, or how many there are."""
     if chosen is not None:
         lead = (
-            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"),
+            (f" {events.index(chosen) + 1} of {len(events)}  ", "muted"),
             (f"{chosen.symbol} ", chosen.tone),
-            (f"{_when(chosen, zone)}  ", "strong"),
+            (f"{_time_text(chosen, zone)}  ", "strong"),
         )
-        room = max(10, cells - sum(width(t) for t, _ in lead) - 1)
-        return cut((*lead, (shorten(chosen.words, room), "text")), cells)
-    done = sum(event.is_operation for event in found)
-    if not found:
+        room = max(10, cells - sum(text_width(t) for t, _ in lead) - 1)
+        return cut_line((*lead, (shorten(chosen.words, room), "text")), cells)
+    done = sum(event.is_operation for event in events)
+    if not events:
         return ((" no incident and no operation of this queue in this range", "muted"),)
-    return cut(
+    return cut_line(
         (
-            (f" {text.counted(len(found) - done, 'incident')}, {text.counted(done, 'operation')}: ", "muted"),
+            (f" {text.count_text(len(events) - done, 'incident')}, {text.count_text(done, 'operation')}: ", "muted"),
             ("< >", "key"),
             (" go through them", "muted"),
         ),
@@ -97,23 +98,25 @@ def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells
     )
 
 
-def event_list(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells: int, rows: int) -> list[Line]:
+def event_list(
+    events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzinfo, cells: int, rows: int
+) -> list[Line]:
     """Return the list next to the plot, newest first. If it does not fit, it starts with the chosen event."""
-    newest = list(reversed(found))
+    newest = list(reversed(events))
     first = newest.index(chosen) if chosen in newest and len(newest) * 3 > rows else 0
-    lines: list[Line] = [((TITLE, "title"), (f"  {len(found)}" if found else "  none in this range", "muted"))]
+    lines: list[Line] = [((TITLE, "title"), (f"  {len(events)}" if events else "  none in this range", "muted"))]
     for event in newest[first:]:
         tone = "strong" if event is chosen else "text"
-        lines.append(((f"{event.symbol} ", event.tone), (_when(event, zone), tone)))
+        lines.append(((f"{event.symbol} ", event.tone), (_time_text(event, zone), tone)))
         lines += [
             ((f"  {piece}", "text" if event is chosen else "muted"),)
-            for piece in wrap(event.words, cells - 2, cells - 2, 2)
+            for piece in wrap_text(event.words, cells - 2, cells - 2, 2)
         ]
     return lines[:rows]
 
 
-def _when(event: Event, zone: tzinfo) -> str:
+def _time_text(event: PlotEvent, zone: tzinfo) -> str:
     if event.is_operation:
-        return day_clock(event.at, zone)
+        return day_clock_text(event.at, zone)
     lasted = text.duration(max(0.0, event.until_at - event.at))
-    return f"{day_clock(event.at, zone)}–{clock(event.until_at, zone)} ({lasted})"
+    return f"{day_clock_text(event.at, zone)}–{clock_text(event.until_at, zone)} ({lasted})"

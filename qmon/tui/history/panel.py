@@ -8,20 +8,20 @@ from datetime import tzinfo
 from typing import Final
 
 from qmon.model import text
-from qmon.model.baselines import FIGURES as BANDED
-from qmon.model.baselines import WEEKS, Anomaly, Band
+from qmon.model.baselines import BAND_FIGURES as BANDED
+from qmon.model.baselines import MIN_WEEKS, Anomaly, Band
 from qmon.recording.history.buckets import Bucket
-from qmon.recording.history.range_query import Past
-from qmon.tui.history.times import between, clock, moment, zone_name
+from qmon.recording.history.range_query import PastRange
+from qmon.tui.history.times import clock_text, moment_text, range_text, zone_name
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.plots.axes import clock_axis
-from qmon.tui.plots.cells import joined
-from qmon.tui.plots.ranges import LEFT
+from qmon.tui.plots.cells import join_spans
+from qmon.tui.plots.ranges import SCALE_CELLS
 from qmon.tui.sanitize import clean, pad, shorten
-from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread
+from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts
 from qmon.tui.status import Shown
 
-_HERE: Final = "▼"
+_REPLAY_MARK: Final = "▼"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PlottedFigure:
     tone: str = "depth"
 
 
-def _rate(value: float) -> str:
+def _rate_text(value: float) -> str:
     return f"{text.rate(value)}/s"
 
 
@@ -42,9 +42,9 @@ def _rate(value: float) -> str:
 FIGURES: Final[Mapping[str, PlottedFigure]] = {
     "ready": PlottedFigure("depth"),
     "gap": PlottedFigure("gap"),
-    "push_rate": PlottedFigure("push", _rate, "messages per second", "push"),
-    "pop_rate": PlottedFigure("pop", _rate, "messages per second", "pop"),
-    "complete_rate": PlottedFigure("complete", _rate, "messages per second", "pop"),
+    "push_rate": PlottedFigure("push", _rate_text, "messages per second", "push"),
+    "pop_rate": PlottedFigure("pop", _rate_text, "messages per second", "pop"),
+    "complete_rate": PlottedFigure("complete", _rate_text, "messages per second", "pop"),
     "oldest_s": PlottedFigure("oldest", text.duration, "age of the oldest message"),
     "in_progress": PlottedFigure("in progress"),
     "stuck": PlottedFigure("stuck"),
@@ -55,7 +55,7 @@ FIGURES: Final[Mapping[str, PlottedFigure]] = {
 NAMES: Final = tuple(FIGURES)
 
 
-def state(past: Past | None, *, reading: bool, stopped: bool) -> str:
+def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> str:
     """Return how much of a recording was read, and what is damaged."""
     if reading:
         share = past.read if past is not None and past.read < 1 else 0.0
@@ -65,28 +65,28 @@ def state(past: Past | None, *, reading: bool, stopped: bool) -> str:
     return clean(f"damaged: {past.problem}") if past is not None and past.problem else ""
 
 
-def how_to_have_more(shown: Shown) -> str:
+def recording_hint(shown: Shown) -> str:
     """Return how to record, for targets without a recording: the history starts with qmon."""
     if shown.served:
         return f"the qmon serve at {clean(shown.served)} records with --record DIR"
     return f"`qmon connect {clean(shown.target)} --record DIR` keeps more"
 
 
-def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: str, cells: int) -> Line:
+def choice_line(queue: str, span: str, past: PastRange | None, zone: tzinfo, state: str, cells: int) -> Line:
     """Return the queue and the range. At the right end, what is being read."""
-    left = [LinePart.of(f" {shorten(clean(queue), 30)}", "strong"), LinePart.of(span, "accent")]
+    left = [LinePart.from_text(f" {shorten(clean(queue), 30)}", "strong"), LinePart.from_text(span, "accent")]
     if past is not None:
-        left.append(LinePart.of(between(past.since_at, past.until_at, zone), "muted", 1))
-    return spread(left, [LinePart.of(f"{state} ", "accent")] if state else [], cells)
+        left.append(LinePart.from_text(range_text(past.since_at, past.until_at, zone), "muted", 1))
+    return spread_parts(left, [LinePart.from_text(f"{state} ", "accent")] if state else [], cells)
 
 
 def figure_line(figure: str, cells: int) -> Line:
     """Return all figures, with the chosen one marked."""
-    return fit(
+    return fit_parts(
         [
-            LinePart.of(f" ‹{FIGURES[n].name}›", "strong")
+            LinePart.from_text(f" ‹{FIGURES[n].name}›", "strong")
             if n == figure
-            else LinePart.of(f"  {FIGURES[n].name} ", "muted", 1 + i)
+            else LinePart.from_text(f"  {FIGURES[n].name} ", "muted", 1 + i)
             for i, n in enumerate(NAMES)
         ],
         cells,
@@ -94,13 +94,15 @@ def figure_line(figure: str, cells: int) -> Line:
     )
 
 
-def axis_name(figure: str) -> Line:
+def axis_title(figure: str) -> Line:
     """Return the plotted figure and the unit of its scale."""
     shown = FIGURES[figure]
-    return ((pad(f"{shown.name} ", LEFT, right=True), shown.tone), (f" {shown.unit}", "muted"))
+    return ((pad(f"{shown.name} ", SCALE_CELLS, right=True), shown.tone), (f" {shown.unit}", "muted"))
 
 
-def axis(past: Past, zone: tzinfo, here: float | None, marked: tuple[float, float] | None = None) -> Line:
+def axis_line(
+    past: PastRange, zone: tzinfo, replay_at: float | None, marked: tuple[float, float] | None = None
+) -> Line:
     """Return the times below the plot, each to the right of its position.
 
     ``replay_at``: the moment that a replay shows. ``marked``: the marked range.
@@ -108,42 +110,46 @@ def axis(past: Past, zone: tzinfo, here: float | None, marked: tuple[float, floa
     columns = len(past.steps[NAMES[0]])
     cells: list[Span] = [(symbol, "muted") for symbol in clock_axis(past.since_at, past.step_s, columns, zone)]
     if marked is not None:
-        for place in range(place_of(past, min(marked)), place_of(past, max(marked)) + 1):
+        for place in range(step_index(past, min(marked)), step_index(past, max(marked)) + 1):
             cells[place] = ("━", "accent")
-    if here is not None and past.since_at <= here < past.until_at:
-        cells[place_of(past, here)] = (_HERE, "alarm")
-    return ((pad(f"{zone_name(past.since_at, zone)} ", LEFT, right=True), "muted"), ("└", "faint"), *joined(cells))
+    if replay_at is not None and past.since_at <= replay_at < past.until_at:
+        cells[step_index(past, replay_at)] = (_REPLAY_MARK, "alarm")
+    return (
+        (pad(f"{zone_name(past.since_at, zone)} ", SCALE_CELLS, right=True), "muted"),
+        ("└", "faint"),
+        *join_spans(cells),
+    )
 
 
-def place_of(past: Past, at: float) -> int:
+def step_index(past: PastRange, at: float) -> int:
     """Return the index of the step that contains a moment, or of the nearest step."""
     return min(len(past.steps[NAMES[0]]) - 1, max(0, int((at - past.since_at) / past.step_s)))
 
 
-def middle_of(past: Past, place: int) -> float:
+def step_middle(past: PastRange, place: int) -> float:
     """Return the moment in the middle of a step."""
     return past.since_at + (place + 0.5) * past.step_s
 
 
-def newest(past: Past, figure: str) -> int:
+def newest_step(past: PastRange, figure: str) -> int:
     """Return the last step in which the figure is known, or the last one."""
     steps = past.steps[figure]
     return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
 
 
-def bands(past: Past, figure: str, known: KnownPast, target: str) -> list[Band | None]:
+def bands_for(past: PastRange, figure: str, known: KnownPast, target: str) -> list[Band | None]:
     """Return the usual band of each step; ``None`` if it is unknown."""
     of = known.baselines
-    return [of.band(target, past.queue, figure, middle_of(past, each)) for each in range(len(past.steps[figure]))]
+    return [of.band_at(target, past.queue, figure, step_middle(past, each)) for each in range(len(past.steps[figure]))]
 
 
-def values_line(past: Past, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
+def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
     """Return all figures at the cursor, the chosen one with its minimum and maximum.
 
     Without a cursor, return how to get one.
     """
     if at is None:
-        return cut(
+        return cut_line(
             (
                 (" ← →", "key"),
                 (" or a click: the figures of a moment   ", "muted"),
@@ -152,16 +158,16 @@ def values_line(past: Past, figure: str, at: float | None, zone: tzinfo, cells: 
             ),
             cells,
         )
-    place = place_of(past, at)
-    parts = [LinePart.of(f" {clock(middle_of(past, place), zone)}", "strong")]
+    place = step_index(past, at)
+    parts = [LinePart.from_text(f" {clock_text(step_middle(past, place), zone)}", "strong")]
     for rank, (name, shown) in enumerate(FIGURES.items(), 1):
         step = past.steps[name][place]
         if step is not None or name == figure:
-            parts.append(_value(shown, step, 0 if name == figure else rank, chosen=name == figure))
-    return fit(parts, cells, "  ")
+            parts.append(_value_part(shown, step, 0 if name == figure else rank, chosen=name == figure))
+    return fit_parts(parts, cells, "  ")
 
 
-def _value(shown: PlottedFigure, step: Bucket | None, rank: int, *, chosen: bool) -> LinePart:
+def _value_part(shown: PlottedFigure, step: Bucket | None, rank: int, *, chosen: bool) -> LinePart:
     written = text.UNKNOWN if step is None else shown.write(step.mean)
     spans: Line = ((f"{shown.name} ", "muted"), (written, "strong" if chosen else "text"))
     if chosen and step is not None and step.least < step.most:
@@ -170,7 +176,7 @@ def _value(shown: PlottedFigure, step: Bucket | None, rank: int, *, chosen: bool
 
 
 def usual_line(
-    past: Past,
+    past: PastRange,
     figure: str,
     bands: Sequence[Band | None],
     known: KnownPast,
@@ -184,28 +190,34 @@ def usual_line(
     ``at``: the position of the cursor.
     """
     shown, steps = FIGURES[figure], past.steps[figure]
-    place = place_of(past, at) if at is not None else -1
+    place = step_index(past, at) if at is not None else -1
     if place < 0 or steps[place] is None:
-        place = newest(past, figure)
+        place = newest_step(past, figure)
     step = steps[place]
     if step is None:
         return ((" ", "text"),)
-    at = middle_of(past, place)
-    lead = ((f" {shown.name} ", "muted"), (shown.write(step.mean), "strong"), (f" at {clock(at, zone)}   ", "muted"))
+    at = step_middle(past, place)
+    lead = (
+        (f" {shown.name} ", "muted"),
+        (shown.write(step.mean), "strong"),
+        (f" at {clock_text(at, zone)}   ", "muted"),
+    )
     if not any(bands):
-        return cut((*lead, (f"no band: {clean(_why_none(known, target, past.queue, figure))}", "muted")), cells)
-    band = known.baselines.band(target, past.queue, figure, at)
+        return cut_line(
+            (*lead, (f"no band: {clean(_no_band_reason(known, target, past.queue, figure))}", "muted")), cells
+        )
+    band = known.baselines.band_at(target, past.queue, figure, at)
     if band is None:
-        return cut((*lead, ("▒ ", "band"), (f"fewer than {WEEKS} weeks of this hour", "muted")), cells)
+        return cut_line((*lead, ("▒ ", "band"), (f"fewer than {MIN_WEEKS} weeks of this hour", "muted")), cells)
     words = f"usual {band.hour}: {shown.write(band.low)} – {shown.write(band.high)}, of {band.weeks} weeks"
     out: Line = ()
     if not band.low <= step.mean <= band.high:
         outside = Anomaly(figure, step.mean, band)
-        out = ((f"{'△' if outside.above else '▽'} {outside.brief}  ", "accent"),)
-    return cut((*lead, *out, ("▒ ", "band"), (words, "muted")), cells)
+        out = ((f"{'△' if outside.is_above else '▽'} {outside.short_text}  ", "accent"),)
+    return cut_line((*lead, *out, ("▒ ", "band"), (words, "muted")), cells)
 
 
-def _why_none(known: KnownPast, target: str, queue: str, figure: str) -> str:
+def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> str:
     hours = known.baselines.hours
     if known.problem:
         place, _, why = known.problem.partition(": ")
@@ -216,10 +228,10 @@ def _why_none(known: KnownPast, target: str, queue: str, figure: str) -> str:
         return f"{FIGURES[figure].name} has none"
     if queue not in hours.get(target, {}):
         return f"not enough history of {queue}"
-    return f"fewer than {WEEKS} weeks of these hours"
+    return f"fewer than {MIN_WEEKS} weeks of these hours"
 
 
-def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
+def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
     """Return why there is nothing to plot, or an empty string. ``more``: how to record more."""
     if any(step is not None for step in past.steps[figure]):
         return ""
@@ -236,6 +248,6 @@ def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzi
     if past.until_at > begins_at and more:
         return "the first figures are still to come"
     return (
-        f"nothing is known of this range, only from {moment(begins_at, zone)} to"
-        f" {moment(ends_at, zone, named=True)}{more and f'; {more}'}"
+        f"nothing is known of this range, only from {moment_text(begins_at, zone)} to"
+        f" {moment_text(ends_at, zone, named=True)}{more and f'; {more}'}"
     )

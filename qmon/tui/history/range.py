@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from qmon.model import text
-from qmon.recording.history.range_query import MINUTE_S, Pasts
+from qmon.recording.history.range_query import MINUTE_S, RangeReader
 from qmon.tui.past_reader import PastRequest
 
 SPANS_S: Final = (300.0, 900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
@@ -18,13 +18,13 @@ _BY_MINUTE_FROM_S: Final = 400.0
 _LEAST_STEPS: Final = 20
 
 
-class Range:
+class ShownRange:
     """A range of time. It ends at a moment, or follows the end of the data.
 
     All times are seconds since the epoch. ``count`` is the number of steps that fit.
     """
 
-    def __init__(self, pasts: Pasts) -> None:
+    def __init__(self, pasts: RangeReader) -> None:
         self._pasts = pasts
         self._span_s: float | None = None
         self._until_at: float | None = None
@@ -40,18 +40,18 @@ class Range:
         return next((span for span in SPANS_S if held_s <= span <= _FIRST_S), _FIRST_S)
 
     @property
-    def name(self) -> str:
+    def span_name(self) -> str:
         """The length as text."""
         span = self.span_s
         return SPAN_NAMES[SPANS_S.index(span)] if span in SPANS_S else text.whole_seconds(span)
 
     @property
-    def follows(self) -> bool:
+    def is_live(self) -> bool:
         """True while the range ends now."""
-        return self._until_at is None and self._pasts.live
+        return self._until_at is None and self._pasts.is_live
 
     @property
-    def at_end(self) -> bool:
+    def is_at_end(self) -> bool:
         """True while the range follows the newest data."""
         return self._until_at is None
 
@@ -60,7 +60,7 @@ class Range:
         """The end."""
         return self._pasts.ends_at if self._until_at is None else self._until_at
 
-    def wanted(self, queue: str, count: int) -> PastRequest | None:
+    def request_for(self, queue: str, count: int) -> PastRequest | None:
         """Return what to read: the span, or a little more if steps are whole minutes. ``None`` if there is no room."""
         if count < _LEAST_STEPS:
             return None
@@ -72,26 +72,26 @@ class Range:
 
     def length_s(self, count: int) -> float:
         """Return the length of the shown range in seconds."""
-        wanted = self.wanted("", count)
+        wanted = self.request_for("", count)
         return wanted.count * wanted.step_s if wanted is not None else self.span_s
 
-    def end_at(self, until_at: float, begins_at: float, count: int) -> None:
+    def set_end(self, until_at: float, begins_at: float, count: int) -> None:
         """Move the end of the range, clamped so that at least a tenth of it has data."""
         until_at = max(until_at, begins_at + self.length_s(count) / 10)
         self._until_at = None if until_at >= self._pasts.ends_at else until_at
 
-    def show(self, since_at: float, until_at: float) -> None:
+    def show_between(self, since_at: float, until_at: float) -> None:
         """Show the range between two moments, at least a minute."""
         middle, span = (since_at + until_at) / 2, max(_LEAST_S, until_at - since_at)
         self._span_s, self._until_at = span, middle + span / 2
         if self._until_at >= self._pasts.ends_at:
             self._until_at = None
 
-    def around(self, at: float, count: int) -> None:
+    def show_around(self, at: float, count: int) -> None:
         """Show a moment, centred unless it is already visible."""
         self._span_s = self.span_s
         if not self.until_at - self.length_s(count) <= at < self.until_at:
-            self.end_at(at + self.length_s(count) / 2, -math.inf, count)
+            self.set_end(at + self.length_s(count) / 2, -math.inf, count)
 
     def zoom(self, by: int, around_at: float | None, begins_at: float, count: int) -> bool:
         """Switch to the next longer (1) or shorter (-1) span. Return False if there is none.
@@ -108,6 +108,6 @@ class Range:
         fixed = self.until_at - before / 2 if around_at is None else around_at
         after = self.until_at - fixed
         self._span_s = span
-        if around_at is not None or not self.at_end:
-            self.end_at(fixed + after * self.length_s(count) / before, begins_at, count)
+        if around_at is not None or not self.is_at_end:
+            self.set_end(fixed + after * self.length_s(count) / before, begins_at, count)
         return True

@@ -13,29 +13,29 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 
 from qmon.model.baselines import Band
-from qmon.recording.history.range_query import Past, Pasts
-from qmon.recording.times import local_zone, zone_of
+from qmon.recording.history.range_query import PastRange, RangeReader
+from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
 from qmon.tui.history import marks, panel
-from qmon.tui.history.marks import Event
-from qmon.tui.history.range import Range
+from qmon.tui.history.marks import PlotEvent
+from qmon.tui.history.range import ShownRange
 from qmon.tui.operations.reading import OperationsReading
 from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
-from qmon.tui.plots.ranges import LEFT, crossed, plot
+from qmon.tui.plots.ranges import SCALE_CELLS, draw_cursor, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.shared import topics
-from qmon.tui.spans import Line, wrap
+from qmon.tui.spans import Line, wrap_text
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.plot_panel import PlotPanel
 
 # A live range is read again after this many seconds.
-_ANEW_S: Final = 10.0
-_AROUND: Final = 4  # lines around the plot: its name, the axis, two for events
+_REREAD_S: Final = 10.0
+_FRAME_ROWS: Final = 4  # lines around the plot: its name, the axis, two for events
 # Screens of at least this many cells list the events next to the plot.
 _LIST_FROM: Final = 160
-_LIST: Final = 56
+_EVENT_LIST_CELLS: Final = 56
 
 
 class HistoryScreen(OperationsReading):
@@ -49,34 +49,34 @@ class HistoryScreen(OperationsReading):
     def __init__(self) -> None:
         super().__init__()
         self.figure = panel.NAMES[0]
-        archive = self.app.known.archive
+        archive = self.app.known_past.archive
         zone = archive.zone if archive is not None else local_zone()
-        pasts = Pasts(archive, self.app.memory, zone)
+        pasts = RangeReader(archive, self.app.memory, zone)
         # The shown range.
-        self.range = Range(pasts)
-        self.zone: tzinfo = zone_of(zone)
-        self.past: Past | None = None
-        self.found: tuple[Event, ...] = ()
-        self.mark: Event | None = None
+        self.range = ShownRange(pasts)
+        self.zone: tzinfo = zone_info(zone)
+        self.past: PastRange | None = None
+        self.plot_events: tuple[PlotEvent, ...] = ()
+        self.chosen_event: PlotEvent | None = None
         # The moment whose figures are shown.
         self.cursor_at: float | None = None
         # The other end of a range that is being marked.
         self.marked_at: float | None = None
         self._reader = PastReader(pasts, self)
-        self.reading = False
-        self._asked: PastRequest | None = None
-        self._asked_at = 0.0
-        self._to_choose: float | None = None
-        self._known = (0.0, 0.0)
-        self._seen: frozenset[str] = frozenset()
+        self.is_reading = False
+        self._last_request: PastRequest | None = None
+        self._requested_at = 0.0
+        self._choose_event_at: float | None = None
+        self._known_range = (0.0, 0.0)
+        self._past_queues: frozenset[str] = frozenset()
         self._stopped = False
-        self._plotted: tuple[object, list[Line]] = (None, [])
+        self._plot_cache: tuple[object, list[Line]] = (None, [])
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="choice")
         yield Lines(id="figures")
         with Horizontal(id="past-side"):
-            yield PlotPanel(LEFT + 1, id="past")
+            yield PlotPanel(SCALE_CELLS + 1, id="past")
             yield Lines(id="events")
         yield Lines(id="values")
         yield Lines(id="event")
@@ -87,37 +87,37 @@ class HistoryScreen(OperationsReading):
     @property
     def queue(self) -> str:
         """The selected queue, or the first one; empty if no queue is known yet."""
-        view, names, chosen = self.app.shown.view, self._names(), self.app.selected
+        view, names, chosen = self.app.shown.view, self._queue_names(), self.app.selected
         if chosen is not None and (chosen in names or view is None):
             return chosen
         return names[0] if names else ""
 
-    def _names(self) -> tuple[str, ...]:
+    def _queue_names(self) -> tuple[str, ...]:
         """Return the queues of the newest view and of the range."""
         view = self.app.shown.view
         now = {queue.name for queue in view.queues} if view is not None else set()
-        return tuple(sorted(now | self._seen, key=str.casefold))
+        return tuple(sorted(now | self._past_queues, key=str.casefold))
 
     @property
-    def _steps(self) -> int:
+    def _step_count(self) -> int:
         """The number of steps that fit, one per column."""
         width = self.size.width
-        return max(0, width - (_LIST + 2 if width >= _LIST_FROM else 0) - LEFT - 2)
+        return max(0, width - (_EVENT_LIST_CELLS + 2 if width >= _LIST_FROM else 0) - SCALE_CELLS - 2)
 
-    def _want(self) -> PastRequest | None:
-        return self.range.wanted(self.queue, self._steps)
+    def _wanted_request(self) -> PastRequest | None:
+        return self.range.request_for(self.queue, self._step_count)
 
-    def _read(self, *, anew: bool = False) -> None:
+    def _read_range(self, *, again: bool = False) -> None:
         """Read the chosen range. ``again``: the same one; what is shown stays until everything was read."""
-        wanted = self._want()
+        wanted = self._wanted_request()
         if wanted is not None:
-            self._asked, self._asked_at, self._stopped = wanted, time.monotonic(), False
-            self._reader.read(wanted, whole=anew)
-            self.reading = True
+            self._last_request, self._requested_at, self._stopped = wanted, time.monotonic(), False
+            self._reader.read_range(wanted, whole=again)
+            self.is_reading = True
 
-    def _catch_up(self) -> None:
+    def _read_if_outdated(self) -> None:
         """Read if the choice has changed. Read a live range again from time to time."""
-        wanted, asked = self._want(), self._asked
+        wanted, asked = self._wanted_request(), self._last_request
         if wanted is None or not self.is_current:
             return
         same = asked is not None and (asked.queue, asked.step_s, asked.count) == (
@@ -125,31 +125,37 @@ class HistoryScreen(OperationsReading):
             wanted.step_s,
             wanted.count,
         )
-        old = time.monotonic() - self._asked_at >= min(_ANEW_S, 2 * wanted.step_s)
+        old = time.monotonic() - self._requested_at >= min(_REREAD_S, 2 * wanted.step_s)
         if not same:
-            self._read()
-        elif self.range.follows and old and not self.reading and not self._stopped:
-            self._read(anew=True)
+            self._read_range()
+        elif self.range.is_live and old and not self.is_reading and not self._stopped:
+            self._read_range(again=True)
 
     def operations_changed(self) -> None:
         """Read again, to show the operations below the plot."""
-        if not self.reading and not self._stopped and self.is_current:
-            self._read(anew=True)
+        if not self.is_reading and not self._stopped and self.is_current:
+            self._read_range(again=True)
 
     def on_past_read(self, message: PastRead) -> None:
         """Show a range, or the part of it that was read."""
         if message.number != self._reader.number:
             return
-        self.past, self._known = message.past, (message.begins_at, message.ends_at)
-        self._seen = frozenset(message.past.queues) | (self._seen if message.past.read < 1.0 else frozenset())
-        self.reading = self.reading and message.past.read < 1.0
-        before, self.found = self.mark, marks.events(message.past)
-        if before is not None and not self.reading:
-            self.mark = next((e for e in self.found if e.symbol == before.symbol and e.overlaps(before)), None)
-        if self._to_choose is not None and not self.reading:
-            at, self._to_choose = self._to_choose, None
-            near = [e for e in self.found if e.at - 1 <= at <= e.until_at + 1]
-            self.mark = max(near, key=lambda e: (e.is_operation and abs(e.at - at) < 1, e.at), default=self.mark)
+        self.past, self._known_range = message.past, (message.begins_at, message.ends_at)
+        self._past_queues = frozenset(message.past.queues) | (
+            self._past_queues if message.past.read < 1.0 else frozenset()
+        )
+        self.is_reading = self.is_reading and message.past.read < 1.0
+        before, self.plot_events = self.chosen_event, marks.events_in(message.past)
+        if before is not None and not self.is_reading:
+            self.chosen_event = next(
+                (e for e in self.plot_events if e.symbol == before.symbol and e.overlaps(before)), None
+            )
+        if self._choose_event_at is not None and not self.is_reading:
+            at, self._choose_event_at = self._choose_event_at, None
+            near = [e for e in self.plot_events if e.at - 1 <= at <= e.until_at + 1]
+            self.chosen_event = max(
+                near, key=lambda e: (e.is_operation and abs(e.at - at) < 1, e.at), default=self.chosen_event
+            )
             self.cursor_at = at
         self.redraw()
 
@@ -157,13 +163,13 @@ class HistoryScreen(OperationsReading):
         """Go to the incident or operation that was found."""
         if message.number != self._reader.number:
             return
-        self.reading = False
+        self.is_reading = False
         if message.mark is None:
-            self.app.say("no other incident and no other operation of this queue there")
+            self.app.notify_briefly("no other incident and no other operation of this queue there")
             self.redraw()
             return
-        self._to_choose = message.mark.at
-        self._go(message.mark.at + self.range.length_s(self._steps) / 2)
+        self._choose_event_at = message.mark.at
+        self._move_end(message.mark.at + self.range.length_s(self._step_count) / 2)
 
     def on_resize(self) -> None:
         """Redraw, because the number of steps that fit has changed."""
@@ -172,114 +178,117 @@ class HistoryScreen(OperationsReading):
     def on_screen_resume(self) -> None:
         """Show the requested moment, if there is one."""
         super().on_screen_resume()
-        if (at := self.app.moment) is not None:
-            self.app.moment = self.mark = self.marked_at = None
-            self.range.around(at, self._steps)
-            self._to_choose = self.cursor_at = at
-            self._read()
+        if (at := self.app.history_moment) is not None:
+            self.app.history_moment = self.chosen_event = self.marked_at = None
+            self.range.show_around(at, self._step_count)
+            self._choose_event_at = self.cursor_at = at
+            self._read_range()
             self.redraw()
 
     def on_screen_suspend(self) -> None:
         """Stop reading."""
         self._reader.stop()
-        if self.reading:
-            self.reading, self._asked = False, None
+        if self.is_reading:
+            self.is_reading, self._last_request = False, None
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what was read, or why there is nothing."""
-        self._catch_up()
-        past, queue, recorded = self.past, self.queue or "–", self.app.known.archive is not None
-        state = panel.state(past, reading=self.reading and recorded, stopped=self._stopped)
+        self._read_if_outdated()
+        past, queue, recorded = self.past, self.queue or "–", self.app.known_past.archive is not None
+        state = panel.reading_state(past, reading=self.is_reading and recorded, stopped=self._stopped)
         self.query_one("#choice", Lines).show(
-            lambda cells, _: [panel.choice_line(queue, self.range.name, past, self.zone, state, cells)]
+            lambda cells, _: [panel.choice_line(queue, self.range.span_name, past, self.zone, state, cells)]
         )
         self.query_one("#figures", Lines).show(lambda cells, _: [panel.figure_line(self.figure, cells)])
         if past is None:
-            self._say("reading")
+            self._show_text("reading")
             return
-        more = "" if recorded else panel.how_to_have_more(shown)
-        if why := panel.nothing(past, self.figure, *self._known, self.zone, more):
-            self._say(why)
+        more = "" if recorded else panel.recording_hint(shown)
+        if why := panel.empty_reason(past, self.figure, *self._known_range, self.zone, more):
+            self._show_text(why)
             return
-        bands = panel.bands(past, self.figure, self.app.known, shown.target)
-        mark, at = self._shown_mark, self._cursor
+        bands = panel.bands_for(past, self.figure, self.app.known_past, shown.target)
+        mark, at = self._visible_event, self._visible_cursor
         writers = {
-            "#past": lambda cells, rows: self._plot(past, bands, rows),
-            "#events": lambda cells, rows: marks.event_list(self.found, mark, self.zone, cells, rows),
+            "#past": lambda cells, rows: self._plot_lines(past, bands, rows),
+            "#events": lambda cells, rows: marks.event_list(self.plot_events, mark, self.zone, cells, rows),
             "#values": lambda cells, _: [panel.values_line(past, self.figure, at, self.zone, cells)],
-            "#event": lambda cells, _: [marks.event_line(self.found, mark, self.zone, cells)],
+            "#event": lambda cells, _: [marks.event_line(self.plot_events, mark, self.zone, cells)],
             "#usual": lambda cells, _: [
-                panel.usual_line(past, self.figure, bands, self.app.known, shown.target, at, self.zone, cells)
+                panel.usual_line(past, self.figure, bands, self.app.known_past, shown.target, at, self.zone, cells)
             ],
         }
         for id, writer in writers.items():
             self.query_one(id, Lines).show(writer)
 
-    def _plot(self, past: Past, bands: list[Band | None], rows: int) -> list[Line]:
+    def _plot_lines(self, past: PastRange, bands: list[Band | None], rows: int) -> list[Line]:
         """Return the plot, its axis and the events. Reuse the last one if nothing that it shows has changed."""
-        here = self.app.known.here() if self.app.known.here is not None else None
-        at = self._cursor
-        key = (past, self.figure, self._shown_mark, here, at, self.marked_at, rows, self.app.theme)
-        if self._plotted[0] != key:
+        here = self.app.known_past.here() if self.app.known_past.here is not None else None
+        at = self._visible_cursor
+        key = (past, self.figure, self._visible_event, here, at, self.marked_at, rows, self.app.theme)
+        if self._plot_cache[0] != key:
             shown, columns = panel.FIGURES[self.figure], len(past.steps[self.figure])
-            drawn = plot(
+            drawn = range_plot_lines(
                 past.steps[self.figure],
                 bands,
-                max(2, rows - _AROUND),
+                max(2, rows - _FRAME_ROWS),
                 shown.write,
                 tone=shown.tone,
                 plain=is_plain(self.app.theme),
             )
             if at is not None:
-                drawn = [crossed(line, panel.place_of(past, at)) for line in drawn]
+                drawn = [draw_cursor(line, panel.step_index(past, at)) for line in drawn]
             marked = (self.marked_at, at) if self.marked_at is not None and at is not None else None
             below = [
-                panel.axis(past, self.zone, here, marked),
-                *marks.mark_lines(past, self.found, self._shown_mark, columns),
+                panel.axis_line(past, self.zone, here, marked),
+                *marks.mark_lines(past, self.plot_events, self._visible_event, columns),
             ]
-            self._plotted = (key, [panel.axis_name(self.figure), *drawn, *below])
-        return self._plotted[1]
+            self._plot_cache = (key, [panel.axis_title(self.figure), *drawn, *below])
+        return self._plot_cache[1]
 
     @property
-    def _cursor(self) -> float | None:
+    def _visible_cursor(self) -> float | None:
         """The cursor's moment, if it is within the shown range."""
         past, at = self.past, self.cursor_at
         return at if past is not None and at is not None and past.since_at <= at < past.until_at else None
 
     @property
-    def _shown_mark(self) -> Event | None:
+    def _visible_event(self) -> PlotEvent | None:
         """The chosen event, if it was read."""
-        return self.mark if self.mark in self.found else None
+        return self.chosen_event if self.chosen_event in self.plot_events else None
 
-    def _say(self, words: str) -> None:
+    def _show_text(self, words: str) -> None:
         """Show a text instead of the plot."""
         self.query_one("#past", Lines).show(
-            lambda cells, _: [(), *(((f"  {each}", "text"),) for each in wrap(clean(words), cells - 3, cells - 3, 3))]
+            lambda cells, _: [
+                (),
+                *(((f"  {each}", "text"),) for each in wrap_text(clean(words), cells - 3, cells - 3, 3)),
+            ]
         )
         for id in ("#events", "#values", "#event", "#usual"):
             self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """Read again if needed. Nothing on this screen shows an age."""
-        self._catch_up()
+        self._read_if_outdated()
 
-    def _bar(self) -> list[Binding]:
-        here = keys.plain(self.BINDINGS)
+    def _bar_bindings(self) -> list[Binding]:
+        here = keys.bindings_in(self.BINDINGS)
         taken = {binding.id for binding in here}
-        return [*here, *(binding for binding in keys.plain(self.app.BINDINGS) if binding.id not in taken)]
+        return [*here, *(binding for binding in keys.bindings_in(self.app.BINDINGS) if binding.id not in taken)]
 
-    def unavailable(self) -> dict[str, str]:
+    def disabled_reasons(self) -> dict[str, str]:
         """Return why ``go-there`` is disabled: only a replay can go to a moment."""
-        return {} if self.app.known.go is not None else {"go-there": "only a replay can go to a moment"}
+        return {} if self.app.known_past.go is not None else {"go-there": "only a replay can go to a moment"}
 
-    def help_topics(self) -> list[topics.Explained]:
+    def help_topics(self) -> list[topics.TopicGroup]:
         """Return the plotted figure."""
-        return topics.of_figure(self.figure.removesuffix("_s"))
+        return topics.figure_topics(self.figure.removesuffix("_s"))
 
-    def _go(self, until_at: float) -> None:
+    def _move_end(self, until_at: float) -> None:
         """Move the end of the range, limited by the known data."""
-        self.range.end_at(until_at, self._known[0], self._steps)
-        self._read()
+        self.range.set_end(until_at, self._known_range[0], self._step_count)
+        self._read_range()
         self.redraw()
 
     def action_figure(self, by: int) -> None:
@@ -287,8 +296,8 @@ class HistoryScreen(OperationsReading):
         self.redraw()
 
     def action_neighbour(self, by: int) -> None:
-        if (name := self.neighbour(by, self._names(), self.queue)) is not None:
-            self.app.selected, self.mark = name, None
+        if (name := self.neighbour_queue(by, self._queue_names(), self.queue)) is not None:
+            self.app.selected, self.chosen_event = name, None
             self.redraw()
 
     def action_cursor(self, by: int) -> None:
@@ -296,12 +305,12 @@ class HistoryScreen(OperationsReading):
         past = self.past
         if past is None:
             return
-        self.mark = None
-        if (at := self._cursor) is None:
-            self.cursor_at = panel.middle_of(past, panel.newest(past, self.figure))
+        self.chosen_event = None
+        if (at := self._visible_cursor) is None:
+            self.cursor_at = panel.step_middle(past, panel.newest_step(past, self.figure))
         else:
-            self.cursor_at = panel.middle_of(past, panel.place_of(past, at) + by)
-            if self._cursor is None:
+            self.cursor_at = panel.step_middle(past, panel.step_index(past, at) + by)
+            if self._visible_cursor is None:
                 before = self.range.until_at
                 self.action_page(by)
                 if self.range.until_at == before:
@@ -313,15 +322,15 @@ class HistoryScreen(OperationsReading):
         past = self.past
         if past is None:
             return
-        if self._cursor is None:
+        if self._visible_cursor is None:
             self.action_cursor(0)
         elif self.marked_at is None:
             self.marked_at = self.cursor_at
         elif self.cursor_at is not None:
             since_at, until_at = sorted((self.marked_at, self.cursor_at))
             self.marked_at = None
-            self.range.show(since_at - past.step_s / 2, until_at + past.step_s / 2)
-            self._read()
+            self.range.show_between(since_at - past.step_s / 2, until_at + past.step_s / 2)
+            self._read_range()
         self.redraw()
 
     @on(PlotPanel.Pressed)
@@ -329,10 +338,10 @@ class HistoryScreen(OperationsReading):
         """Move the cursor to the mouse, or mark a range by dragging."""
         if self.past is None:
             return
-        at = panel.middle_of(self.past, min(len(self.past.steps[self.figure]) - 1, max(0, message.column)))
+        at = panel.step_middle(self.past, min(len(self.past.steps[self.figure]) - 1, max(0, message.column)))
         if message.dragged and self.marked_at is None:
             self.marked_at = self.cursor_at
-        self.cursor_at, self.mark = at, None
+        self.cursor_at, self.chosen_event = at, None
         if message.dragged and message.released:
             self.action_mark()
         elif not message.dragged and not message.released:
@@ -343,62 +352,68 @@ class HistoryScreen(OperationsReading):
     def _wheeled(self, message: PlotPanel.Wheeled) -> None:
         """Zoom around the moment under the mouse."""
         if self.past is not None:
-            self._zoom(message.by, panel.middle_of(self.past, message.column))
+            self._zoom_around(message.by, panel.step_middle(self.past, message.column))
 
     def action_zoom(self, by: int) -> None:
         """Zoom around the cursor, or around the middle. A range at the end stays at the end."""
-        self._zoom(by, self._cursor)
+        self._zoom_around(by, self._visible_cursor)
 
-    def _zoom(self, by: int, around_at: float | None) -> None:
-        if self.range.zoom(by, around_at, self._known[0], self._steps):
-            self._read()
+    def _zoom_around(self, by: int, around_at: float | None) -> None:
+        if self.range.zoom(by, around_at, self._known_range[0], self._step_count):
+            self._read_range()
             self.redraw()
 
     def action_page(self, by: int) -> None:
         """Scroll by half a range."""
-        self._go(self.range.until_at + by * self.range.length_s(self._steps) / 2)
+        self._move_end(self.range.until_at + by * self.range.length_s(self._step_count) / 2)
 
     def action_end(self, by: int) -> None:
         """Go to the start (-1) or the end (1) of the known data."""
-        self._go(math.inf if by > 0 else self._known[0] + self.range.length_s(self._steps))
+        self._move_end(math.inf if by > 0 else self._known_range[0] + self.range.length_s(self._step_count))
 
     def action_jump(self, direction: int) -> None:
         """Go to the next or previous incident or operation, if needed in another range."""
         past, forward = self.past, direction > 0
-        if past is None or self.reading:
+        if past is None or self.is_reading:
             return
-        place = self.found.index(self.mark) if self.mark in self.found else -1 if forward else len(self.found)
+        place = (
+            self.plot_events.index(self.chosen_event)
+            if self.chosen_event in self.plot_events
+            else -1
+            if forward
+            else len(self.plot_events)
+        )
         place += 1 if forward else -1
-        if 0 <= place < len(self.found):
-            self.mark = self.found[place]
-            self.cursor_at = self.mark.at
+        if 0 <= place < len(self.plot_events):
+            self.chosen_event = self.plot_events[place]
+            self.cursor_at = self.chosen_event.at
             self.redraw()
             return
         edge = past.until_at if forward else past.since_at
-        if self.mark is not None:
-            edge = max(edge, self.mark.until_at) if forward else min(edge, self.mark.at)
-        self._reader.jump(past.queue, edge, forward=forward)
-        self.reading = True
+        if self.chosen_event is not None:
+            edge = max(edge, self.chosen_event.until_at) if forward else min(edge, self.chosen_event.at)
+        self._reader.find_mark(past.queue, edge, forward=forward)
+        self.is_reading = True
         self.redraw()
 
     def action_open(self) -> None:
         """Move the replay to the cursor, or to the middle of the range."""
-        go, past = self.app.known.go, self.past
+        go, past = self.app.known_past.go, self.past
         if go is None or past is None:
-            self.app.say(self.unavailable().get("go-there", "nothing was read yet"))
+            self.app.notify_briefly(self.disabled_reasons().get("go-there", "nothing was read yet"))
             return
         go(self.cursor_at or (past.since_at + past.until_at) / 2)
-        self.app.say("the replay goes there; 1 shows all queues at that moment")
+        self.app.notify_briefly("the replay goes there; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
         """Stop reading, or else remove the mark, or else the cursor, or else go back to the overview."""
-        if self.reading and self.app.known.archive is not None:
+        if self.is_reading and self.app.known_past.archive is not None:
             self._reader.stop()
-            self.reading, self._stopped = False, True
+            self.is_reading, self._stopped = False, True
         elif self.marked_at is not None:
             self.marked_at = None
         elif self.cursor_at is not None:
-            self.cursor_at = self.mark = None
+            self.cursor_at = self.chosen_event = None
         else:
             super().action_back()
             return

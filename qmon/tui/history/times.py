@@ -5,24 +5,24 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 
-def moment(at: float, zone: tzinfo, *, named: bool = False) -> str:
+def moment_text(at: float, zone: tzinfo, *, named: bool = False) -> str:
     """Return ``Tue 2026-11-17 20:00``. ``named``: with the name of the zone."""
     return datetime.fromtimestamp(at, zone).strftime(f"%a %Y-%m-%d %H:%M{' %Z' if named else ''}")
 
 
-def between(since_at: float, until_at: float, zone: tzinfo) -> str:
+def range_text(since_at: float, until_at: float, zone: tzinfo) -> str:
     """Return ``Tue 2026-11-17 20:00 – 20:05 CET``. The second date is left out if it is the same day."""
-    until = moment(until_at, zone, named=True)
-    same = moment(since_at, zone)[:-5] == until[: len(moment(since_at, zone)) - 5]
-    return f"{moment(since_at, zone)} – {until[len(moment(since_at, zone)) - 5 :] if same else until}"
+    until = moment_text(until_at, zone, named=True)
+    same = moment_text(since_at, zone)[:-5] == until[: len(moment_text(since_at, zone)) - 5]
+    return f"{moment_text(since_at, zone)} – {until[len(moment_text(since_at, zone)) - 5 :] if same else until}"
 
 
-def clock(at: float, zone: tzinfo) -> str:
+def clock_text(at: float, zone: tzinfo) -> str:
     """Return ``20:00:00``."""
     return datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")
 
 
-def day_clock(at: float, zone: tzinfo) -> str:
+def day_clock_text(at: float, zone: tzinfo) -> str:
     """Return ``Tue 20:00:00``."""
     return datetime.fromtimestamp(at, zone).strftime("%a %H:%M:%S")
 

@@ -11,8 +11,8 @@ from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
 from qmon.operate.message import Message, MessageColumn
 from qmon.tui.message.payload import ShownPayload
-from qmon.tui.sanitize import clean, cleaned, shorten
-from qmon.tui.spans import Line, LinePart, entry, fit, spread
+from qmon.tui.sanitize import clean, clean_uncached, shorten
+from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts, spread_parts
 from qmon.tui.widgets.columns import GridColumn, GridRow, Table
 from qmon.tui.widgets.pager import PagerLine
 
@@ -21,29 +21,31 @@ _NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
 NO_PAYLOAD: Final = "the layout names no column as the payload; see the columns"
 
 
-def title(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:
+def title_lines(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:
     """Return the id and state of the message, and its position in the list."""
     stuck = not gone and queue.is_stuck(sample)
     state = "gone" if gone else clean(sample.state.replace("_", " "))
     left = [
         LinePart(((" message ", "muted"), (shorten(clean(sample.id), 48), "strong"))),
-        LinePart.of(f"of {shorten(clean(queue.name), 40)}", "text", 1),
-        LinePart.of("▲ stuck" if stuck else state, "alarm" if stuck else "muted", 1),
+        LinePart.from_text(f"of {shorten(clean(queue.name), 40)}", "text", 1),
+        LinePart.from_text("▲ stuck" if stuck else state, "alarm" if stuck else "muted", 1),
     ]
-    return [spread(left, [LinePart.of(f"{place} ", "muted")], cells)]
+    return [spread_parts(left, [LinePart.from_text(f"{place} ", "muted")], cells)]
 
 
-def facts(
-    queue: QueueView, sample: MessageSample, found: Message | None, cells: int, rows: int, since_read_s: float = 0.0
+def fact_lines(
+    queue: QueueView, sample: MessageSample, message: Message | None, cells: int, rows: int, since_read_s: float = 0.0
 ) -> list[Line]:
     """Return one line of times, then the owner and what its session does.
 
     ``since_read_s``: seconds since the message was read.
     """
-    lines = [((" ", "text"), *fit([LinePart(part) for part in _times(sample, found, since_read_s)], cells - 2))]
-    owner = found.owner if found is not None else sample.owner
+    lines = [
+        ((" ", "text"), *fit_parts([LinePart(part) for part in _time_parts(sample, message, since_read_s)], cells - 2))
+    ]
+    owner = message.owner if message is not None else sample.owner
     if owner is None:
-        lines += entry(
+        lines += entry_lines(
             "owner",
             "nobody has it" if sample.state != "in_progress" else "not known: no column says who",
             cells,
@@ -51,17 +53,19 @@ def facts(
             1,
         )
     else:
-        doing = found.doing if found is not None else ""
-        lines += entry("owner", f"{owner}: {doing}" if doing else owner, cells, most=max(1, rows - 1))
+        doing = message.doing if message is not None else ""
+        lines += entry_lines("owner", f"{owner}: {doing}" if doing else owner, cells, most=max(1, rows - 1))
     return lines
 
 
-def _times(sample: MessageSample, found: Message | None, since_read_s: float) -> Iterator[tuple[tuple[str, str], ...]]:
+def _time_parts(
+    sample: MessageSample, message: Message | None, since_read_s: float
+) -> Iterator[tuple[tuple[str, str], ...]]:
     busy = sample.state == "in_progress"
-    pushed = found.pushed_s + since_read_s if found is not None and found.pushed_s is not None else None
+    pushed = message.pushed_s + since_read_s if message is not None and message.pushed_s is not None else None
     popped = sample.age_s if busy else None
-    if busy and found is not None and found.popped_s is not None:
-        popped = found.popped_s + since_read_s
+    if busy and message is not None and message.popped_s is not None:
+        popped = message.popped_s + since_read_s
     if pushed is not None:
         in_queue = pushed if popped is None else pushed - popped
         yield ("in queue ", "muted"), (text.duration(in_queue), "text")
@@ -73,7 +77,7 @@ def _times(sample: MessageSample, found: Message | None, since_read_s: float) ->
         yield ("attempts ", "muted"), (text.count(sample.attempts), "text")
 
 
-def payload_extra(column: MessageColumn | None, shown: ShownPayload | None) -> str:
+def payload_summary(column: MessageColumn | None, shown: ShownPayload | None) -> str:
     """Return the kind and size of a payload, and how much of it is shown."""
     if column is None or column.size is None:
         return ""
@@ -90,7 +94,7 @@ def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> l
             PagerLine(line, name=0 if name is None else name.end())
             for line, name in zip(shown.lines, names, strict=True)
         ]
-    return [PagerLine(NO_PAYLOAD if column is None else _missing(column), muted=True)]
+    return [PagerLine(NO_PAYLOAD if column is None else _missing_text(column), muted=True)]
 
 
 def column_lines(message: Message) -> list[PagerLine]:
@@ -104,9 +108,9 @@ def column_lines(message: Message) -> list[PagerLine]:
         if each.name == shown:
             lines.append(PagerLine("  the payload", muted=True))
         elif value is None:
-            lines.append(PagerLine(f"  {_missing(each)}", muted=True))
+            lines.append(PagerLine(f"  {_missing_text(each)}", muted=True))
         else:
-            lines.append(PagerLine(f"  {cleaned(value)}{'…' if each.cut else ''}"))
+            lines.append(PagerLine(f"  {clean_uncached(value)}{'…' if each.cut else ''}"))
     return lines
 
 
@@ -115,7 +119,7 @@ def column_table(message: Message) -> Table:
 
     def value(column: MessageColumn) -> str:
         read = column.value.hex(" ") if isinstance(column.value, bytes) else column.value
-        return "" if read is None else cleaned(read)
+        return "" if read is None else clean_uncached(read)
 
     rows = (GridRow(c.name, ((clean(c.name), ""), (clean(c.type_name), ""), (value(c), ""))) for c in message.columns)
     return Table((GridColumn("column", ""), GridColumn("type", ""), GridColumn("value", "")), tuple(rows))
@@ -136,7 +140,7 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
     return [line for pair in pairs for line in pair]
 
 
-def _missing(column: MessageColumn) -> str:
+def _missing_text(column: MessageColumn) -> str:
     if column.grant:
         return f"our role may not read it; this helps: {clean(column.grant)}"
     return "NULL" if column.size is None else f"{text.size(column.size)}: too large to show"

@@ -14,12 +14,12 @@ from itertools import islice
 from typing import Final
 from xml.parsers import expat
 
-from qmon.tui.sanitize import cleaned
+from qmon.tui.sanitize import clean_uncached
 
 _INDENT: Final = "  "
-_DEEPEST: Final = 40
-_MOST_LINES: Final = 100_000
-_ROW: Final = 16
+_MAX_DEPTH: Final = 40
+_MAX_LINES: Final = 100_000
+_BYTES_PER_ROW: Final = 16
 _JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]|[^\s"\[\]{},:]+', re.DOTALL)
 # Unclosed parts match up to the end. Otherwise the time would grow with the square of the length.
 _XML: Final = re.compile(
@@ -42,20 +42,20 @@ def payload_text(value: str | bytes, *, cut: bool = False) -> ShownPayload:
     ``cut``: the end is missing, so the payload counts as JSON or XML even if it does not parse.
     """
     if isinstance(value, bytes):
-        return ShownPayload("bytes", tuple(_dump(value)))
-    for kind, begins, whole, indented in (("JSON", "{[", _is_json, _json), ("XML", "<", _is_xml, _xml)):
+        return ShownPayload("bytes", tuple(_hex_dump(value)))
+    for kind, begins, whole, indented in (("JSON", "{[", _is_json, _indent_json), ("XML", "<", _is_xml, _indent_xml)):
         if value.lstrip()[:1] in tuple(begins) and (cut or whole(value)):
-            lines = tuple(islice(indented(value), _MOST_LINES + 1))
-            if len(lines) <= _MOST_LINES:
-                return ShownPayload(kind, tuple(map(cleaned, lines)))
-    return ShownPayload("text", tuple(cleaned(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
+            lines = tuple(islice(indented(value), _MAX_LINES + 1))
+            if len(lines) <= _MAX_LINES:
+                return ShownPayload(kind, tuple(map(clean_uncached, lines)))
+    return ShownPayload("text", tuple(clean_uncached(line.expandtabs(4)) for line in re.split(r"\r\n|\n|\r", value)))
 
 
-def _dump(raw: bytes) -> Iterator[str]:
-    for at in range(0, len(raw), _ROW):
-        row = raw[at : at + _ROW]
+def _hex_dump(raw: bytes) -> Iterator[str]:
+    for at in range(0, len(raw), _BYTES_PER_ROW):
+        row = raw[at : at + _BYTES_PER_ROW]
         plain = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)
-        yield f"{at:08x}  {row.hex(' '):<{3 * _ROW - 1}}  {plain}"
+        yield f"{at:08x}  {row.hex(' '):<{3 * _BYTES_PER_ROW - 1}}  {plain}"
 
 
 def _is_json(text: str) -> bool:
@@ -66,31 +66,31 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _json(text: str) -> Iterator[str]:
+def _indent_json(text: str) -> Iterator[str]:
     """Yield indented lines. An empty list or object stays on its line."""
     line, depth, opened = "", 0, False
     for piece in _JSON.findall(text):
         if opened and piece not in ("]", "}"):
             yield line
-            line = _blanks(depth)
+            line = _indentation(depth)
         if piece in ("]", "}"):
             depth -= 1
             if not opened:
                 yield line
-                line = _blanks(depth)
+                line = _indentation(depth)
         opened = piece in ("[", "{")
         depth += opened
         line += f"{piece} " if piece == ":" else piece
         if piece == ",":
             yield line
-            line = _blanks(depth)
+            line = _indentation(depth)
     yield line
 
 
 def _is_xml(text: str) -> bool:
     """Return True for well-formed XML without a document type, which could declare entities."""
     parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = _refuse
+    parser.StartDoctypeDeclHandler = _reject_doctype
     try:
         parser.Parse(text, True)
     except (expat.ExpatError, ValueError):
@@ -98,11 +98,11 @@ def _is_xml(text: str) -> bool:
     return True
 
 
-def _refuse(*_: object) -> None:
+def _reject_doctype(*_: object) -> None:
     raise ValueError("a document type")
 
 
-def _xml(text: str) -> Iterator[str]:
+def _indent_xml(text: str) -> Iterator[str]:
     """Yield indented lines. An element that contains only text stays on its line."""
     depth, opened = 0, ""
     for piece in _XML.findall(text):
@@ -111,14 +111,14 @@ def _xml(text: str) -> Iterator[str]:
         tag = piece.startswith("<") and piece[1:2] not in ("!", "?")
         if piece.startswith("</"):
             depth -= 1
-            yield opened + piece if opened else _blanks(depth) + piece
+            yield opened + piece if opened else _indentation(depth) + piece
             opened = ""
         elif opened and not piece.startswith("<"):
             opened += piece.strip()
         else:
             if opened:
                 yield opened
-            opened = _blanks(depth) + piece.strip()
+            opened = _indentation(depth) + piece.strip()
             if tag and not piece.endswith("/>"):
                 depth += 1
             else:
@@ -128,5 +128,5 @@ def _xml(text: str) -> Iterator[str]:
         yield opened
 
 
-def _blanks(depth: int) -> str:
-    return _INDENT * min(max(0, depth), _DEEPEST)
+def _indentation(depth: int) -> str:
+    return _INDENT * min(max(0, depth), _MAX_DEPTH)

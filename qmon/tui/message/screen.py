@@ -22,11 +22,11 @@ from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message import panel
 from qmon.tui.message.payload import ShownPayload, payload_text
-from qmon.tui.sanitize import clean, cleaned
+from qmon.tui.sanitize import clean, clean_uncached
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.columns import Table
-from qmon.tui.widgets.dialog import leave
+from qmon.tui.widgets.dialog import leave_screen
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
 
@@ -59,16 +59,16 @@ class MessageScreen(DashboardScreen):
     def __init__(self, queue: str, listed: Sequence[MessageSample], at: int, listing: Listing | None = None) -> None:
         super().__init__()
         self._listing = listing
-        self._queue, self._listed, self._at = queue, tuple(listed), at
+        self._queue, self._listed, self._list_index = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: ShownPayload | None = None
         # The reason why there is no message to show.
-        self._said = ""
+        self._notice_text = ""
         self._number = 0
         self._read_at: float | None = None
-        self._searched = ""
+        self._searched_text = ""
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="title")
         yield Lines(id="facts", most=4)
         with Container(id="whole"):
@@ -81,29 +81,29 @@ class MessageScreen(DashboardScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._read()
+        self._read_message()
 
     # ------------------------------------------------------------------------------------------------------- reading
 
     @property
     def sample(self) -> MessageSample:
         """The message as in the newest list, or as it was last listed if it is no longer there."""
-        last, queue = self._listed[self._at], self.acting_on()
+        last, queue = self._listed[self._list_index], self.current_queue()
         now = queue.messages if queue is not None else None
         return next((each for each in now or () if each.id == last.id), last)
 
-    def _read(self) -> None:
-        runner, queue, sample = self.app.runner, self.acting_on(), self.sample
+    def _read_message(self) -> None:
+        runner, queue, sample = self.app.runner, self.current_queue(), self.sample
         self._number += 1
         number = self._number
         if runner is None:
             here = "a replay" if self.app.shown.replay else "view only"
-            self._said = f"{here}: a message is read from the live target; this is what the list showed"
+            self._notice_text = f"{here}: a message is read from the live target; this is what the list showed"
         elif queue is None:
-            self._said = f"{clean(self._queue)} is not among the queues any more"
+            self._notice_text = f"{clean(self._queue)} is not among the queues any more"
         else:
             layout = queue.layout
-            self._said = "" if self._found is not None else "reading the message"
+            self._notice_text = "" if self._found is not None else "reading the message"
 
             def answer(found: Message | None, problem: str) -> None:
                 column = found.payload if found is not None else None
@@ -111,7 +111,7 @@ class MessageScreen(DashboardScreen):
                 shown = None if column is None or value is None else payload_text(value, cut=column.cut)
                 self.post_message(MessageRead(number, found, shown, problem))
 
-            runner.ask(lambda operator: operator.message(layout, sample.id, sample.owner), answer)
+            runner.ask_operator(lambda operator: operator.read_message(layout, sample.id, sample.owner), answer)
         self.redraw()
 
     def on_message_read(self, message: MessageRead) -> None:
@@ -119,84 +119,86 @@ class MessageScreen(DashboardScreen):
         if message.number != self._number:
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
-        self._said = clean(message.problem) or ("" if message.found is not None else _GONE)
+        self._notice_text = clean(message.problem) or ("" if message.found is not None else _GONE)
         self.redraw()
 
-    def table(self) -> Table | None:
+    def shown_table(self) -> Table | None:
         """Return the columns of the message, one per row."""
         return None if self._found is None else panel.column_table(self._found)
 
     # ------------------------------------------------------------------------------------------------------- drawing
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the message, and search it if the search text has changed."""
-        queue, sample, found = self.acting_on(), self.sample, self._found
-        gone = self._said == _GONE
+        queue, sample, found = self.current_queue(), self.sample, self._found
+        gone = self._notice_text == _GONE
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
         if queue is not None:
-            place = f"{self._at + 1} of {len(self._listed)} listed"
-            self.query_one("#title", Lines).show(lambda cells, _: panel.title(queue, sample, place, cells, gone=gone))
+            place = f"{self._list_index + 1} of {len(self._listed)} listed"
+            self.query_one("#title", Lines).show(
+                lambda cells, _: panel.title_lines(queue, sample, place, cells, gone=gone)
+            )
             self.query_one("#facts", Lines).show(
-                lambda cells, rows: panel.facts(
+                lambda cells, rows: panel.fact_lines(
                     queue, sample, found, cells, 2 if self.size.height < 32 else rows, since_read_s
                 )
             )
         payload = (
             panel.payload_lines(found.payload, self._payload)
             if found is not None
-            else [PagerLine(self._said, muted=True)]
+            else [PagerLine(self._notice_text, muted=True)]
         )
         self.query_one("#payload", Pager).show(payload)
         self.query_one("#columns", Pager).show(
             panel.column_lines(found) if found is not None else panel.known_lines(sample)
         )
-        if self.filter_text != self._searched:
-            self._searched = self.filter_text
+        if self.filter_text != self._searched_text:
+            self._searched_text = self.filter_text
             for pager in self.query(Pager):
-                pager.search(self._searched)
+                pager.search(self._searched_text)
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """Draw the titles: kind and size, matches, the visible lines, and the age."""
         payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
         found = self._found
         read = "" if self._read_at is None else f"read {text.whole_seconds(now - self._read_at)} ago"
-        about = panel.payload_extra(found.payload, self._payload) if found is not None else ""
-        self._title("payload", payload, about, read)
+        about = panel.payload_summary(found.payload, self._payload) if found is not None else ""
+        self._show_title("payload", payload, about, read)
         count = f"{len(found.columns)}" if found is not None else "as listed"
-        self._title("columns", columns, count)
+        self._show_title("columns", columns, count)
 
-    def _title(self, name: str, pager: Pager, *about: str) -> None:
-        at, many = pager.matches
-        search = f"{at} of {many:,} found" if self._searched else ""
+    def _show_title(self, name: str, pager: Pager, *about: str) -> None:
+        at, many = pager.match_position
+        search = f"{at} of {many:,} found" if self._searched_text else ""
         self.show_heading(
-            f"{name}-heading", name, " · ".join(p for p in (search, *about, pager.place) if p), aged=False
+            f"{name}-heading", name, " · ".join(p for p in (search, *about, pager.position_text) if p), aged=False
         )
 
     def on_pager_moved(self) -> None:
         """Update the visible lines in the title."""
         self.draw_ages(self.app.shown, self.app.clock())
 
-    def focus_wanted(self) -> Focus:
+    def required_focus(self) -> Focus:
         """Keep the list polled, so that the state of the message stays current."""
         return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
 
     # -------------------------------------------------------------------------------------------------- what keys do
 
-    def acting_on(self) -> QueueView | None:
+    def current_queue(self) -> QueueView | None:
         """Return the queue of the message."""
         view = self.app.shown.view
         return view.queue(self._queue) if view is not None else None
 
-    def chosen(self) -> Choice:
+    def message_choice(self) -> Choice:
         """Return this message alone."""
         sample = self.sample
         return Choice(ids=(sample.id,), state=sample.state if sample.state in STATES else None)
 
-    def _bar(self) -> list[Binding]:
-        return keys.plain((*self.BINDINGS, *self.app.BINDINGS))
+    def _bar_bindings(self) -> list[Binding]:
+        return keys.bindings_in((*self.BINDINGS, *self.app.BINDINGS))
 
     @property
-    def _main(self) -> Widget:
+    def _main_widget(self) -> Widget:
         return self.query_one("#payload", Pager)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -206,46 +208,46 @@ class MessageScreen(DashboardScreen):
     def action_poll_now(self) -> None:
         """Poll now, and read the message again."""
         self.app.action_poll_now()
-        self._read()
+        self._read_message()
 
     def action_neighbour(self, by: int) -> None:
         """Go to the next or previous message of the list."""
-        at = self._at + by
+        at = self._list_index + by
         if not 0 <= at < len(self._listed):
-            self.app.say(f"this is the {'last' if by > 0 else 'first'} message of the list")
+            self.app.notify_briefly(f"this is the {'last' if by > 0 else 'first'} message of the list")
             return
-        self._at, self._found, self._payload, self._read_at = at, None, None, None
-        self._read()
+        self._list_index, self._found, self._payload, self._read_at = at, None, None, None
+        self._read_message()
 
     def action_jump(self, by: int) -> None:
         """Go to the next or previous match."""
         pager = self.focused if isinstance(self.focused, Pager) else self.query_one("#payload", Pager)
-        pager.find(by)
+        pager.go_to_match(by)
         self.draw_ages(self.app.shown, self.app.clock())
 
     def action_copy(self) -> None:
-        self._copy(clean(self.sample.id), f"id {clean(self.sample.id)}")
+        self._copy_text(clean(self.sample.id), f"id {clean(self.sample.id)}")
 
     def action_copy_row(self) -> None:
         """Copy the payload as it was sent, with symbols for control characters."""
         column = self._found.payload if self._found is not None else None
         value = None if column is None else column.value
         if column is None or value is None:
-            self.app.say("there is no payload to copy")
+            self.app.notify_briefly("there is no payload to copy")
             return
         if isinstance(value, bytes):
             copied = value.hex()
         else:
-            copied = "\n".join("\t".join(map(cleaned, line.split("\t"))) for line in value.split("\n"))
-        self._copy(copied, f"the payload{', as far as it was read' if column.cut else ''}")
+            copied = "\n".join("\t".join(map(clean_uncached, line.split("\t"))) for line in value.split("\n"))
+        self._copy_text(copied, f"the payload{', as far as it was read' if column.cut else ''}")
 
-    def _copy(self, copied: str, words: str) -> None:
+    def _copy_text(self, copied: str, words: str) -> None:
         self.app.copy_to_clipboard(copied)
-        self.app.say(f"copied: {words}")
+        self.app.notify_briefly(f"copied: {words}")
 
     def action_back(self) -> None:
         """Remove the search if there is one, or go back to the list."""
         if self.filter_text:
             super().action_back()
         else:
-            leave(self)
+            leave_screen(self)

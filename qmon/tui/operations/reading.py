@@ -22,7 +22,7 @@ class OperationsRead(Message):
 class OperationsReading(DashboardScreen):
     """Reads the operations when the screen opens, and again every ``REREAD_S`` seconds."""
 
-    AGAIN_S: ClassVar[float] = 15.0
+    REREAD_S: ClassVar[float] = 15.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,24 +37,24 @@ class OperationsReading(DashboardScreen):
         self.read_operations()
 
     def tick(self) -> None:
-        self._read_again()
+        self._read_if_old()
         super().tick()
 
     def _shown_changed(self) -> None:
         if self in self.app.screen_stack:
-            self._read_again()
+            self._read_if_old()
         super()._shown_changed()
 
-    def _read_again(self) -> None:
-        if self.app.clock() - self._read_at >= self.AGAIN_S:
+    def _read_if_old(self) -> None:
+        if self.app.clock() - self._read_at >= self.REREAD_S:
             self.read_operations()
 
     def read_operations(self) -> None:
         """Read the operations on a thread and show them when they arrive."""
         if self.app.runner is not None and not self._reading_operations:
             self._reading_operations = True
-            self.app.runner.ask(
-                lambda operator: operator.operations(),
+            self.app.runner.ask_operator(
+                lambda operator: operator.read_operations(),
                 lambda found, problem: self.post_message(OperationsRead(found, problem)),
             )
 
@@ -67,7 +67,7 @@ class OperationsReading(DashboardScreen):
             changed = message.found != self.operations
             self.operations = message.found
             if self.app.memory is not None:
-                self.app.memory.operated(message.found)
+                self.app.memory.record_operations(message.found)
             if changed:
                 self.operations_changed()
         self.redraw()

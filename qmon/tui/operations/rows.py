@@ -9,7 +9,7 @@ from qmon.model import text
 from qmon.model.operations import Operation, OperationState
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
-from qmon.tui.spans import Line, entry
+from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 COLUMNS: Final = (
@@ -24,7 +24,7 @@ COLUMNS: Final = (
     GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="why, in their words"),
 )
 
-SORTS: Final = ("when", "what", "queue", "state", "by", "undo", "done")
+SORT_COLUMNS: Final = ("when", "what", "queue", "state", "by", "undo", "done")
 DEFAULT_SORT: Final = ("when", True)
 
 _TONES: Final[dict[OperationState, str]] = {
@@ -47,64 +47,72 @@ _VALUES: Final[dict[str, Callable[[Operation], float | str]]] = {
 }
 
 
-def rows(operations: Sequence[Operation]) -> tuple[GridRow, ...]:
+def rows_for(operations: Sequence[Operation]) -> tuple[GridRow, ...]:
     """Return one row per operation, in the given order."""
     return tuple(_row(each) for each in operations)
 
 
-def _row(each: Operation) -> GridRow:
-    left = each.skipped + each.changed + each.refused
+def _row(operation: Operation) -> GridRow:
+    left = operation.skipped + operation.changed + operation.refused
     return GridRow(
-        each.id,
+        operation.id,
         (
-            (figures.moment(each.started_at, seconds=True, short=True), "text"),
-            (_what(each), "strong"),
-            (clean(each.queue), "text"),
-            (each.state.value, _TONES[each.state]),
-            (f"{each.done:,}", "text" if each.done else "muted"),
+            (figures.moment_text(operation.started_at, seconds=True, short=True), "text"),
+            (_kind_text(operation), "strong"),
+            (clean(operation.queue), "text"),
+            (operation.state.value, _TONES[operation.state]),
+            (f"{operation.done:,}", "text" if operation.done else "muted"),
             (f"{left:,}", "accent" if left else "muted"),
-            (clean(each.undo_state), "text" if each.undo_state == "possible" else "muted"),
-            (clean(each.by), "muted"),
-            (clean(each.reason), "muted"),
+            (clean(operation.undo_state), "text" if operation.undo_state == "possible" else "muted"),
+            (clean(operation.by), "muted"),
+            (clean(operation.reason), "muted"),
         ),
-        id=each.id,
+        id=operation.id,
     )
 
 
-def _what(each: Operation) -> str:
-    return each.kind.value.replace("-", " ")
+def _kind_text(operation: Operation) -> str:
+    return operation.kind.value.replace("-", " ")
 
 
-def ordered(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
+def sort_operations(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
     """Return the operations sorted by one column; equal ones newest first."""
     newest = sorted(operations, key=lambda o: o.started_at, reverse=True)
     return sorted(newest, key=_VALUES[by], reverse=descending)
 
 
-def words(each: Operation) -> str:
+def searchable_text(operation: Operation) -> str:
     """Return the text that the filter searches."""
-    return f"{each.id} {_what(each)} {each.queue} {each.state.value} {each.by} {each.reason} {each.undo_state}"
+    return f"{operation.id} {_kind_text(operation)} {operation.queue} {operation.state.value} {operation.by} {operation.reason} {operation.undo_state}"
 
 
-def details(each: Operation, cells: int) -> list[Line]:
+def detail_lines(operation: Operation, cells: int) -> list[Line]:
     """Return everything known about one operation."""
-    ended = f"ended {figures.moment(each.ended_at, seconds=True)}" if each.ended_at is not None else "has not ended"
-    if each.ended_at is not None:
-        ended += f", after {text.duration(each.ended_at - each.started_at)}"
-    refused = f" · refused {each.refused:,}" if each.refused else ""
+    ended = (
+        f"ended {figures.moment_text(operation.ended_at, seconds=True)}"
+        if operation.ended_at is not None
+        else "has not ended"
+    )
+    if operation.ended_at is not None:
+        ended += f", after {text.duration(operation.ended_at - operation.started_at)}"
+    refused = f" · refused {operation.refused:,}" if operation.refused else ""
     lines: list[Line] = [
         (),
-        *entry("what", f"{_what(each)} of {each.queue}", cells, "strong"),
-        *entry("state", each.state.value, cells, _TONES[each.state]),
-        *entry("when", f"began {figures.moment(each.started_at, seconds=True)}, {ended}", cells),
-        *entry("by", each.by, cells),
-        *entry("reason", each.reason or "none was given", cells, "text" if each.reason else "muted"),
-        *entry("planned", f"{each.planned:,}", cells),
-        *entry("done", f"{each.done:,} · skipped {each.skipped:,} · changed {each.changed:,}{refused}", cells),
-        *entry("undo", each.undo_state, cells),
-        *entry("undo of", each.undo_of or "", cells),
-        *entry("operation", each.id, cells),
+        *entry_lines("what", f"{_kind_text(operation)} of {operation.queue}", cells, "strong"),
+        *entry_lines("state", operation.state.value, cells, _TONES[operation.state]),
+        *entry_lines("when", f"began {figures.moment_text(operation.started_at, seconds=True)}, {ended}", cells),
+        *entry_lines("by", operation.by, cells),
+        *entry_lines("reason", operation.reason or "none was given", cells, "text" if operation.reason else "muted"),
+        *entry_lines("planned", f"{operation.planned:,}", cells),
+        *entry_lines(
+            "done",
+            f"{operation.done:,} · skipped {operation.skipped:,} · changed {operation.changed:,}{refused}",
+            cells,
+        ),
+        *entry_lines("undo", operation.undo_state, cells),
+        *entry_lines("undo of", operation.undo_of or "", cells),
+        *entry_lines("operation", operation.id, cells),
     ]
-    for name, value in each.details.items():
-        lines += entry(clean(name)[:10], value, cells, "muted", most=8)
+    for name, value in operation.details.items():
+        lines += entry_lines(clean(name)[:10], value, cells, "muted", most=8)
     return [*lines, ()]

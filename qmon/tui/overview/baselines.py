@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from qmon.model.baselines import Anomaly, Baselines, unusual
+from qmon.model.baselines import Anomaly, Baselines, find_anomalies
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.view import QueueView
 from qmon.tui.widgets.columns import Cell, GridColumn
@@ -25,45 +25,45 @@ COLUMN: Final = GridColumn(
 )
 
 # The figures outside their band by queue name, the farthest out first.
-Found = Mapping[str, tuple[Anomaly, ...]]
+UnusualByQueue = Mapping[str, tuple[Anomaly, ...]]
 
 
-def find(known: Baselines, target: str, queues: Sequence[QueueView]) -> Found:
+def find_unusual(baselines: Baselines, target: str, queues: Sequence[QueueView]) -> UnusualByQueue:
     """Return the unusual figures of these queues; empty if the target has no baselines."""
-    if target not in known.hours:
+    if target not in baselines.hours:
         return {}
-    each = ((queue.name, unusual(known, target, queue.name, queue.history)) for queue in queues)
+    each = ((queue.name, find_anomalies(baselines, target, queue.name, queue.history)) for queue in queues)
     return {name: found for name, found in each if found}
 
 
-def symbol(each: Anomaly) -> str:
+def anomaly_symbol(anomaly: Anomaly) -> str:
     """Return ``△`` (above the band) or ``▽`` (below)."""
-    return ABOVE if each.above else BELOW
+    return ABOVE if anomaly.is_above else BELOW
 
 
-def marked(cell: Cell, figure: str, found: Sequence[Anomaly]) -> Cell:
+def mark_cell(cell: Cell, figure: str, anomalies: Sequence[Anomaly]) -> Cell:
     """Return a figure's cell, with the symbol in front if the figure is outside its band."""
-    each = next((each for each in found if _name(each) == figure), None)
-    return cell if each is None else (f"{symbol(each)}{cell[0]}", "accent")
+    each = next((each for each in anomalies if _figure_field(each) == figure), None)
+    return cell if each is None else (f"{anomaly_symbol(each)}{cell[0]}", "accent")
 
 
-def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
+def anomaly_text(anomalies: Sequence[Anomaly], *, full: bool = True) -> str:
     """Return the farthest figure: ``△ ready 3.1× the usual Tue 14:00``, or without ``full`` ``△ ready 3.1×``.
 
     Empty if everything is as usual.
     """
-    if not found:
+    if not anomalies:
         return ""
-    first = found[0]
-    name = next((each.words for each in QUEUE_FIGURES if each.field == _name(first)), _name(first))
-    return f"{symbol(first)} {name} {first.words if full else first.brief}"
+    first = anomalies[0]
+    name = next((each.words for each in QUEUE_FIGURES if each.field == _figure_field(first)), _figure_field(first))
+    return f"{anomaly_symbol(first)} {name} {first.text if full else first.short_text}"
 
 
-def cell(found: Sequence[Anomaly], *, full: bool) -> Cell:
+def anomaly_cell(anomalies: Sequence[Anomaly], *, full: bool) -> Cell:
     """Return ``anomaly_text`` as a cell of the column."""
-    return (words(found, full=full), "accent")
+    return (anomaly_text(anomalies, full=full), "accent")
 
 
-def _name(each: Anomaly) -> str:
+def _figure_field(anomaly: Anomaly) -> str:
     """Return the name of the figure's field in ``QueueView``."""
-    return each.figure.removesuffix("_s")
+    return anomaly.figure.removesuffix("_s")

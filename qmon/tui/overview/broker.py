@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import text
-from qmon.model.broker import BrokerQueue, BrokerView, state
+from qmon.model.broker import BrokerQueue, BrokerView, queue_state
 from qmon.model.figure import Verdict
 from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
-from qmon.tui.spans import Line, Span, cut, entry
+from qmon.tui.spans import Line, Span, cut_line, entry_lines
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 
 # Panels of at least this many cells show each queue's proof in its line; others show the worst one's below.
@@ -27,26 +27,30 @@ COLUMNS: Final = (
 )
 
 
-def summary(found: BrokerView) -> str:
+def broker_summary(broker: BrokerView) -> str:
     """Return the text for the panel's title: the number of queues and the age of the figures."""
-    count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
-    return f"{count} · read {text.whole_seconds(found.age_s)} ago" if found.age_s >= 1 else count
+    count = f"{len(broker.queues)} queue{'' if len(broker.queues) == 1 else 's'}"
+    return f"{count} · read {text.whole_seconds(broker.age_s)} ago" if broker.age_s >= 1 else count
 
 
-def lines(view: View | None, cells: int, rows: int) -> list[Line]:
+def broker_lines(view: View | None, cells: int, rows: int) -> list[Line]:
     """Return the panel in at most ``rows`` lines; empty without Service Broker queues."""
     found = view.server.broker if view is not None else None
     if found is None:
         return []
-    below = [*_because(found, cells, 2 if rows > 4 else 1), *_sent(found, cells), *_leaking(found, cells)]
+    below = [
+        *_proof_lines(found, cells, 2 if rows > 4 else 1),
+        *_transmission_lines(found, cells),
+        *_leak_lines(found, cells),
+    ]
     listed = found.queues[: max(1, rows - 1 - len(below))]
     table = table_lines(COLUMNS, [_row(queue, found) for queue in listed], cells - 1)
     return [*(((" ", "text"), *line) for line in table), *below][:rows]
 
 
-def _row(queue: BrokerQueue, found: BrokerView) -> GridRow:
-    monitor, sample, severity = queue.monitor, queue.sample, _severity(queue.verdict)
-    word = state(queue, monitored=found.monitored)
+def _row(queue: BrokerQueue, broker: BrokerView) -> GridRow:
+    monitor, sample, severity = queue.monitor, queue.sample, _severity_for(queue.verdict)
+    word = queue_state(queue, monitored=broker.monitored)
     tasks = "" if monitor is None else f"{monitor.tasks} of {sample.max_readers}"
     empty = "" if monitor is None or monitor.empty_s is None else text.duration(monitor.empty_s)
     proof = "" if queue.verdict is None else clean(queue.verdict.proof)
@@ -54,50 +58,50 @@ def _row(queue: BrokerQueue, found: BrokerView) -> GridRow:
         queue.name,
         (
             (clean(queue.name), "strong" if severity > 1 else "text"),
-            figures.cell(queue.depth),
+            figures.figure_cell(queue.depth),
             (word, "alarm" if "off" in word else "text"),
             (tasks if sample.activates else "", "text"),
             ("" if monitor is None else str(monitor.waiting), "text"),
             (empty, "muted"),
-            _verdict(queue.verdict),
+            _verdict_cell(queue.verdict),
             (proof, "text" if severity > 1 else "muted"),
         ),
     )
 
 
-def _verdict(verdict: Verdict | None) -> Cell:
+def _verdict_cell(verdict: Verdict | None) -> Cell:
     if verdict is None:
         return ("", "muted")
     return (f"{figures.SYMBOLS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
 
 
-def _because(found: BrokerView, cells: int, most: int) -> list[Line]:
+def _proof_lines(broker: BrokerView, cells: int, most: int) -> list[Line]:
     """Return the proof of the worst queue's verdict, unless the table has a column for it."""
-    worst = found.queues[0].verdict
+    worst = broker.queues[0].verdict
     if worst is None or cells > _WIDE:
         return []
-    return entry("because", worst.proof, cells, figures.TONES[worst.severity], most=most)
+    return entry_lines("because", worst.proof, cells, figures.TONES[worst.severity], most=most)
 
 
-def _sent(found: BrokerView, cells: int) -> list[Line]:
+def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
     """Return a line about messages sent and not delivered, if there are any."""
-    if not found.sending.value:
+    if not broker.sending.value:
         return []
-    if found.verdict is not None:
-        severity = found.verdict.severity
-        line: Span = (f"{figures.SYMBOLS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
+    if broker.verdict is not None:
+        severity = broker.verdict.severity
+        line: Span = (f"{figures.SYMBOLS[severity]} {clean(broker.verdict.proof)}", figures.TONES[severity])
     else:
-        line = (f"{found.sending.text()} sent and not delivered yet", "text")
-    return [cut(((" transmission  ", "muted"), line), cells)]
+        line = (f"{broker.sending.text()} sent and not delivered yet", "text")
+    return [cut_line(((" transmission  ", "muted"), line), cells)]
 
 
-def _leaking(found: BrokerView, cells: int) -> list[Line]:
+def _leak_lines(broker: BrokerView, cells: int) -> list[Line]:
     """Return a line about conversations that are never ended, if there is such a verdict."""
-    if found.leak is None:
+    if broker.leak is None:
         return []
-    words = f"{figures.SYMBOLS[found.leak.severity]} {clean(found.leak.proof)}"
-    return [cut(((" conversations ", "muted"), (words, figures.TONES[found.leak.severity])), cells)]
+    words = f"{figures.SYMBOLS[broker.leak.severity]} {clean(broker.leak.proof)}"
+    return [cut_line(((" conversations ", "muted"), (words, figures.TONES[broker.leak.severity])), cells)]
 
 
-def _severity(verdict: Verdict | None) -> int:
+def _severity_for(verdict: Verdict | None) -> int:
     return -1 if verdict is None else verdict.severity

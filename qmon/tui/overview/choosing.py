@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from qmon.config.preferences import Preferences, SavedView
-from qmon.tui.keys import CHOOSING
-from qmon.tui.overview.columns import FIRST, wanted, words
+from qmon.tui.keys import COLUMN_DIALOG
+from qmon.tui.overview.columns import REQUIRED_COLUMN, chosen_columns, view_text
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.dialog import Dialog
@@ -25,7 +25,7 @@ _COLUMNS: Final = (
     GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
 )
 # Prefix of a view's name in the key of its row. No column key starts like this.
-_VIEW: Final = "\0"
+_VIEW_PREFIX: Final = "\0"
 _LONGEST: Final = 40
 _KEYS: Final = (
     (("space", "shows or hides"), ("< >", "move"), ("d", "default columns")),
@@ -44,7 +44,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         preferences, target: where views are saved.
     """
 
-    BINDINGS = CHOOSING
+    BINDINGS = COLUMN_DIALOG
     AUTO_FOCUS = "Grid"
 
     def __init__(
@@ -63,7 +63,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self._preferences, self._target = preferences, target
         self._shown: list[str] = []
         self._hidden: list[str] = []
-        self._take(now.columns)
+        self._set_columns(now.columns)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="choosing"):
@@ -79,49 +79,49 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
                 for line in _KEYS
             ]
         )
-        self._show()
+        self._show_rows()
 
-    def _take(self, columns: Sequence[str]) -> None:
-        self._shown = [column.key for column in wanted(columns, self._usual)]
+    def _set_columns(self, columns: Sequence[str]) -> None:
+        self._shown = [column.key for column in chosen_columns(columns, self._usual)]
         self._hidden = [key for key in self._columns if key not in self._shown]
 
-    def _show(self) -> None:
-        rows = [_column(self._columns[key], shown=key in self._shown) for key in (*self._shown, *self._hidden)]
-        rows += [_view(name, view) for name, view in sorted(self._views.items())]
+    def _show_rows(self) -> None:
+        rows = [_column_row(self._columns[key], shown=key in self._shown) for key in (*self._shown, *self._hidden)]
+        rows += [_view_row(name, view) for name, view in sorted(self._views.items())]
         self.query_one(Grid).show(rows)
 
     @property
     def _views(self) -> dict[str, SavedView]:
-        return self._preferences.of(self._target).views
+        return self._preferences.target_preferences(self._target).views
 
     @property
     def _cursor(self) -> str:
         return self.query_one(Grid).cursor or ""
 
     @property
-    def _named(self) -> str:
+    def _view_name(self) -> str:
         """The name of the view under the cursor; empty on a column."""
-        return self._cursor.removeprefix(_VIEW) if self._cursor.startswith(_VIEW) else ""
+        return self._cursor.removeprefix(_VIEW_PREFIX) if self._cursor.startswith(_VIEW_PREFIX) else ""
 
-    def _changed(self) -> None:
+    def _apply_columns(self) -> None:
         """Apply the changed columns and redraw."""
         self._now = replace(self._now, columns=tuple(self._shown))
         self._use(self._now)
-        self._show()
+        self._show_rows()
 
     def action_mark(self) -> None:
         """Show the column under the cursor, or hide it."""
         key = self._cursor
-        if key == FIRST:
+        if key == REQUIRED_COLUMN:
             self.app.notify("the queue stays: without it no row says what it is about", timeout=5, markup=False)
         elif key in self._shown:
             self._shown.remove(key)
             self._hidden.insert(0, key)
-            self._changed()
+            self._apply_columns()
         elif key in self._hidden:
             self._hidden.remove(key)
             self._shown.append(key)
-            self._changed()
+            self._apply_columns()
 
     def action_shift(self, by: int) -> None:
         """Move the column under the cursor to the left (-1) or to the right (1)."""
@@ -131,19 +131,19 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         to = min(max(0, at + by), len(self._shown) - 1)
         if to != at:
             self._shown.insert(to, self._shown.pop(at))
-            self._changed()
+            self._apply_columns()
 
     def action_usual(self) -> None:
         """Return to the default columns."""
-        self._take(())
+        self._set_columns(())
         self._now = replace(self._now, columns=())
         self._use(self._now)
-        self._show()
+        self._show_rows()
 
     def action_save(self) -> None:
         """Ask for the name of the view."""
         bar = self.query_one(FilterBar)
-        bar.open(self._named)
+        bar.open(self._view_name)
         self.set_focus(bar)
 
     @on(FilterBar.Done)
@@ -153,22 +153,22 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self.set_focus(grid)
         name = clean(" ".join(bar.text.split()))[:_LONGEST]
         if message.kept and name:
-            self._keep({**self._views, name: self._now})
-            grid.select(f"{_VIEW}{name}")
+            self._save_views({**self._views, name: self._now})
+            grid.select(f"{_VIEW_PREFIX}{name}")
 
     def action_delete(self) -> None:
         """Delete the view under the cursor."""
-        if self._named:
-            self._keep({name: view for name, view in self._views.items() if name != self._named})
+        if self._view_name:
+            self._save_views({name: view for name, view in self._views.items() if name != self._view_name})
 
-    def _keep(self, views: dict[str, SavedView]) -> None:
-        self._preferences.change(self._target, lambda of: replace(of, views=views))
-        self._show()
+    def _save_views(self, views: dict[str, SavedView]) -> None:
+        self._preferences.change_target(self._target, lambda of: replace(of, views=views))
+        self._show_rows()
 
     @on(Grid.Opened)
     def _opened(self) -> None:
         """Use the view, or show or hide the column."""
-        view = self._views.get(self._named)
+        view = self._views.get(self._view_name)
         if view is None:
             self.action_mark()
             return
@@ -179,7 +179,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         self.finish()
 
 
-def _column(column: GridColumn, *, shown: bool) -> GridRow:
+def _column_row(column: GridColumn, *, shown: bool) -> GridRow:
     name = column.title or column.key
     return GridRow(
         column.key,
@@ -188,5 +188,7 @@ def _column(column: GridColumn, *, shown: bool) -> GridRow:
     )
 
 
-def _view(name: str, view: SavedView) -> GridRow:
-    return GridRow(f"{_VIEW}{name}", ((f"view {clean(name)}", "accent"), (words(view), "muted")), id=clean(name))
+def _view_row(name: str, view: SavedView) -> GridRow:
+    return GridRow(
+        f"{_VIEW_PREFIX}{name}", ((f"view {clean(name)}", "accent"), (view_text(view), "muted")), id=clean(name)
+    )

@@ -6,52 +6,52 @@ from collections.abc import Sequence
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.group_view import totals
+from qmon.model.group_view import total_figures
 from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import WaitSample
 from qmon.model.verdicts.outside import NEARLY_ALL
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
-from qmon.tui.overview.columns import IF_ANY
-from qmon.tui.sanitize import clean, shorten, width
-from qmon.tui.spans import Line, LinePart, Span, fit, wrap
+from qmon.tui.overview.columns import OPTIONAL_COLUMNS
+from qmon.tui.sanitize import clean, shorten, text_width
+from qmon.tui.spans import Line, LinePart, Span, fit_parts, wrap_text
 
 
-def target_line(view: View, cells: int) -> list[Line]:
+def target_lines(view: View, cells: int) -> list[Line]:
     """Return one line about the server, and about messages of all queues that may have no column."""
     server = view.server
     parts = [
-        _rate("tx/s", server.commits, 0),
-        _rate("rollbacks/s", server.rollbacks, 3),
-        _rate("deadlocks/s", server.deadlocks, 5, hot=True),
-        LinePart((("sessions ", "muted"), _number(server.sessions)), 4),
-        _all_sessions(view),
-        _blocked(view),
-        _waits(server.waits, 2),
-        *_sums(view),
-        _failures(view),
+        _rate_part("tx/s", server.commits, 0),
+        _rate_part("rollbacks/s", server.rollbacks, 3),
+        _rate_part("deadlocks/s", server.deadlocks, 5, hot=True),
+        LinePart((("sessions ", "muted"), _number_span(server.sessions)), 4),
+        _sessions_part(view),
+        _blocked_part(view),
+        _waits_part(server.waits, 2),
+        *_sum_parts(view),
+        _failures_part(view),
     ]
-    return [fit([LinePart(((" ", "text"), *parts[0].spans), 0), *parts[1:]], cells)]
+    return [fit_parts([LinePart(((" ", "text"), *parts[0].spans), 0), *parts[1:]], cells)]
 
 
-def _sums(view: View) -> list[LinePart]:
+def _sum_parts(view: View) -> list[LinePart]:
     """Return scheduled and dead messages of all queues that have them, if they are not 0."""
     parts = []
-    for field in IF_ANY:
-        queues = [q for q in view.queues if q.layout.has(field) or getattr(q, field).value is not None]
-        figure = totals(queues)[field]
+    for field in OPTIONAL_COLUMNS:
+        queues = [q for q in view.queues if q.layout.has_figure(field) or getattr(q, field).value is not None]
+        figure = total_figures(queues)[field]
         if figure.value:
             parts.append(LinePart(((f"{field} ", "muted"), (figure.text(), "strong")), 1))
     return parts
 
 
-def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePart:
+def _rate_part(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePart:
     value = figure.text(text.rate)
     tone = "alarm" if hot and figure.value else "text" if figure.value else "muted"
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 
 
-def _all_sessions(view: View) -> LinePart:
+def _sessions_part(view: View) -> LinePart:
     """Return how many of the sessions that the server allows are used, or nothing if that is unknown."""
     used, limit = view.server.sessions_used, view.server.sessions_limit
     if used is None or limit is None:
@@ -61,18 +61,18 @@ def _all_sessions(view: View) -> LinePart:
     return LinePart(spans, 1 if full else 6)
 
 
-def _number(value: int | None) -> Span:
+def _number_span(value: int | None) -> Span:
     return (text.UNKNOWN, "faint") if value is None else (str(value), "text")
 
 
-def _blocked(view: View) -> LinePart:
+def _blocked_part(view: View) -> LinePart:
     if view.server.blocking is None:
         return LinePart((("blocked ", "muted"), (text.UNKNOWN, "faint")), 1)
     waiters = view.server.blocking.waiters
     return LinePart((("blocked ", "muted"), (str(waiters), "alarm" if waiters else "muted")), 1)
 
 
-def _waits(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
+def _waits_part(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
     """Return the three waits with the most sessions. Running on a processor is not a wait."""
     if waits is None:
         return LinePart((("waits ", "muted"), (text.UNKNOWN, "faint")), rank)
@@ -86,15 +86,15 @@ def _waits(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
     return LinePart(tuple(spans), rank)
 
 
-def _failures(view: View) -> LinePart:
+def _failures_part(view: View) -> LinePart:
     """Return the number of failing probes. The queue screen also shows those of its queue."""
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
         return LinePart(())
-    return LinePart.of(f"▲ {failing} probe{'s' if failing > 1 else ''} failing", "accent", 1)
+    return LinePart.from_text(f"▲ {failing} probe{'s' if failing > 1 else ''} failing", "accent", 1)
 
 
-def why(
+def why_lines(
     view: View,
     worst: Sequence[QueueView],
     selected: QueueView | None,
@@ -109,15 +109,15 @@ def why(
     """
     lines: list[Line] = []
     if lost is not None:
-        lines.append(_lost(view.target, lost, cells))
+        lines.append(_lost_line(view.target, lost, cells))
     first = worst[0] if worst else None
-    outside = [_outside(words, cells) for words in view.server.outside[: max(1, rows - 1)]]
+    outside = [_server_line(words, cells) for words in view.server.outside[: max(1, rows - 1)]]
     if first is not None and first.verdict.severity > Severity.FINE:
         keep = len(outside) + (1 if selected is not None and selected.name != first.name else 0)
-        lines += proof("why", first, view, cells, max(1, rows - keep))
+        lines += proof_lines("why", first, view, cells, max(1, rows - keep))
     lines += outside
     if selected is not None and (first is None or selected.name != first.name or len(lines) == len(outside)):
-        lines += proof("here", selected, view, cells, 1)
+        lines += proof_lines("here", selected, view, cells, 1)
     for failure in view.failures:
         words = f"{clean(failure.probe)}: {clean(failure.reason)}"
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
@@ -125,17 +125,17 @@ def why(
     return lines[:rows]
 
 
-def _outside(words: str, cells: int) -> Line:
+def _server_line(words: str, cells: int) -> Line:
     lead = (("  why: ", "muted"), ("server", "strong"), (": ", "muted"))
-    return (*lead, (shorten(clean(words), max(10, cells - sum(width(t) for t, _ in lead) - 1)), "alarm"))
+    return (*lead, (shorten(clean(words), max(10, cells - sum(text_width(t) for t, _ in lead) - 1)), "alarm"))
 
 
-def _lost(target: str, verdict: Verdict, cells: int) -> Line:
+def _lost_line(target: str, verdict: Verdict, cells: int) -> Line:
     lead = (("  why: ", "muted"), (shorten(clean(target), 24), "strong"), (f" {verdict.code}: ", "alarm"))
-    return (*lead, (shorten(clean(verdict.proof), max(10, cells - sum(width(t) for t, _ in lead) - 1)), "text"))
+    return (*lead, (shorten(clean(verdict.proof), max(10, cells - sum(text_width(t) for t, _ in lead) - 1)), "text"))
 
 
-def proof(
+def proof_lines(
     word: str, queue: QueueView, view: View, cells: int, rows: int, *, verdict: Verdict | None = None
 ) -> list[Line]:
     """Return ``why: name is stuck in progress for 4 m: proof`` in at most ``rows`` lines.
@@ -147,7 +147,7 @@ def proof(
         (f" {word:>4}: ", "muted"),
         (shorten(clean(queue.name), 24), "strong"),
         (" ", "text"),
-        (clean(verdict.code.replace("_", " ")), figures.mark(verdict)[1] if verdict.severity else "text"),
+        (clean(verdict.code.replace("_", " ")), figures.verdict_mark(verdict)[1] if verdict.severity else "text"),
     ]
     since = verdict.since_at
     if since is not None and view.sampled_at - since >= 1.0:
@@ -156,6 +156,6 @@ def proof(
     words = clean(verdict.proof)
     if worst and queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in words:
         words = f"{words} · {clean(queue.forecast.text)}"
-    used = sum(width(t) for t, _ in lead)
-    pieces = wrap(words, max(10, cells - used - 1), cells - 8, rows)
+    used = sum(text_width(t) for t, _ in lead)
+    pieces = wrap_text(words, max(10, cells - used - 1), cells - 8, rows)
     return [(*lead, (pieces[0], "text")), *(((" " * 7, "text"), (piece, "text")) for piece in pieces[1:])]

@@ -13,21 +13,23 @@ from qmon.model.verdicts.flow import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
-from qmon.tui.spans import Line, LinePart, fit
+from qmon.tui.spans import Line, LinePart, fit_parts
 
 _TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
 # The text for one queue, for several, and the rank: narrow lines drop the greatest first.
-_OTHERWISE: Final = (
+_OTHER_STATES: Final = (
     ("is fine", "are fine", 0),
     ("has a notice", "have a notice", 7),
     ("is paused on purpose", "are paused on purpose", 8),
     ("is unknown", "are unknown", 6),
 )
 _CRITICAL, _WARNING = (each[1] for each in _TROUBLE)
-_FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHERWISE)
+_FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHER_STATES)
 
 
-def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None, hint: str = "") -> Line:
+def summary_line(
+    view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None, hint: str = ""
+) -> Line:
     """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
 
     ``ranked``: the queues of the view, worst first. ``age_s``: the age of stale figures in seconds, or ``None``.
@@ -36,33 +38,34 @@ def summary(view: View, ranked: Sequence[QueueView], cells: int, age_s: float | 
     if not ranked:
         return ((" no queue is known", "muted"),)
     worst = ranked[0]
-    counts = Counter(_state(queue.verdict) for queue in ranked)
+    counts = Counter(_state_phrase(queue.verdict) for queue in ranked)
     trouble = worst.verdict.severity >= Severity.WARNING
-    wanted = (*_TROUBLE, *_OTHERWISE[2:]) if trouble else _OTHERWISE
+    wanted = (*_TROUBLE, *_OTHER_STATES[2:]) if trouble else _OTHER_STATES
     clauses = [(counts[many], one, many, rank) for one, many, rank in wanted if counts[many]]
-    symbol, tone = figures.mark(worst.verdict)
+    symbol, tone = figures.verdict_mark(worst.verdict)
     then = f"As of {text.whole_seconds(age_s)} ago: " if age_s is not None else ""
     count, one, many, _ = clauses[0]
-    parts = [LinePart(((f" {symbol} ", tone), (then, "accent"), (_share(count, len(ranked), one, many), tone)))]
+    parts = [LinePart(((f" {symbol} ", tone), (then, "accent"), (_share_text(count, len(ranked), one, many), tone)))]
     parts += [
-        LinePart.of(f", {count} {one if count == 1 else many}", "text", rank) for count, one, many, rank in clauses[1:]
+        LinePart.from_text(f", {count} {one if count == 1 else many}", "text", rank)
+        for count, one, many, rank in clauses[1:]
     ]
     others = len(ranked) - counts[_FINE]
     if trouble:
-        parts += _worst(worst, alone=counts[_CRITICAL] + counts[_WARNING] == 1)
+        parts += _worst_parts(worst, alone=counts[_CRITICAL] + counts[_WARNING] == 1)
     elif others == 1:
         parts.append(LinePart(((": ", "text"), (shorten(clean(worst.name), 24), "strong"))))
     if not trouble and all(queue.push_rate.value is None and queue.pop_rate.value is None for queue in ranked):
-        parts.append(LinePart.of("; no rate is known yet", "text", 1))
-    if not trouble and _broker_ails(view):
-        parts.append(LinePart.of("; trouble in Service Broker", "accent"))
+        parts.append(LinePart.from_text("; no rate is known yet", "text", 1))
+    if not trouble and _has_broker_trouble(view):
+        parts.append(LinePart.from_text("; trouble in Service Broker", "accent"))
     if view.server.outside:
-        parts.append(LinePart.of("; trouble on the server", "accent"))
-    parts.append(LinePart.of("."))
-    return fit([*parts, LinePart.of(f"  {hint}", "muted", 9)] if hint else parts, cells, "")
+        parts.append(LinePart.from_text("; trouble on the server", "accent"))
+    parts.append(LinePart.from_text("."))
+    return fit_parts([*parts, LinePart.from_text(f"  {hint}", "muted", 9)] if hint else parts, cells, "")
 
 
-def _state(verdict: Verdict) -> str:
+def _state_phrase(verdict: Verdict) -> str:
     if verdict.severity >= Severity.WARNING:
         return _CRITICAL if verdict.severity is Severity.CRITICAL else _WARNING
     if verdict.severity is Severity.FINE:
@@ -70,24 +73,26 @@ def _state(verdict: Verdict) -> str:
     return {PAUSED.code: _PAUSED, CANNOT_TELL: _UNKNOWN}.get(verdict.code, _NOTICE)
 
 
-def _share(count: int, of: int, one: str, many: str) -> str:
-    if of == 1:
+def _share_text(count: int, total: int, one: str, many: str) -> str:
+    if total == 1:
         return f"The only queue {one}"
-    if count == of:
-        return f"{'Both' if of == 2 else f'All {of}'} queues {many}"
-    return f"{count} of {of} queues {one if count == 1 else many}"
+    if count == total:
+        return f"{'Both' if total == 2 else f'All {total}'} queues {many}"
+    return f"{count} of {total} queues {one if count == 1 else many}"
 
 
-def _worst(queue: QueueView, *, alone: bool) -> list[LinePart]:
+def _worst_parts(queue: QueueView, *, alone: bool) -> list[LinePart]:
     """Return the worst queue with its ready messages and the age of the oldest."""
     name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
     said = (
-        (queue.ready, LinePart.of(f", {queue.ready.text()} waiting", rank=1)),
-        (queue.oldest, LinePart.of(f", oldest {queue.oldest.text(text.brief)}", rank=4)),
+        (queue.ready, LinePart.from_text(f", {queue.ready.text()} waiting", rank=1)),
+        (queue.oldest, LinePart.from_text(f", oldest {queue.oldest.text(text.short_duration)}", rank=4)),
     )
     return [name, *(part for figure, part in said if (figure.evidence.value or 0) >= 1)]
 
 
-def _broker_ails(view: View) -> bool:
+def _has_broker_trouble(view: View) -> bool:
     broker = view.server.broker
-    return broker is not None and any(broker.of_database or [q.verdict for q in broker.queues if q.verdict is not None])
+    return broker is not None and any(
+        broker.database_verdicts or [q.verdict for q in broker.queues if q.verdict is not None]
+    )

@@ -7,32 +7,32 @@ from typing import Final
 from qmon.model import text
 from qmon.model.text import sparkline
 from qmon.model.view import QueueView
-from qmon.tui.plots.glyphs import columns
-from qmon.tui.plots.series import Reading, window
-from qmon.tui.plots.sparks import sparks
-from qmon.tui.plots.throughput import throughput
+from qmon.tui.plots.glyphs import bar_rows
+from qmon.tui.plots.series import Reading, plot_window_s
+from qmon.tui.plots.sparks import sparkline_values
+from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
 # Panels of at least this many rows show one large plot, others three small ones.
-FROM_ROWS: Final = 7
+LARGE_PLOT_ROWS: Final = 7
 
 _SMALL: Final[tuple[tuple[Reading, str], ...]] = (("ready", "depth"), ("push_rate", "push"), ("pop_rate", "pop"))
 
 
-def span_words(queue: QueueView) -> str:
+def span_text(queue: QueueView) -> str:
     """Return the time that the plots span: ``last 10 m 00 s``."""
-    return f"last {text.whole_seconds(window(queue.history))}"
+    return f"last {text.whole_seconds(plot_window_s(queue.history))}"
 
 
-def trends(queue: QueueView, cells: int, rows: int, *, plain: bool = False) -> list[Line]:
+def trend_lines(queue: QueueView, cells: int, rows: int, *, plain: bool = False) -> list[Line]:
     """Return the plots in ``rows`` lines of ``cells`` cells."""
-    if rows >= FROM_ROWS:
-        return throughput(queue.history, cells, rows, plain=plain)
-    return small(queue, cells, rows)
+    if rows >= LARGE_PLOT_ROWS:
+        return throughput_lines(queue.history, cells, rows, plain=plain)
+    return small_plot_lines(queue, cells, rows)
 
 
-def small(queue: QueueView, cells: int, rows: int) -> list[Line]:
+def small_plot_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
     """Return three plots next to each other. The figure is behind the plot if there is one row, otherwise below it.
 
     Each label contains the top of its scale. Push and pop share one scale.
@@ -40,23 +40,25 @@ def small(queue: QueueView, cells: int, rows: int) -> list[Line]:
     each = (cells - 2) // 3
     lines: list[list[Span]] = [[(" ", "text")] for _ in range(rows)]
     newest = queue.history[-1] if queue.history else None
-    tops = {reading: top for reading, (_, top) in sparks(queue.history, each).items()}
-    labels = {reading: _label(reading, name, getattr(newest, reading, None), tops[reading]) for reading, name in _SMALL}
+    tops = {reading: top for reading, (_, top) in sparkline_values(queue.history, each).items()}
+    labels = {
+        reading: _plot_label(reading, name, getattr(newest, reading, None), tops[reading]) for reading, name in _SMALL
+    }
     room = max(4, each - max(map(len, labels.values())) - 3) if rows == 1 else each - 2
-    drawn = sparks(queue.history, room)
+    drawn = sparkline_values(queue.history, room)
     for reading, name in _SMALL:
         values, top = drawn[reading]
         if rows == 1:
             lines[0] += [(sparkline(values, top), f"{name} fill"), (pad(f" {labels[reading]}", each - room), "text")]
             continue
-        for line, bars in zip(lines, columns(values, top, rows - 1), strict=False):
+        for line, bars in zip(lines, bar_rows(values, top, rows - 1), strict=False):
             line.append((f"{bars}  ", f"{name} fill"))
         lines[-1].append((pad(labels[reading], each), "text"))
     return [tuple(line) for line in lines]
 
 
-def _label(reading: Reading, name: str, newest: float | None, top: float) -> str:
+def _plot_label(reading: Reading, name: str, newest: float | None, top: float) -> str:
     """Return ``depth 31, max 40``."""
     write = text.count if reading == "ready" else text.rate
     value = text.UNKNOWN if newest is None else f"{write(newest)}{'' if reading == 'ready' else '/s'}"
-    return f"{name} {value}, max {text.abbreviated(top)}"
+    return f"{name} {value}, max {text.short_count(top)}"

@@ -10,7 +10,7 @@ from qmon.model import text
 from qmon.tui.sanitize import pad
 
 # Scales of at least this many rows also label the middle.
-_HALF_FROM: Final = 7
+_MIDDLE_FROM_ROWS: Final = 7
 _TICKS_S: Final = (
     10.0,
     30.0,
@@ -29,13 +29,13 @@ _TICKS_S: Final = (
     172_800.0,
     604_800.0,
 )
-_APART: Final = 11
+_TICK_CELLS: Final = 11
 
 
-def scale(low: float, top: float, rows: int, write: Callable[[float], str]) -> list[str]:
+def scale_labels(low: float, top: float, rows: int, write: Callable[[float], str]) -> list[str]:
     """Return the label of each row: top and bottom, and the middle if there is a row for it."""
     marks = {rows - 1: write(low), 0: write(top)}
-    if rows >= _HALF_FROM and rows % 2:
+    if rows >= _MIDDLE_FROM_ROWS and rows % 2:
         middle = write((low + top) / 2)
         marks[rows // 2] = "" if middle in marks.values() else middle
     return [marks.get(row, "") for row in range(rows)]
@@ -54,12 +54,12 @@ def clock_axis(since_at: float, cell_s: float, columns: int, zone: tzinfo) -> st
 
     Each label is to the right of its position.
     """
-    every = next((t for t in _TICKS_S if t / cell_s >= _APART), _TICKS_S[-1])
-    shift = _shift(since_at, zone)
+    every = next((t for t in _TICKS_S if t / cell_s >= _TICK_CELLS), _TICKS_S[-1])
+    shift = _utc_offset_s(since_at, zone)
     at = -(-(since_at + shift) // every) * every - shift
     line, until = [" "] * columns, 0
     while at < since_at + columns * cell_s:
-        place, label = int((at - since_at) / cell_s), f"╵{_tick(at, zone, seconds=every < 60)}"
+        place, label = int((at - since_at) / cell_s), f"╵{_tick_label(at, zone, seconds=every < 60)}"
         if place >= until and place + len(label) <= columns:
             line[place : place + len(label)] = label
             until = place + len(label) + 1
@@ -67,12 +67,12 @@ def clock_axis(since_at: float, cell_s: float, columns: int, zone: tzinfo) -> st
     return "".join(line)
 
 
-def _shift(at: float, zone: tzinfo) -> float:
+def _utc_offset_s(at: float, zone: tzinfo) -> float:
     offset = datetime.fromtimestamp(at, zone).utcoffset()
     return offset.total_seconds() if offset is not None else 0.0
 
 
-def _tick(at: float, zone: tzinfo, *, seconds: bool) -> str:
+def _tick_label(at: float, zone: tzinfo, *, seconds: bool) -> str:
     """Return a time of day; at midnight the day."""
     then = datetime.fromtimestamp(at, zone)
     if (then.hour, then.minute, then.second) == (0, 0, 0):

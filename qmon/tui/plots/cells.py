@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from qmon.tui.plots.glyphs import BLANK, Bits, lowest
+from qmon.tui.plots.glyphs import BLANK, Bits, lowest_rows
 from qmon.tui.spans import Line, Span
 
 FILLED: Final = " "
@@ -27,10 +27,10 @@ class Layer:
 
 def area_below(bits: Bits) -> list[int]:
     """Return, per column, the first row that is filled below a line."""
-    return [row + 1 for row in lowest(bits)]
+    return [row + 1 for row in lowest_rows(bits)]
 
 
-def painted(
+def paint_layers(
     layers: Sequence[Layer],
     fill: Sequence[int],
     rows: int,
@@ -54,13 +54,13 @@ def painted(
         cells = [filled if each else _EMPTY for each in inside]
         dots = [layer.bits[y] for layer in layers]
         for x in {x for row in dots for x, bits in enumerate(row) if bits}:
-            symbol, tone = _drawn(layers, [row[x] for row in dots], together)
+            symbol, tone = _cell_dots(layers, [row[x] for row in dots], together)
             cells[x] = (symbol, f"{tone} on area" if inside[x] and not plain else tone)
-        out.append(tuple(joined(cells)))
+        out.append(tuple(join_spans(cells)))
     return out
 
 
-def _drawn(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
+def _cell_dots(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
     """Return the dots of the layers in front, with the tone of the layer that has most of them."""
     bits, first, most = 0, 0, 0
     for place, each in enumerate(dots[:together]):
@@ -73,6 +73,6 @@ def _drawn(layers: Sequence[Layer], dots: Sequence[int], together: int) -> Span:
     return chr(BLANK | bits), layers[first].tone
 
 
-def joined(cells: Iterable[Span]) -> list[Span]:
+def join_spans(cells: Iterable[Span]) -> list[Span]:
     """Merge neighbours of the same tone into one span."""
     return [("".join([text for text, _ in same]), tone) for tone, same in groupby(cells, itemgetter(1))]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.text import BLOCKS, heights
+from qmon.model.text import BLOCKS, scale_heights
 
 
-def columns(values: Sequence[float | None], top: float, rows: int) -> list[str]:
+def bar_rows(values: Sequence[float | None], top: float, rows: int) -> list[str]:
     """Return bars that are several rows high, top row first."""
-    bars = heights(values, top, rows * 8)
+    bars = scale_heights(values, top, rows * 8)
     out = []
     for row in range(rows - 1, -1, -1):
         floor = row * 8
@@ -28,7 +28,9 @@ _RIGHT: Final = (0x08, 0x10, 0x20, 0x80)
 Bits = list[list[int]]
 
 
-def trace(values: Sequence[float | None], top: float, rows: int, *, low: float = 0.0, dashed: bool = False) -> Bits:
+def trace_line(
+    values: Sequence[float | None], top: float, rows: int, *, low: float = 0.0, dashed: bool = False
+) -> Bits:
     """Return the dots of one line through ``values``, one value per column of cells.
 
     ``low`` is on the lowest dot and ``top`` on the highest. Neighbours are joined half-way. Unknown values leave a gap.
@@ -40,7 +42,7 @@ def trace(values: Sequence[float | None], top: float, rows: int, *, low: float =
         if value is None:
             before = None
             continue
-        at = level(value, low, top, rows)
+        at = dot_row(value, low, top, rows)
         start = at if before is None else before
         middle = (start + at) // 2
         if not (dashed and x % 2):
@@ -52,23 +54,25 @@ def trace(values: Sequence[float | None], top: float, rows: int, *, low: float =
     return cells
 
 
-def level(value: float, low: float, top: float, rows: int) -> int:
+def dot_row(value: float, low: float, top: float, rows: int) -> int:
     """Return the row of dots of a value, counted from the top. A row of cells has four rows of dots."""
     levels = rows * 4 - 1
     return levels - min(levels, max(0, round((value - low) / (top - low) * levels) if top > low else 0))
 
 
-def spread(low: Sequence[float | None], high: Sequence[float | None], scale: tuple[float, float], rows: int) -> Bits:
+def spread_dots(
+    low: Sequence[float | None], high: Sequence[float | None], scale: tuple[float, float], rows: int
+) -> Bits:
     """Return dots between the two values of each column. ``scale``: the bottom and the top of the plot."""
     cells = [[0] * len(low) for _ in range(rows)]
     for x, (least, most) in enumerate(zip(low, high, strict=True)):
         if least is not None and most is not None:
-            for y in range(level(most, *scale, rows), level(least, *scale, rows) + 1):
+            for y in range(dot_row(most, *scale, rows), dot_row(least, *scale, rows) + 1):
                 cells[y // 4][x] |= _LEFT[y % 4] | _RIGHT[y % 4]
     return cells
 
 
-def lowest(bits: Bits) -> list[int]:
+def lowest_rows(bits: Bits) -> list[int]:
     """Return, per column, the lowest row with a dot, or the number of rows if there is none."""
     rows = len(bits)
     return [max((y for y in range(rows) if bits[y][x]), default=rows) for x in range(len(bits[0]) if bits else 0)]

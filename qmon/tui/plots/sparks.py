@@ -8,20 +8,23 @@ from typing import Final
 from qmon.model import text
 from qmon.model.rates.series import Point
 from qmon.model.text import sparkline
-from qmon.tui.plots.series import FEW, Reading, Values, highest, samples, window
+from qmon.tui.plots.series import MIN_DEPTH_SCALE, Reading, Values, highest_value, plot_window_s, sample_readings
 
 READINGS: Final[tuple[Reading, ...]] = ("ready", "push_rate", "pop_rate")
 
 
-def sparks(history: Sequence[Point], cells: int) -> dict[Reading, tuple[Values, float]]:
+def sparkline_values(history: Sequence[Point], cells: int) -> dict[Reading, tuple[Values, float]]:
     """Return depth, push and pop rate, each with the top of its scale. Push and pop share one scale."""
-    found = dict(zip(READINGS, samples(history, READINGS, cells, window(history)), strict=True))
-    rates = highest(found["push_rate"], found["pop_rate"])
-    return {name: (values, max(FEW, highest(values)) if name == "ready" else rates) for name, values in found.items()}
+    found = dict(zip(READINGS, sample_readings(history, READINGS, cells, plot_window_s(history)), strict=True))
+    rates = highest_value(found["push_rate"], found["pop_rate"])
+    return {
+        name: (values, max(MIN_DEPTH_SCALE, highest_value(values)) if name == "ready" else rates)
+        for name, values in found.items()
+    }
 
 
-def marked(values: Values, top: float) -> str:
+def sparkline_text(values: Values, top: float) -> str:
     """Return a sparkline followed by the top of its scale: ``▁▂▃▅█ 40k``. Empty if no value is known."""
     if all(value is None for value in values):
         return ""
-    return f"{sparkline(values, top)} {text.abbreviated(top)}"
+    return f"{sparkline(values, top)} {text.short_count(top)}"

@@ -7,18 +7,26 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model import text
-from qmon.model.rates.series import Point, column
-from qmon.tui.plots.axes import past_axis, scale
-from qmon.tui.plots.cells import Layer, area_below, painted
-from qmon.tui.plots.glyphs import trace
-from qmon.tui.plots.series import FEW, Reading, Values, highest, round_up, samples, window
-from qmon.tui.sanitize import pad, width
-from qmon.tui.spans import Line, LinePart, Span, line_width, spread
+from qmon.model.rates.series import Point, figure_column
+from qmon.tui.plots.axes import past_axis, scale_labels
+from qmon.tui.plots.cells import Layer, area_below, paint_layers
+from qmon.tui.plots.glyphs import trace_line
+from qmon.tui.plots.series import (
+    MIN_DEPTH_SCALE,
+    Reading,
+    Values,
+    highest_value,
+    plot_window_s,
+    round_up,
+    sample_readings,
+)
+from qmon.tui.sanitize import pad, text_width
+from qmon.tui.spans import Line, LinePart, Span, line_width, spread_parts
 
 # Plots of at least this many cells are split: push and pop on the left, depth on the right.
 SIDE_BY_SIDE: Final = 150
-_LEAST_WIDTH: Final = 40
-_LEAST_ROWS: Final = 3
+_MIN_CELLS: Final = 40
+_MIN_ROWS: Final = 3
 _GAP: Final = 3
 
 
@@ -34,39 +42,41 @@ class _Axis:
 
 
 _RATES: Final = _Axis("messages/s", ("push_rate", "pop_rate"), text.rate)
-_DEPTH: Final = _Axis("messages", ("ready",), text.count, FEW)
-_NAMES: Final = {"push_rate": "push", "pop_rate": "pop", "ready": "depth"}
+_DEPTH: Final = _Axis("messages", ("ready",), text.count, MIN_DEPTH_SCALE)
+_READING_NAMES: Final = {"push_rate": "push", "pop_rate": "pop", "ready": "depth"}
 # The sign of each reading in the legend, with colours and without.
 _SIGNS: Final = {"push_rate": ("━━", "━━"), "pop_rate": ("━━", "╺╸"), "ready": ("▄▄", "░░")}
 
 
-def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:
+def throughput_lines(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:
     """Return ``rows`` lines of ``cells`` cells: the last ten minutes or less, one average per column.
 
     ``plain`` draws pop dashed and the area hatched, to tell them apart without colours.
     """
-    if not history or rows < _LEAST_ROWS or cells < _LEAST_WIDTH:
+    if not history or rows < _MIN_ROWS or cells < _MIN_CELLS:
         return []
     if cells < SIDE_BY_SIDE:
-        return _pane(history, _RATES, _DEPTH, cells, rows, plain)
+        return _pane_lines(history, _RATES, _DEPTH, cells, rows, plain)
     half = (cells - _GAP) // 2
-    left = _pane(history, _RATES, None, half, rows, plain)
-    right = _pane(history, _DEPTH, None, cells - _GAP - half, rows, plain)
+    left = _pane_lines(history, _RATES, None, half, rows, plain)
+    right = _pane_lines(history, _DEPTH, None, cells - _GAP - half, rows, plain)
     return [(*a, (" " * _GAP, "text"), *b) for a, b in zip(left, right, strict=True)]
 
 
-def _pane(history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int, rows: int, plain: bool) -> list[Line]:
+def _pane_lines(
+    history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int, rows: int, plain: bool
+) -> list[Line]:
     """Return one plot, with the legend above and the times below."""
-    body, span_s = rows - 2, window(history)
+    body, span_s = rows - 2, plot_window_s(history)
     axes = (left,) if right is None else (left, right)
-    room = [_room(history, axis) for axis in axes]
+    room = [_scale_cells(history, axis) for axis in axes]
     columns = cells - sum(room) - len(room)
-    drawn = {axis.name: samples(history, axis.readings, columns, span_s) for axis in axes}
-    tops = [round_up(max(axis.least, highest(*drawn[axis.name]))) for axis in axes]
-    layers, fill = _layers(axes, drawn, tops, body, plain)
-    middle = painted(layers, fill or [body] * columns, body, plain=plain, together=len(left.readings))
-    beside = [scale(0.0, top, body, axis.write) for axis, top in zip(axes, tops, strict=True)]
-    lines: list[Line] = [_names(history[-1], axes, cells, plain)]
+    drawn = {axis.name: sample_readings(history, axis.readings, columns, span_s) for axis in axes}
+    tops = [round_up(max(axis.least, highest_value(*drawn[axis.name]))) for axis in axes]
+    layers, fill = _layers_and_fill(axes, drawn, tops, body, plain)
+    middle = paint_layers(layers, fill or [body] * columns, body, plain=plain, together=len(left.readings))
+    beside = [scale_labels(0.0, top, body, axis.write) for axis, top in zip(axes, tops, strict=True)]
+    lines: list[Line] = [_legend_line(history[-1], axes, cells, plain)]
     for y in range(body):
         end: Line = () if right is None else (("│", "faint"), (pad(f" {beside[1][y]}", room[1]), "muted"))
         lines.append(((pad(f"{beside[0][y]} ", room[0], right=True), "muted"), ("│", "faint"), *middle[y], *end))
@@ -74,34 +84,34 @@ def _pane(history: Sequence[Point], left: _Axis, right: _Axis | None, cells: int
     return [*lines, ((pad(below, cells), "muted"),)]
 
 
-def _room(history: Sequence[Point], axis: _Axis) -> int:
+def _scale_cells(history: Sequence[Point], axis: _Axis) -> int:
     """Return the cells for the labels of a scale. Its top is at most the greatest of all readings."""
-    most = max((v for name in axis.readings for v in column(history, name) if v == v), default=0.0)
-    return max(width(axis.write(each)) for each in (round_up(max(axis.least, most)), 12.5)) + 2
+    most = max((v for name in axis.readings for v in figure_column(history, name) if v == v), default=0.0)
+    return max(text_width(axis.write(each)) for each in (round_up(max(axis.least, most)), 12.5)) + 2
 
 
-def _layers(
+def _layers_and_fill(
     axes: Sequence[_Axis], drawn: dict[str, list[Values]], tops: Sequence[float], body: int, plain: bool
 ) -> tuple[list[Layer], list[int]]:
     """Return the lines, front first, and the first filled row of each column."""
     layers, fill = [], []
     for axis, top in zip(axes, tops, strict=True):
         for reading, values in zip(axis.readings, drawn[axis.name], strict=True):
-            bits = trace(values, top, body, dashed=plain and reading == "pop_rate")
-            layers.append(Layer(bits, _NAMES[reading]))
+            bits = trace_line(values, top, body, dashed=plain and reading == "pop_rate")
+            layers.append(Layer(bits, _READING_NAMES[reading]))
             if reading == "ready":
                 fill = area_below(bits)
     return layers, fill
 
 
-def _names(newest: Point, axes: Sequence[_Axis], cells: int, plain: bool) -> Line:
+def _legend_line(newest: Point, axes: Sequence[_Axis], cells: int, plain: bool) -> Line:
     """Return the names of the scales, with the newest value of each line between them."""
-    parts = [LinePart.of(axes[0].name, "muted", 1)]
+    parts = [LinePart.from_text(axes[0].name, "muted", 1)]
     for axis in axes:
         for reading in axis.readings:
             value = getattr(newest, reading)
             written = text.UNKNOWN if value is None else axis.write(value)
-            sign: Span = (_SIGNS[reading][plain], _NAMES[reading])
-            parts.append(LinePart((sign, (f" {_NAMES[reading]} ", "muted"), (written, "text"))))
-    line = spread(parts, [LinePart.of("depth", "muted")] if len(axes) > 1 else [], cells)
+            sign: Span = (_SIGNS[reading][plain], _READING_NAMES[reading])
+            parts.append(LinePart((sign, (f" {_READING_NAMES[reading]} ", "muted"), (written, "text"))))
+    line = spread_parts(parts, [LinePart.from_text("depth", "muted")] if len(axes) > 1 else [], cells)
     return (*line, (" " * (cells - line_width(line)), "text"))

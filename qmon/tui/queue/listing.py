@@ -7,18 +7,18 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure
-from qmon.model.first_list import first_list
+from qmon.model.first_list import default_listing
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.lists import STATES, from_the_end, offered, why_not
+from qmon.model.layout.lists import STATES, is_listed_descending, listable_states, reason_without_list
 from qmon.model.samples.listing import Listing, PageSample, Place
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT
 from qmon.tui.sanitize import clean, shorten
 
-KEYS: Final = ("list", "list-before", "next-page", "page-before")
+LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
 _PROBES: Final = ("messages", "group_messages", "group_page")
 # No sort column: the order of the list.
-IN_ORDER: Final = ("", False)
+LIST_ORDER: Final = ("", False)
 TITLES: Final = {
     "ready": "ready messages",
     "scheduled": "scheduled messages",
@@ -46,22 +46,22 @@ class MessageLists:
         self._last: tuple[QueueView, Listing | None] | None = None
 
     @property
-    def number(self) -> int:
+    def page_number(self) -> int:
         """The number of the page, from 1."""
         return len(self._places)
 
     @property
-    def before(self) -> int:
+    def messages_before(self) -> int:
         """The number of messages on the earlier pages when they were read."""
         return sum(self._counts)
 
-    def wanted(self, queue: str | None) -> Listing | None:
+    def listing_for(self, queue: str | None) -> Listing | None:
         """Return the chosen page of ``queue``; ``None`` means messages in progress, or at the head."""
         if self._state is None or queue != self._queue:
             return None
         return Listing(self._state, self._places[-1], self._descending)
 
-    def filled(self, queue: QueueView, listing: Listing | None) -> QueueView:
+    def fill_messages(self, queue: QueueView, listing: Listing | None) -> QueueView:
         """Return the queue with the last messages read, if messages are polled less often than figures."""
         if queue.messages is not None:
             self._last = queue, listing
@@ -71,39 +71,41 @@ class MessageLists:
                 return replace(queue, messages=last.messages, page=last.page)
         return queue
 
-    def choose(self, layout: Layout, by: int) -> str:
+    def choose_list(self, layout: Layout, by: int) -> str:
         """Go to the next (1) or previous (-1) list of this queue. Return why lists were skipped."""
         # Few tables have a state for blocked messages, so its absence is not worth a notice.
-        listed = (state for state in STATES if state != "blocked" or layout.has("blocked") or state == self._state)
+        listed = (
+            state for state in STATES if state != "blocked" or layout.has_figure("blocked") or state == self._state
+        )
         asked: tuple[str | None, ...] = (None, *listed)
         at = asked.index(self._state) if layout.queue == self._queue else 0
         left_out: dict[str, list[str]] = {}
         for step in range(1, len(asked) + 1):
             state = asked[(at + by * step) % len(asked)]
-            why = "" if state is None else why_not(layout, state)
+            why = "" if state is None else reason_without_list(layout, state)
             if not why:
                 self._queue, self._state = layout.queue, state
-                self._descending = state is not None and from_the_end(layout, state)
-                self._begin()
+                self._descending = state is not None and is_listed_descending(layout, state)
+                self._reset_pages()
                 break
             left_out.setdefault(why, []).append(str(state).replace("_", " "))
         return "; ".join(f"no list of {', '.join(states)}: {why}" for why, states in left_out.items())
 
-    def reverse(self) -> None:
+    def reverse_order(self) -> None:
         """Reverse the order of the whole list and go to its first page."""
         self._descending = not self._descending
-        self._begin()
+        self._reset_pages()
 
-    def _begin(self) -> None:
+    def _reset_pages(self) -> None:
         self._places, self._counts = [None], []
 
-    def turn(self, page: PageSample, listed: int, by: int) -> str:
+    def turn_page(self, page: PageSample, listed: int, by: int) -> str:
         """Go to the next (1) or previous (-1) page. Return why there is none, or an empty string.
 
         ``listed``: the number of messages on this page.
         """
         if by < 0:
-            if self.number == 1:
+            if self.page_number == 1:
                 return "this is the first page"
             del self._places[-1], self._counts[-1]
         elif page.next is None:
@@ -114,39 +116,41 @@ class MessageLists:
         return ""
 
 
-def unavailable(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
+def disabled_list_keys(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
     """Return why keys are disabled, by binding id. ``fixed``: why nothing else can be read, or empty."""
-    none = queue is None or not offered(queue.layout)
-    why = fixed or ("no queue is chosen" if queue is None else why_not(queue.layout, "ready") if none else "")
+    none = queue is None or not listable_states(queue.layout)
+    why = fixed or (
+        "no queue is chosen" if queue is None else reason_without_list(queue.layout, "ready") if none else ""
+    )
     if why:
-        return dict.fromkeys(KEYS, why)
-    return {} if listing is not None else dict.fromkeys(KEYS[2:], "press l for a list that has pages")
+        return dict.fromkeys(LIST_KEYS, why)
+    return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], "press l for a list that has pages")
 
 
 def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
     """Return the page on screen; ``None`` if no list is chosen or the page has not been read yet."""
-    return queue.page if is_wanted(queue, listing, fixed) else None
+    return queue.page if is_chosen_list(queue, listing, fixed) else None
 
 
-def is_wanted(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
+def is_chosen_list(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
     """Return True if the messages that were read belong to the chosen list."""
     read = None if queue.page is None else queue.page.listing
-    return bool(fixed) or read == listing or (listing is None and read == first_list(queue.layout))
+    return bool(fixed) or read == listing or (listing is None and read == default_listing(queue.layout))
 
 
-def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
+def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
     """Return the position and total, the page, the order, and what may be missing.
 
     ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
     ``listed`` messages the filter lets through.
     """
     figure: Figure = getattr(queue, page.listing.state)
-    before, number = (0, 1) if lists is None else (lists.before, lists.number)
+    before, number = (0, 1) if lists is None else (lists.messages_before, lists.page_number)
     which = f"{text.count(before + 1)}–{text.count(before + listed)}" if before and listed else text.count(listed)
     if shown != listed:
         which = f"{shown} of {listed}"
     elif figure.value is not None:
-        which += f" of {counted_at(figure)}"
+        which += f" of {dated_count_text(figure)}"
     if number > 1 or page.next is not None:
         which += f", page {number}{'' if page.next is not None else ', the last'}"
     parts = [which]
@@ -163,23 +167,23 @@ def counted(queue: QueueView, page: PageSample, lists: MessageLists | None, show
     return " · ".join(parts)
 
 
-def first_count(queue: QueueView, title: str, shown: int, listed: int) -> str:
+def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int) -> str:
     """Return how many messages are shown before a list is chosen, with the figure if it differs."""
     if shown != listed:
         return f"{shown} of {listed}"
     figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)
     first = "the first " if listed >= ROW_LIMIT else ""
     differs = figure is not None and figure.value is not None and figure.value != listed
-    return f"{first}{shown} of {counted_at(figure)}" if figure is not None and differs else f"{first}{shown}"
+    return f"{first}{shown} of {dated_count_text(figure)}" if figure is not None and differs else f"{first}{shown}"
 
 
-def counted_at(figure: Figure) -> str:
+def dated_count_text(figure: Figure) -> str:
     """Return ``~50``, followed by when it was counted if that was before the poll of the list."""
     shown = figure.text(text.count)
     return f"{shown} counted {text.duration(figure.age_s)} ago" if figure.age_s >= 1 else shown
 
 
-def nothing(page: PageSample, *, paged: bool = True) -> str:
+def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return what to show if a page has no message. ``paged``: a key goes to the next page."""
     what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
     if page.next is not None:

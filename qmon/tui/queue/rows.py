@@ -25,14 +25,14 @@ _ERROR: Final = GridColumn(
     "error", "ERROR", rank=6, least=8, most=60, shrinks_to=20, sortable=False, about="the message's last error"
 )
 
-SORTS: Final = ("age", "id", "state", "owner", "attempts")
+SORT_COLUMNS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)
 
 
 _NO_AGE: Final = "this table has no start time, so the age of a row is not known"
 
 
-def title(queue: QueueView, *, stuck_only: bool) -> str:
+def rows_title(queue: QueueView, *, stuck_only: bool) -> str:
     """Return the title of the rows."""
     if stuck_only:
         return "stuck messages"
@@ -44,7 +44,7 @@ def columns(messages: Sequence[MessageSample]) -> tuple[GridColumn, ...]:
     return (*COLUMNS, _ERROR) if any(m.error is not None for m in messages) else COLUMNS
 
 
-def rows(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
+def rows_for(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
     """Return a row for each message, in the order given, with a cell for each of their ``columns``.
 
     If some are marked, all ids are indented.
@@ -80,27 +80,29 @@ _VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
 }
 
 
-def natural(id: str) -> tuple[int, int, str]:
+def natural_key(id: str) -> tuple[int, int, str]:
     """Return a sort key: numbers by value, then words alphabetically."""
     return (0, int(id), id) if id.isdecimal() else (1, 0, id)
 
 
-def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool) -> list[MessageSample]:
+def sort_messages(
+    queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool
+) -> list[MessageSample]:
     """Return the messages sorted by one column; equal ones by id, those without a value last.
 
     Sorted by age, stuck messages always come first.
     """
     if by == "id":
-        return sorted(messages, key=lambda m: natural(m.id), reverse=descending)
+        return sorted(messages, key=lambda m: natural_key(m.id), reverse=descending)
     value = _VALUES[by]
-    known = sorted((m for m in messages if value(m) is not None), key=lambda m: natural(m.id))
+    known = sorted((m for m in messages if value(m) is not None), key=lambda m: natural_key(m.id))
     known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
     if by == "age":
         known.sort(key=lambda m: not queue.is_stuck(m))
-    return known + sorted((m for m in messages if value(m) is None), key=lambda m: natural(m.id))
+    return known + sorted((m for m in messages if value(m) is None), key=lambda m: natural_key(m.id))
 
 
-def words(message: MessageSample) -> str:
+def searchable_text(message: MessageSample) -> str:
     """Return the text that the filter searches."""
     texts = (message.owner, message.payload, message.error)
     return " ".join((message.id, message.state.replace("_", " "), *(each or "" for each in texts)))

@@ -17,27 +17,27 @@ from qmon.monitor.source import Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message.screen import MessageScreen
-from qmon.tui.overview.trends import span_words
-from qmon.tui.plots.series import highest
-from qmon.tui.plots.throughput import throughput
+from qmon.tui.overview.trends import span_text
+from qmon.tui.plots.series import highest_value
+from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.queue import listing as lists
 from qmon.tui.queue import panel
 from qmon.tui.queue import rows as messages
-from qmon.tui.queue.panel import LEAST, MOST, ledger_lines
+from qmon.tui.queue.panel import SHORT_VERDICT_ROWS, TALL_VERDICT_ROWS, ledger_lines
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared import topics
-from qmon.tui.shared.header import waiting
+from qmon.tui.shared.header import waiting_lines
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon
-from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 # Screens of at least this many rows show more than the worst verdict.
-HIGH = 36
+TALL_ROWS = 36
 
 
 class QueueScreen(DashboardScreen):
@@ -45,7 +45,7 @@ class QueueScreen(DashboardScreen):
 
     NAME = "queue"
     BINDINGS = keys.QUEUE_SCREEN
-    SORTS = messages.SORTS
+    SORT_COLUMNS = messages.SORT_COLUMNS
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,13 +53,13 @@ class QueueScreen(DashboardScreen):
         self.stuck_only = False
         self.marks = MarkedMessages()
         self.lists = lists.MessageLists()
-        self._kept: list[MessageSample] = []
+        self._listed_messages: list[MessageSample] = []
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="title")
         yield Lines(id="readings")
         yield Lines(id="tables", most=2)
-        yield Lines(id="because", most=MOST)
+        yield Lines(id="because", most=TALL_VERDICT_ROWS)
         with Horizontal(id="middle"):
             with Vertical(id="plot-side"):
                 yield Lines(id="plot-heading")
@@ -76,30 +76,32 @@ class QueueScreen(DashboardScreen):
     @property
     def _verdict_rows(self) -> int:
         """The maximum number of lines for verdicts."""
-        return MOST if self.size.height >= HIGH else LEAST
+        return TALL_VERDICT_ROWS if self.size.height >= TALL_ROWS else SHORT_VERDICT_ROWS
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queue. Without figures, or if the queue is gone, say so."""
-        view, found = shown.view, self.acting_on()
+        view, found = shown.view, self.current_queue()
         if view is None or found is None:
             self.add_class("-waiting")
-            missing = _missing(view, self.app.selected)
-            self.query_one("#waiting", Lines).show(lambda cells, rows: missing or waiting(shown, now, cells, rows))
+            missing = _missing_lines(view, self.app.selected)
+            self.query_one("#waiting", Lines).show(
+                lambda cells, rows: missing or waiting_lines(shown, now, cells, rows)
+            )
             return
         self._draw_queue(found, view, stale=stale)
         self._draw_rows(found, stale=stale)
 
     def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
-        plain, tall = is_plain(self.app.theme), self.size.height >= HIGH
+        plain, tall = is_plain(self.app.theme), self.size.height >= TALL_ROWS
         self.update_classes({"-waiting": False, "-no-use": found.use is None, "-no-ledger": found.ledger is None})
         writers: dict[str, Callable[[int, int], list[Line]]] = {
-            "#title": lambda cells, _: panel.title(found, cells),
-            "#readings": lambda cells, _: panel.readings(found, cells, view.since_read_s(found)),
-            "#tables": lambda cells, rows: horizon.of_queue(found, view, cells, rows if tall else 1),
+            "#title": lambda cells, _: panel.title_lines(found, cells),
+            "#readings": lambda cells, _: panel.reading_lines(found, cells, view.since_read_s(found)),
+            "#tables": lambda cells, rows: horizon.queue_lines(found, view, cells, rows if tall else 1),
             "#because": lambda cells, rows: panel.verdict_lines(found, view, cells, min(rows, self._verdict_rows)),
-            "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
+            "#plot": lambda cells, rows: throughput_lines(found.history, cells, rows, plain=plain),
             "#ledger": lambda cells, _: ledger_lines(found, cells),
-            "#unknown-list": lambda cells, rows: panel.unknown_list(found, cells, rows),
+            "#unknown-list": lambda cells, rows: panel.unknown_column(found, cells, rows),
             "#unknown-lines": lambda cells, rows: panel.unknown_lines(found, cells, min(rows, 2)),
         }
         for id, writer in writers.items():
@@ -108,101 +110,105 @@ class QueueScreen(DashboardScreen):
     @property
     def _listing(self) -> Listing | None:
         """The chosen page; ``None`` means messages in progress, or at the head."""
-        return None if self.app.fixed else self.lists.wanted(self.app.selected)
+        return None if self.app.fixed_reason else self.lists.listing_for(self.app.selected)
 
     @property
-    def _order(self) -> tuple[str, bool]:
+    def _row_order(self) -> tuple[str, bool]:
         """The sort column and whether descending."""
-        return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.IN_ORDER else self.sorted_by
+        return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.LIST_ORDER else self.sorted_by
 
-    def _read(self, found: QueueView) -> tuple[MessageSample, ...] | None:
+    def _read_messages(self, found: QueueView) -> tuple[MessageSample, ...] | None:
         """Return the messages of the chosen list; ``None`` if they have not been read."""
-        return found.messages if lists.is_wanted(found, self._listing, self.app.fixed) else None
+        return found.messages if lists.is_chosen_list(found, self._listing, self.app.fixed_reason) else None
 
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
-        listed = [m for m in self._read(found) or () if not self.stuck_only or found.is_stuck(m)]
-        kept = keep(listed, self.filter_text, messages.words)
-        kept = messages.ordered(found, kept, *self._order) if self._order[0] else list(kept)
-        self._kept = kept = self.marks.held(found.name, kept, self._read(found), self.lists.number)
+        listed = [m for m in self._read_messages(found) or () if not self.stuck_only or found.is_stuck(m)]
+        kept = filter_items(listed, self.filter_text, messages.searchable_text)
+        kept = messages.sort_messages(found, kept, *self._row_order) if self._row_order[0] else list(kept)
+        self._listed_messages = kept = self.marks.keep_order(
+            found.name, kept, self._read_messages(found), self.lists.page_number
+        )
         self.grid.use_columns(messages.columns(kept))
         self.grid.show(
-            messages.rows(found, kept, self.marks.of(found.name)),
-            sorted_by=self._order,
+            messages.rows_for(found, kept, self.marks.ids_in(found.name)),
+            sorted_by=self._row_order,
             stale=stale,
-            empty=self._nothing(found, bool(listed)),
+            empty=self._empty_text(found, bool(listed)),
         )
 
-    def _nothing(self, found: QueueView, any_listed: bool) -> str:
+    def _empty_text(self, found: QueueView, any_listed: bool) -> str:
         """Return why the table is empty."""
         listing = self._listing
         probes = ("messages",) if listing is None else ("messages_page", "group_page")
         failed = next((f.reason for f in found.failures if f.probe.startswith(probes)), None)
         if failed is not None:
             return clean(failed)
-        page = lists.shown_page(found, listing, self.app.fixed)
-        if page is None and self._read(found) is None:
+        page = lists.shown_page(found, listing, self.app.fixed_reason)
+        if page is None and self._read_messages(found) is None:
             why = found.in_progress.reason if listing is None and found.in_progress.value is None else ""
-            return why or self.app.fixed or "the rows come with the next poll"
+            return why or self.app.fixed_reason or "the rows come with the next poll"
         if any_listed:
             return f"no message matches {clean(self.filter_text)}"
         if page is not None:
-            return clean(page.why) or lists.nothing(page, paged=listing is not None)
+            return clean(page.why) or lists.empty_text(page, paged=listing is not None)
         return "nothing is stuck" if self.stuck_only else "nothing is in progress"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        found = self.acting_on()
+        found = self.current_queue()
         if found is None:
             return
-        top = text.count(highest([p.ready for p in found.history]))
-        extra = f"{span_words(found)}, peak depth {top}"
-        title, count = self._heading(found)
-        if marked := self.marks.of(found.name):
+        top = text.count(highest_value([p.ready for p in found.history]))
+        extra = f"{span_text(found)}, peak depth {top}"
+        title, count = self._rows_heading(found)
+        if marked := self.marks.ids_in(found.name):
             count += f" · {len(marked)} marked, esc clears"
-        if self.marks.gone:
-            count += f" · {self.marks.gone} marked before {'is' if self.marks.gone == 1 else 'are'} no longer here"
+        if self.marks.gone_count:
+            count += f" · {self.marks.gone_count} marked before {'is' if self.marks.gone_count == 1 else 'are'} no longer here"
         self.show_heading("plot-heading", "throughput and depth", extra)
         self.show_heading("unknown-heading", "not known", aged=False)
         self.show_heading("rows-heading", title, count)
 
-    def _heading(self, found: QueueView) -> tuple[str, str]:
+    def _rows_heading(self, found: QueueView) -> tuple[str, str]:
         """Return what the rows are, and how many."""
-        listing, listed = self._listing, self._read(found) or ()
-        page = lists.shown_page(found, listing, self.app.fixed)
+        listing, listed = self._listing, self._read_messages(found) or ()
+        page = lists.shown_page(found, listing, self.app.fixed_reason)
         if page is None and listing is not None:
             return lists.TITLES[listing.state], ""
-        shown = len(self.grid.keys)
+        shown = len(self.grid.row_keys)
         if page is None:
-            title = messages.title(found, stuck_only=self.stuck_only)
-            return title, "" if self._read(found) is None else lists.first_count(found, title, shown, len(listed))
-        count = lists.counted(found, page, None if listing is None else self.lists, shown, len(listed))
-        by = self._order[0]
+            title = messages.rows_title(found, stuck_only=self.stuck_only)
+            return title, "" if self._read_messages(found) is None else lists.first_list_count_text(
+                found, title, shown, len(listed)
+            )
+        count = lists.count_text(found, page, None if listing is None else self.lists, shown, len(listed))
+        by = self._row_order[0]
         return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
 
-    def focus_wanted(self) -> Focus:
+    def required_focus(self) -> Focus:
         shown = self.app.selected
         visible = frozenset() if shown is None else frozenset({shown})
         return Focus(rows_of=shown, listing=self._listing, visible=visible)
 
-    def acting_on(self) -> QueueView | None:
+    def current_queue(self) -> QueueView | None:
         """Return this queue, with its last messages if they are polled less often."""
         view = self.app.shown.view
         found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
-        return None if found is None else self.lists.filled(found, self._listing)
+        return None if found is None else self.lists.fill_messages(found, self._listing)
 
-    def help_topics(self) -> list[topics.Explained]:
+    def help_topics(self) -> list[topics.TopicGroup]:
         """Add the figures of the queue."""
-        queue = self.acting_on()
-        return [*super().help_topics(), *(topics.of_figures(queue) if queue is not None else [])]
+        queue = self.current_queue()
+        return [*super().help_topics(), *(topics.queue_figure_topics(queue) if queue is not None else [])]
 
-    def chosen(self) -> Choice:
+    def message_choice(self) -> Choice:
         """Return the marked messages in their shown state. Without marks, all that the action applies to."""
-        marked, found = self.marks.of(self.app.selected or ""), self.acting_on()
-        listed = self._read(found) or () if found is not None else ()
+        marked, found = self.marks.ids_in(self.app.selected or ""), self.current_queue()
+        listed = self._read_messages(found) or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
         one = states.pop() if len(states) == 1 else None
-        return Choice(ids=tuple(sorted(marked, key=messages.natural)), state=one if one in STATES else None)
+        return Choice(ids=tuple(sorted(marked, key=messages.natural_key)), state=one if one in STATES else None)
 
-    def acted(self, result: OperationResult | None) -> None:
+    def handle_result(self, result: OperationResult | None) -> None:
         """Remove the marks once the action was run."""
         if result is not None:
             self.marks.clear()
@@ -210,14 +216,14 @@ class QueueScreen(DashboardScreen):
 
     def action_mark(self) -> None:
         """Mark the message under the cursor, or unmark it. While any are marked, the list keeps its order."""
-        if self.grid.cursor is not None and self.grid.keys and self.app.selected is not None:
-            listed = [message.id for message in self._kept]
-            self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.number)
+        if self.grid.cursor is not None and self.grid.row_keys and self.app.selected is not None:
+            listed = [message.id for message in self._listed_messages]
+            self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.page_number)
             self.redraw()
 
     def action_back(self) -> None:
         """Remove the marks if there are any, otherwise the filter, otherwise go back."""
-        if not self.filter_text and self.marks.of(self.app.selected or ""):
+        if not self.filter_text and self.marks.ids_in(self.app.selected or ""):
             self.marks.clear()
             self.redraw()
         else:
@@ -230,31 +236,31 @@ class QueueScreen(DashboardScreen):
 
     def action_list(self, by: int) -> None:
         """Go to the next or previous list of messages of this queue."""
-        found, why = self.acting_on(), self.unavailable().get("list")
+        found, why = self.current_queue(), self.disabled_reasons().get("list")
         if why is not None or found is None:
-            self.app.say(why or "no queue is chosen")
+            self.app.notify_briefly(why or "no queue is chosen")
             return
-        if left_out := self.lists.choose(found.layout, by):
-            self.app.say(left_out)
+        if left_out := self.lists.choose_list(found.layout, by):
+            self.app.notify_briefly(left_out)
         self.marks.clear()
         self.stuck_only, self.filter_text = False, ""
-        self.sorted_by = messages.DEFAULT_SORT if self._listing is None else lists.IN_ORDER
-        self._list_again()
+        self.sorted_by = messages.DEFAULT_SORT if self._listing is None else lists.LIST_ORDER
+        self._reload_list()
 
     def action_turn(self, by: int) -> None:
         """Go to the next or previous page of the list."""
-        found, why = self.acting_on(), self.unavailable().get("next-page", "")
-        page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed)
+        found, why = self.current_queue(), self.disabled_reasons().get("next-page", "")
+        page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed_reason)
         if not why and found is not None:
-            listed = len(self._read(found) or ())
-            why = "the page comes with the next poll" if page is None else self.lists.turn(page, listed, by)
+            listed = len(self._read_messages(found) or ())
+            why = "the page comes with the next poll" if page is None else self.lists.turn_page(page, listed, by)
         if why:
-            self.app.say(why)
+            self.app.notify_briefly(why)
         else:
-            self._list_again()
+            self._reload_list()
 
-    def _list_again(self) -> None:
-        self.app.refocus(self.focus_wanted())
+    def _reload_list(self) -> None:
+        self.app.focus_source(self.required_focus())
         self.redraw()
 
     @on(Grid.Beyond)
@@ -264,23 +270,23 @@ class QueueScreen(DashboardScreen):
 
     def action_sort(self) -> None:
         """Sort by the next column. After the last one, a page returns to the order of its list."""
-        if self._listing is not None and self.sorted_by[0] == self.SORTS[-1]:
-            self.sorted_by = lists.IN_ORDER
+        if self._listing is not None and self.sorted_by[0] == self.SORT_COLUMNS[-1]:
+            self.sorted_by = lists.LIST_ORDER
             self.redraw()
         else:
             super().action_sort()
 
     def action_reverse(self) -> None:
         """Reverse the order of the whole list, or of the sort column if the page is sorted by one."""
-        if self._listing is not None and self.sorted_by == lists.IN_ORDER:
-            self.lists.reverse()
-            self._list_again()
+        if self._listing is not None and self.sorted_by == lists.LIST_ORDER:
+            self.lists.reverse_order()
+            self._reload_list()
         else:
             super().action_reverse()
 
-    def unavailable(self) -> dict[str, str]:
-        found = self.acting_on()
-        return super().unavailable() | lists.unavailable(found, self._listing, self.app.fixed)
+    def disabled_reasons(self) -> dict[str, str]:
+        found = self.current_queue()
+        return super().disabled_reasons() | lists.disabled_list_keys(found, self._listing, self.app.fixed_reason)
 
     def action_neighbour(self, by: int) -> None:
         """Go to the next or previous queue by name."""
@@ -288,22 +294,22 @@ class QueueScreen(DashboardScreen):
         if view is None or not view.queues:
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
-        self.app.selected = self.neighbour(by, names, self.app.selected)
+        self.app.selected = self.neighbour_queue(by, names, self.app.selected)
         self.filter_text, self.sorted_by = "", messages.DEFAULT_SORT
-        self.app.refocus(self.focus_wanted())
+        self.app.focus_source(self.required_focus())
         self.redraw()
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
-        at = next((i for i, each in enumerate(self._kept) if each.id == message.key), None)
+        at = next((i for i, each in enumerate(self._listed_messages) if each.id == message.key), None)
         if at is not None and self.app.selected is not None:
-            self.app.push_screen(MessageScreen(self.app.selected, self._kept, at, self._listing))
+            self.app.push_screen(MessageScreen(self.app.selected, self._listed_messages, at, self._listing))
 
     def action_count_exactly(self) -> None:
         self.app.count_exactly(self.app.selected)
 
 
-def _missing(view: View | None, name: str | None) -> list[Line]:
+def _missing_lines(view: View | None, name: str | None) -> list[Line]:
     """Return the text for a view that does not contain this queue."""
     if view is None:
         return []
@@ -321,9 +327,9 @@ class MarkedMessages:
         self._queue = ""
         self._ids: dict[str, int] = {}
         self._order: dict[str, int] = {}
-        self.gone = 0
+        self.gone_count = 0
 
-    def of(self, queue: str) -> frozenset[str]:
+    def ids_in(self, queue: str) -> frozenset[str]:
         """Return the ids marked in this queue."""
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
@@ -333,12 +339,12 @@ class MarkedMessages:
             self.clear()
             self._queue = queue
         if not self._ids:
-            self.gone = 0
+            self.gone_count = 0
         self._order = {each: place for place, each in enumerate(listed)}
         if self._ids.pop(id, None) is None:
             self._ids[id] = page
 
-    def held(
+    def keep_order(
         self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
     ) -> list[MessageSample]:
         """Return the page in its order at the last mark, new messages last. Unmark messages not in ``read``.
@@ -350,11 +356,11 @@ class MarkedMessages:
         if read is not None:
             there = {message.id for message in read}
             left = {id: place for id, place in self._ids.items() if place != page or id in there}
-            self.gone += len(self._ids) - len(left)
+            self.gone_count += len(self._ids) - len(left)
             self._ids = left
         return sorted(kept, key=lambda message: self._order.get(message.id, len(self._order)))
 
     def clear(self) -> None:
         """Remove all marks."""
         self._ids.clear()
-        self.gone = 0
+        self.gone_count = 0

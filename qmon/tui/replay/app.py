@@ -7,7 +7,7 @@ from typing import Any
 
 from qmon.errors import BadInput
 from qmon.model.view import View
-from qmon.recording.read.compare import compare
+from qmon.recording.read.compare import compare_views
 from qmon.recording.read.replay import SPEEDS, Replay
 from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
@@ -25,41 +25,41 @@ class ReplayApp(QmonApp, inherit_bindings=False):
     def __init__(self, source: Replay, fold: Fold, **options: Any) -> None:
         super().__init__(source, fold, clock=source.clock, **options)
         self._replay = source
-        self._kept: tuple[float, View] | None = None
-        self.fixed = "a replay can read nothing new"
-        self._label()
-        source.on_change = self._on_moved
+        self._remembered: tuple[float, View] | None = None
+        self.fixed_reason = "a replay can read nothing new"
+        self._update_label()
+        source.on_change = self._schedule_move
 
     def _new_memory(self) -> None:
         """Return nothing: the recording contains the whole history."""
 
-    def _on_moved(self) -> None:
+    def _schedule_move(self) -> None:
         """Called on the replay's thread."""
-        self.call_later(self._moved)
+        self.call_later(self._show_position)
 
-    def _label(self) -> None:
+    def _update_label(self) -> None:
         replay = self._replay
-        how = f"▶ ×{replay.speed:g}" if replay.playing else "‖"
-        text = f"{local_time(replay.at, replay.reader.session.zone)} {how}"
+        how = f"▶ ×{replay.speed:g}" if replay.is_playing else "‖"
+        text = f"{local_time(replay.position, replay.reader.session.zone)} {how}"
         self.set_reactive(QmonApp.shown, replace(self.shown, replay=text))
 
-    def _moved(self) -> None:
-        self._label()
+    def _show_position(self) -> None:
+        self._update_label()
         self.tick()
 
     def on_view_ready(self, message: ViewReady) -> None:
         """Show new figures with their recorded time."""
-        self._label()
+        self._update_label()
         super().on_view_ready(message)
 
     def on_state_changed(self, message: StateChanged) -> None:
         """Show the recorded state of the poller."""
-        self._label()
+        self._update_label()
         super().on_state_changed(message)
 
     def action_play(self) -> None:
         """Play or pause."""
-        self._replay.play(not self._replay.playing)
+        self._replay.set_playing(not self._replay.is_playing)
 
     def action_step(self, direction: int) -> None:
         """Move one snapshot forward or back."""
@@ -72,13 +72,15 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         at = min(range(len(SPEEDS)), key=lambda place: abs(SPEEDS[place] - self._replay.speed))
         speed = SPEEDS[min(max(at + direction, 0), len(SPEEDS) - 1)]
         self._replay.set_speed(speed)
-        self.say(f"plays at {speed:g} times the speed")
+        self.notify_briefly(f"plays at {speed:g} times the speed")
 
     def action_jump(self, direction: int) -> None:
         """Go to the next or previous incident or operation."""
-        mark = self._replay.jump(direction > 0)
+        mark = self._replay.jump_to_mark(direction > 0)
         where = "after" if direction > 0 else "before"
-        self.say(f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident and no operation {where} this moment")
+        self.notify_briefly(
+            f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident and no operation {where} this moment"
+        )
 
     def action_go_to(self) -> None:
         """Ask for a time and go there."""
@@ -89,23 +91,23 @@ class ReplayApp(QmonApp, inherit_bindings=False):
             reader, relative = self._replay.reader, text[:1] in ("+", "-")
             try:
                 self._replay.seek(
-                    parse_moment(text, reader.session.zone, self._replay.at if relative else reader.ends_at)
+                    parse_moment(text, reader.session.zone, self._replay.position if relative else reader.ends_at)
                 )
             except BadInput as problem:
-                self.say(clean(str(problem)))
+                self.notify_briefly(clean(str(problem)))
 
         self.push_screen(GoTo(), go)
 
     def action_compare(self) -> None:
         """Remember this moment, or compare the remembered moment with this one."""
-        view, at, kept = self.shown.view, self._replay.at, self._kept
+        view, at, kept = self.shown.view, self._replay.position, self._remembered
         if view is None:
             return
         if kept is None:
-            self._kept = (at, view)
-            self.say("remembered; go to another moment and press c again")
+            self._remembered = (at, view)
+            self.notify_briefly("remembered; go to another moment and press c again")
             return
-        self._kept = None
+        self._remembered = None
         zone = self._replay.reader.session.zone
-        found, before, after = compare(kept[1], view), local_time(kept[0], zone), local_time(at, zone)
+        found, before, after = compare_views(kept[1], view), local_time(kept[0], zone), local_time(at, zone)
         self.push_screen(CompareDialog(found, before, after))

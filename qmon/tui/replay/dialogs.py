@@ -10,39 +10,45 @@ from textual.binding import Binding
 from textual.containers import Vertical
 
 from qmon.model import text
-from qmon.recording.read.compare import Comparison, Pair
+from qmon.recording.read.compare import Comparison, FigurePair
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.reading import TextDialog
-from qmon.tui.spans import Line, cut
+from qmon.tui.spans import Line, cut_line
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 
-_NAME: Final = 22
+_NAME_CELLS: Final = 22
 
 
-def compared(found: Comparison, before: str, after: str, cells: int) -> list[Line]:
+def comparison_lines(comparison: Comparison, before: str, after: str, cells: int) -> list[Line]:
     """Return the lines of the comparison. Figures that are equal, or unknown at either moment, are left out."""
-    lines: list[Line] = [cut([("from ", "muted"), (before, "strong"), ("  to ", "muted"), (after, "strong")], cells)]
-    for queue, then, now in found.verdicts:
-        changed = [pair for pair in found.pairs if pair.queue == queue and pair.before != pair.after]
+    lines: list[Line] = [
+        cut_line([("from ", "muted"), (before, "strong"), ("  to ", "muted"), (after, "strong")], cells)
+    ]
+    for queue, then, now in comparison.verdicts:
+        changed = [pair for pair in comparison.pairs if pair.queue == queue and pair.before != pair.after]
         verdict = now if then == now else f"{then} → {now}"
         tone = "text" if then == now else "accent"
-        lines.append(cut([(f"{shorten(clean(queue), _NAME):<{_NAME}} ", "strong"), (clean(verdict), tone)], cells))
-        lines += [cut(_figure(pair), cells) for pair in changed]
+        lines.append(
+            cut_line(
+                [(f"{shorten(clean(queue), _NAME_CELLS):<{_NAME_CELLS}} ", "strong"), (clean(verdict), tone)], cells
+            )
+        )
+        lines += [cut_line(_figure_spans(pair), cells) for pair in changed]
     return lines
 
 
-def _figure(pair: Pair) -> list[tuple[str, str]]:
+def _figure_spans(pair: FigurePair) -> list[tuple[str, str]]:
     change = pair.change
-    by = "" if change is None else f"{'+' if change > 0 else '−'}{_number(abs(change))}"
+    by = "" if change is None else f"{'+' if change > 0 else '−'}{_number_text(abs(change))}"
     return [
         (f"   {pair.figure:<14}", "muted"),
-        (f"{_number(pair.before):>12} → {_number(pair.after):>12}", "text"),
+        (f"{_number_text(pair.before):>12} → {_number_text(pair.after):>12}", "text"),
         (f"  {by:>12}", "accent"),
     ]
 
 
-def _number(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     if value is None:
         return "–"
     return text.count(value) if value == int(value) else f"{value:,.1f}"
@@ -54,7 +60,7 @@ class CompareDialog(TextDialog):
     BINDINGS = [Binding("escape,enter,q", "close", "close", id="comparing.close")]  # noqa: RUF012
 
     def __init__(self, found: Comparison, before: str, after: str) -> None:
-        super().__init__(lambda cells: compared(found, before, after, cells), "esc closes")
+        super().__init__(lambda cells: comparison_lines(found, before, after, cells), "esc closes")
 
 
 class GoTo(Dialog[str | None], inherit_bindings=False):

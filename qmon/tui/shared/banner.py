@@ -14,75 +14,81 @@ from qmon.model.figure import Severity
 from qmon.model.operations import Pause
 from qmon.monitor.alerting import AlertState
 from qmon.tui import figures
-from qmon.tui.action_runner import UnderWay
-from qmon.tui.sanitize import clean, shorten, width
-from qmon.tui.spans import Line, LinePart, Span, fit, line_width, wrap
+from qmon.tui.action_runner import BackgroundOperation
+from qmon.tui.sanitize import clean, shorten, text_width
+from qmon.tui.spans import Line, LinePart, Span, fit_parts, line_width, wrap_text
 from qmon.tui.status import Shown
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
 
-_LEAST_WORDS = 16
+_MIN_TEXT_CELLS = 16
 
 
 def alert_lines(alerts: AlertState, now: float, cells: int) -> list[Line]:
     """Return one line about the alerts, or none if nothing is raised or muted."""
     if alerts.muted_until is not None:
-        return [_muted(alerts, alerts.muted_until - now, cells)]
+        return [_muted_line(alerts, alerts.muted_until - now, cells)]
     if alerts.open:
-        return [_open(alerts, now, cells)]
+        return [_open_alert_line(alerts, now, cells)]
     if alerts.acknowledged:
-        return [_acknowledged(alerts.acknowledged, cells)]
+        return [_acknowledged_line(alerts.acknowledged, cells)]
     return []
 
 
-def _open(alerts: AlertState, now: float, cells: int) -> Line:
+def _open_alert_line(alerts: AlertState, now: float, cells: int) -> Line:
     alert, more = alerts.open[0], len(alerts.open) - 1
     critical = alert.severity is Severity.CRITICAL
     badge = (" ■ CRITICAL ", "alarm badge") if critical else (" ▲ WARNING ", "badge")
-    lead: Line = (badge, (f" {_where(alert)}", "strong"))
+    lead: Line = (badge, (f" {_alert_scope(alert)}", "strong"))
     rest = [
-        *([LinePart.of(f"+{more} more", "accent", 1)] if more else []),
-        LinePart.of(f"for {text.duration(now - alert.since_at)}", "muted", 3),
-        LinePart.of("a acknowledges", "muted", 2),
-        LinePart.of("m mutes", "muted", 4),
+        *([LinePart.from_text(f"+{more} more", "accent", 1)] if more else []),
+        LinePart.from_text(f"for {text.duration(now - alert.since_at)}", "muted", 3),
+        LinePart.from_text("a acknowledges", "muted", 2),
+        LinePart.from_text("m mutes", "muted", 4),
     ]
     words = clean(alert.words)
     kept, room = rest, 0
     for rank in (4, 3, 2, 1):
         kept = [part for part in rest if part.rank <= rank]
         room = cells - line_width(lead) - 2 - sum(line_width(part.spans) + 2 for part in kept)
-        if room >= (width(words) if rank > 2 else _LEAST_WORDS):
+        if room >= (text_width(words) if rank > 2 else _MIN_TEXT_CELLS):
             break
-    return fit([LinePart(lead), LinePart.of(shorten(words, max(_LEAST_WORDS, room)), "text"), *kept], cells, "  ")
-
-
-def _acknowledged(alerts: tuple[Alert, ...], cells: int) -> Line:
-    count = f" ✓ {len(alerts)} alert{'s' if len(alerts) > 1 else ''} acknowledged"
-    return fit(
-        [LinePart.of(count, "muted"), LinePart.of(f"{_where(alerts[0])}: {clean(alerts[0].words)}", "muted")], cells
+    return fit_parts(
+        [LinePart(lead), LinePart.from_text(shorten(words, max(_MIN_TEXT_CELLS, room)), "text"), *kept], cells, "  "
     )
 
 
-def _muted(alerts: AlertState, left_s: float, cells: int) -> Line:
+def _acknowledged_line(alerts: tuple[Alert, ...], cells: int) -> Line:
+    count = f" ✓ {len(alerts)} alert{'s' if len(alerts) > 1 else ''} acknowledged"
+    return fit_parts(
+        [
+            LinePart.from_text(count, "muted"),
+            LinePart.from_text(f"{_alert_scope(alerts[0])}: {clean(alerts[0].words)}", "muted"),
+        ],
+        cells,
+    )
+
+
+def _muted_line(alerts: AlertState, left_s: float, cells: int) -> Line:
     raised = len(alerts.open)
     parts = [
-        LinePart.of(f" alerts muted for {text.duration(left_s)} more", "accent"),
-        LinePart.of(f"{raised} raised" if raised else "none raised", "text", 1),
-        LinePart.of("m longer, then off", "muted", 2),
+        LinePart.from_text(f" alerts muted for {text.duration(left_s)} more", "accent"),
+        LinePart.from_text(f"{raised} raised" if raised else "none raised", "text", 1),
+        LinePart.from_text("m longer, then off", "muted", 2),
     ]
-    return fit(parts, cells)
+    return fit_parts(parts, cells)
 
 
-def _where(alert: Alert) -> str:
+def _alert_scope(alert: Alert) -> str:
     return shorten(clean(alert.queue), 24) if alert.queue else "target"
 
 
-MOST: Final = 3
-MOST_UNDER_WAY: Final = 2
+MAX_PAUSE_LINES: Final = 3
+MAX_OPERATION_LINES: Final = 2
 
 
-def banner(shown: Shown, now: float, cells: int) -> list[Line]:
+def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     """Return one line per active pause, the one that ends first on top.
 
     At most three lines; if there are more pauses, the last line counts the others.
@@ -91,16 +97,19 @@ def banner(shown: Shown, now: float, cells: int) -> list[Line]:
         return []
     clock = shown.view.sampled_at + shown.age_s(now)
     pauses = sorted((p for p in shown.view.pauses if p.until > clock), key=lambda p: p.until)
-    if len(pauses) > MOST:
-        names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MOST - 1 :])
-        more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MOST + 1} more: {names}", "text"))
-        return [*(_line(pause, clock, cells) for pause in pauses[: MOST - 1]), fit([LinePart(more)], cells)]
-    return [_line(pause, clock, cells) for pause in pauses]
+    if len(pauses) > MAX_PAUSE_LINES:
+        names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MAX_PAUSE_LINES - 1 :])
+        more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MAX_PAUSE_LINES + 1} more: {names}", "text"))
+        return [
+            *(_pause_line(pause, clock, cells) for pause in pauses[: MAX_PAUSE_LINES - 1]),
+            fit_parts([LinePart(more)], cells),
+        ]
+    return [_pause_line(pause, clock, cells) for pause in pauses]
 
 
-def _line(pause: Pause, clock: float, cells: int) -> Line:
+def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment(pause.until)}, {text.whole_seconds(pause.until - clock)} more"
+    until = f"until {figures.moment_text(pause.until)}, {text.whole_seconds(pause.until - clock)} more"
     parts = [
         LinePart(
             (
@@ -109,49 +118,49 @@ def _line(pause: Pause, clock: float, cells: int) -> Line:
                 (f" {pause.side}", "text"),
             )
         ),
-        LinePart.of(who, "text", 1),
-        LinePart.of(until, "held", 0),
-        LinePart.of("p resumes" if pause.side == "pushers" else "P resumes", "muted", 2),
+        LinePart.from_text(who, "text", 1),
+        LinePart.from_text(until, "held", 0),
+        LinePart.from_text("p resumes" if pause.side == "pushers" else "P resumes", "muted", 2),
     ]
     room = cells - sum(len(t) for p in parts for t, _ in p.spans) - 2 * len(parts)
     if pause.reason and room >= 8:
-        parts.insert(3, LinePart.of(shorten(clean(pause.reason), room), "muted", 3))
-    return fit(parts, cells, "  ")
+        parts.insert(3, LinePart.from_text(shorten(clean(pause.reason), room), "muted", 3))
+    return fit_parts(parts, cells, "  ")
 
 
-def under_way_lines(found: Sequence[UnderWay], cells: int) -> list[Line]:
+def operation_lines(operations: Sequence[BackgroundOperation], cells: int) -> list[Line]:
     """Return one line per operation in the background, with its progress.
 
     At most two lines; if there are more operations, the last line counts the others.
     """
-    lines = [_under_way(each, cells) for each in found]
-    if len(lines) <= MOST_UNDER_WAY:
+    lines = [_operation_line(each, cells) for each in operations]
+    if len(lines) <= MAX_OPERATION_LINES:
         return lines
-    more = LinePart.of(f" and {len(lines) - MOST_UNDER_WAY + 1} more operations", "text")
-    return [*lines[: MOST_UNDER_WAY - 1], fit([more, LinePart.of("6 lists them", "muted", 1)], cells)]
+    more = LinePart.from_text(f" and {len(lines) - MAX_OPERATION_LINES + 1} more operations", "text")
+    return [*lines[: MAX_OPERATION_LINES - 1], fit_parts([more, LinePart.from_text("6 lists them", "muted", 1)], cells)]
 
 
-def _under_way(each: UnderWay, cells: int) -> Line:
-    where = f" on {shorten(clean(each.target), 20)}" if each.target else ""
-    parts = [LinePart(((" ◆ UNDER WAY ", "tag"), (f" {shorten(clean(each.title), 44)}{where}", "strong")))]
-    if (progress := each.progress) is not None:
+def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
+    where = f" on {shorten(clean(operation.target), 20)}" if operation.target else ""
+    parts = [LinePart(((" ◆ UNDER WAY ", "tag"), (f" {shorten(clean(operation.title), 44)}{where}", "strong")))]
+    if (progress := operation.progress) is not None:
         if progress.total:
-            parts.append(LinePart.of(text.percent(progress.done / progress.total), "accent"))
-            parts.append(LinePart.of(f"{progress.done:,} of {progress.total:,}", "text", 3))
+            parts.append(LinePart.from_text(text.percent(progress.done / progress.total), "accent"))
+            parts.append(LinePart.from_text(f"{progress.done:,} of {progress.total:,}", "text", 3))
         if progress.rate is not None:
-            parts.append(LinePart.of(f"{text.rate(progress.rate)}/s", "muted", 4))
+            parts.append(LinePart.from_text(f"{text.rate(progress.rate)}/s", "muted", 4))
         if progress.left_s is not None:
-            parts.append(LinePart.of(f"about {text.duration(progress.left_s)} left", "text", 2))
-    return fit([*parts, LinePart.of("6 lists it", "muted", 5)], cells, "  ")
+            parts.append(LinePart.from_text(f"about {text.duration(progress.left_s)} left", "text", 2))
+    return fit_parts([*parts, LinePart.from_text("6 lists it", "muted", 5)], cells, "  ")
 
 
-def tour_lines(told: TourStep, cells: int) -> list[Line]:
+def tour_lines(step: TourStep, cells: int) -> list[Line]:
     """Return what is being broken now, then what to press; each on at most two lines."""
-    title = f" {told.title} "
-    room = cells - width(title) - 1
+    title = f" {step.title} "
+    room = cells - text_width(title) - 1
     lines: list[Line] = []
-    for words, tone in ((told.broken, "text"), (told.answer, "accent")):
-        for piece in wrap(words, room, room, 2):
+    for words, tone in ((step.broken, "text"), (step.answer, "accent")):
+        for piece in wrap_text(words, room, room, 2):
             first: Span = (" " * len(title), "text") if lines else (title, "tag")
             lines.append((first, (f" {piece}", tone)))
     return lines

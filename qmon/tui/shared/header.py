@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import text
-from qmon.model.budget import Observing, budget_of
+from qmon.model.budget import PollingCost, parse_budget
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui import figures
-from qmon.tui.sanitize import clean, shorten, width
-from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread, wrap
+from qmon.tui.sanitize import clean, shorten, text_width
+from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, line_width, spread_parts, wrap_text
 from qmon.tui.status import Freshness, Shown
 
 ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
@@ -21,43 +21,43 @@ _LONG_REASON: Final = 60
 _WIDE: Final = 120
 
 
-def header(shown: Shown, now: float, cells: int) -> list[Line]:
+def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     """Return the header line. Narrow screens drop pages first, then the budget, then the interval."""
-    badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
+    badges = [b for b in _badge_parts(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
     served = f" from serve at {shorten(clean(shown.served), 24 if cells >= _WIDE else 13)}" if shown.served else ""
-    status = (*_replay(shown), *state(shown, now)) if shown.replay else state(shown, now)
-    room = cells - width(name + served) - 3 - line_width(fit(badges, cells, "  ")) - 2
+    status = (*_replay_spans(shown), *state_spans(shown, now)) if shown.replay else state_spans(shown, now)
+    room = cells - text_width(name + served) - 3 - line_width(fit_parts(badges, cells, "  ")) - 2
     left = [LinePart(((name, "strong"), (served, "muted")) if served else ((name, "strong"),))]
     if shown.view is not None:
-        left.append(LinePart.of(_engine(shown.view), "muted", 2))
-    left.append(LinePart(cut(status, room), 0))
+        left.append(LinePart.from_text(_engine_text(shown.view), "muted", 2))
+    left.append(LinePart(cut_line(status, room), 0))
     if shown.phase is not Phase.LOST:
-        left.append(LinePart.of(f"every {text.duration(shown.interval_s)}", "muted", 3))
+        left.append(LinePart.from_text(f"every {text.duration(shown.interval_s)}", "muted", 3))
     if shown.view is not None:
-        left += _cost(shown.view)
-    return [spread(left, badges, cells)]
+        left += _cost_parts(shown.view)
+    return [spread_parts(left, badges, cells)]
 
 
-def _replay(shown: Shown) -> tuple[Span, ...]:
+def _replay_spans(shown: Shown) -> tuple[Span, ...]:
     """Return the badge and the recorded time of a replay. Replayed figures are never called live."""
     return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
 
 
-def state(shown: Shown, now: float) -> tuple[Span, ...]:
+def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
     """Return what the source does and how old the figures are. Each state has its own symbol."""
     age = text.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
     if phase is Phase.LOST:
-        return _lost(shown, now, reason)
+        return _lost_spans(shown, now, reason)
     if phase is Phase.CLOSED:
         return (("✕ closed", "alarm"),)
     if phase is Phase.PAUSED:
         return (("‖ paused", "accent"), (f" {age} ago", "text"))
     if phase is Phase.CONNECTING:
         return (("◌ connecting", "accent"), (f" {shorten(reason, _LONG_REASON)}" if reason else "", "muted"))
-    if phase is Phase.LATE or (shown.overdue(now) and not shown.frozen):
+    if phase is Phase.LATE or (shown.is_overdue(now) and not shown.frozen):
         why = f": {shorten(reason, _LONG_REASON)}" if reason else ""
         return (("◌ late", "alarm"), (f" {age} ago{why}", "accent"))
     if shown.frozen:
@@ -68,12 +68,12 @@ def state(shown: Shown, now: float) -> tuple[Span, ...]:
     return (*live, (f" {age} ago", "muted"))
 
 
-def _lost(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
+def _lost_spans(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
     why = shorten(reason or "no connection", _LONG_REASON)
-    return (("✕ lost", "alarm"), (f", {retry(shown, now)}: {why}", "accent"))
+    return (("✕ lost", "alarm"), (f", {retry_text(shown, now)}: {why}", "accent"))
 
 
-def retry(shown: Shown, now: float) -> str:
+def retry_text(shown: Shown, now: float) -> str:
     """Return when the source tries again: ``retry in 3 s``."""
     if shown.state is None or shown.state.retry_at is None:
         return "trying again"
@@ -81,11 +81,11 @@ def retry(shown: Shown, now: float) -> str:
     return f"retry in {text.whole_seconds(left)}" if left >= 0.5 else "trying now"
 
 
-def _engine(view: View) -> str:
+def _engine_text(view: View) -> str:
     return clean(f"{ENGINES.get(view.engine, view.engine)} {view.server_version}")
 
 
-def _cost(view: View) -> list[LinePart]:
+def _cost_parts(view: View) -> list[LinePart]:
     """Return what a poll costs the server and how much slower the server is than before.
 
     If the cost is unknown, show how long the last poll took.
@@ -93,53 +93,59 @@ def _cost(view: View) -> list[LinePart]:
     server = view.server
     observing, parts = server.observing, []
     if observing is not None and observing.slower_since is not None:
-        words = f"server {observing.slower:.0f} times slower since {figures.moment(observing.slower_since)}"
-        parts.append(LinePart.of(words, "accent", 1))
+        words = f"server {observing.slower:.0f} times slower since {figures.moment_text(observing.slower_since)}"
+        parts.append(LinePart.from_text(words, "accent", 1))
     if server.server_ms is None:
-        parts.append(LinePart.of(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4))
+        parts.append(LinePart.from_text(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4))
     else:
         cost = server.server_ms if observing is None else observing.expected_ms
-        parts.append(LinePart.of(f"probe {text.milliseconds(cost)}", "muted", 4))
+        parts.append(LinePart.from_text(f"probe {text.milliseconds(cost)}", "muted", 4))
     if server.buffers is not None:
-        parts.append(LinePart.of(f"{text.count(server.buffers)} pages", "muted", 6))
+        parts.append(LinePart.from_text(f"{text.count(server.buffers)} pages", "muted", 6))
     if server.cpu_ms is not None:
-        parts.append(LinePart.of(f"CPU {server.cpu_ms:,} ms", "muted", 7))
+        parts.append(LinePart.from_text(f"CPU {server.cpu_ms:,} ms", "muted", 7))
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
-        parts.append(LinePart.of(f"{text.percent(server.budget_share)} of {_budget(observing)}", tone, 5))
+        parts.append(LinePart.from_text(f"{text.percent(server.budget_share)} of {_budget_text(observing)}", tone, 5))
     if observing is not None and observing.throttled:
-        parts.append(LinePart.of(f"{len(observing.throttled)} throttled", "accent", 2))
+        parts.append(LinePart.from_text(f"{len(observing.throttled)} throttled", "accent", 2))
     return parts
 
 
-def _budget(observing: Observing | None) -> str:
+def _budget_text(observing: PollingCost | None) -> str:
     """Return the name of the budget. If other qmons poll the database, this one's part: ``0.33 % (3 qmons)``."""
-    whole = budget_of(observing.budget) if observing is not None else None
+    whole = parse_budget(observing.budget) if observing is not None else None
     if observing is None or whole is None or (observing.qmons or 1) < 2:
         return "budget"
-    return f"{whole.part(observing.qmons or 1).shown} ({observing.qmons} qmons)"
+    return f"{whole.share_among(observing.qmons or 1).label} ({observing.qmons} qmons)"
 
 
-def _badges(shown: Shown) -> list[LinePart]:
+def _badge_parts(shown: Shown) -> list[LinePart]:
     badges = []
     if shown.environment:
-        badges.append(LinePart.of(f" {shorten(clean(shown.environment), 16)} ", "tag", 2))
+        badges.append(LinePart.from_text(f" {shorten(clean(shown.environment), 16)} ", "tag", 2))
     if shown.recording is not None:
-        badges.append(LinePart.of(" REC ", "tag", 2) if shown.recording else LinePart.of(" NOT RECORDING ", "badge", 0))
+        badges.append(
+            LinePart.from_text(" REC ", "tag", 2)
+            if shown.recording
+            else LinePart.from_text(" NOT RECORDING ", "badge", 0)
+        )
     if shown.prod:
-        badges.append(LinePart.of(" PROD ", "badge", 0))
+        badges.append(LinePart.from_text(" PROD ", "badge", 0))
     if shown.read_only:
-        badges.append(LinePart.of(" READ-ONLY ", "tag", 1))
+        badges.append(LinePart.from_text(" READ-ONLY ", "tag", 1))
     if shown.view is not None and shown.view.server.in_recovery:
         standby = shown.view.server.standby
-        words = standby.words.upper() if standby is not None else ""
+        words = standby.delay_text.upper() if standby is not None else ""
         badges.append(
-            LinePart.of(f" STANDBY{', ' if words else ''}{words} ", "badge" if words else "tag", 0 if words else 1)
+            LinePart.from_text(
+                f" STANDBY{', ' if words else ''}{words} ", "badge" if words else "tag", 0 if words else 1
+            )
         )
     return badges
 
 
-def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = None, now: float = 0.0) -> Line:
+def heading_line(title: str, cells: int, *, extra: str = "", shown: Shown | None = None, now: float = 0.0) -> Line:
     """Return a panel's title, followed by a rule and the age of the figures below."""
     left: list[Span] = [("── ", "faint"), (title, "title")]
     if extra:
@@ -151,18 +157,18 @@ def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = No
         end_tone = "accent" if stale else "muted"
     else:
         end_tone = "muted"
-    start = cut(left, max(0, cells - len(end) - 2))
+    start = cut_line(left, max(0, cells - len(end) - 2))
     rule = "─" * max(0, cells - line_width(start) - len(end) - (3 if end else 1))
     if not end:
         return (*start, (" ", "text"), (rule, "faint"))
     return (*start, (" ", "text"), (rule, "faint"), (end, end_tone), ("──", "faint"))
 
 
-def waiting(shown: Shown, now: float, cells: int, rows: int) -> list[Line]:
+def waiting_lines(shown: Shown, now: float, cells: int, rows: int) -> list[Line]:
     """Return the target's name, its state and the full reason, for a screen without figures."""
     lines: list[Line] = [((clean(shown.target), "strong"),)]
     if shown.phase is Phase.LOST:
-        lines.append((("✕ no connection", "alarm"), (f", {retry(shown, now)}", "accent")))
+        lines.append((("✕ no connection", "alarm"), (f", {retry_text(shown, now)}", "accent")))
     elif shown.phase is Phase.CONNECTING:
         lines.append((("◌ connecting", "accent"),))
     else:
@@ -170,12 +176,12 @@ def waiting(shown: Shown, now: float, cells: int, rows: int) -> list[Line]:
     reason = clean(shown.state.reason) if shown.state is not None else ""
     room = min(76, cells - 4)
     if reason:
-        lines += [((piece, "text"),) for piece in wrap(reason, room, room, 4)]
+        lines += [((piece, "text"),) for piece in wrap_text(reason, room, room, 4)]
     top = max(0, (rows - len(lines)) // 2)
     blank: Line = ()
-    return [blank] * top + [_centred(line, cells) for line in lines]
+    return [blank] * top + [_center_line(line, cells) for line in lines]
 
 
-def _centred(line: Line, cells: int) -> Line:
-    line = cut(line, cells)
+def _center_line(line: Line, cells: int) -> Line:
+    line = cut_line(line, cells)
     return ((" " * max(0, (cells - line_width(line)) // 2), "text"), *line)

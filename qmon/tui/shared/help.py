@@ -13,8 +13,8 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.tui import keys
 from qmon.tui.sanitize import pad
 from qmon.tui.shared.keybar import key_name
-from qmon.tui.shared.topics import Explained, Topic
-from qmon.tui.spans import Line, wrap
+from qmon.tui.shared.topics import Topic, TopicGroup
+from qmon.tui.spans import Line, wrap_text
 from qmon.tui.widgets.columns import GridColumn
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.lines import Lines
@@ -32,22 +32,24 @@ _SYMBOLS: Final = (
 )
 _PROBE: Final = ("probe", "what the last poll cost the server; qmon slows down to stay in its budget")
 # Width of the names at the left, in cells.
-_NAME: Final = 16
+_NAME_CELLS: Final = 16
 
 
-def all_bindings(of_app: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
+def all_bindings(app_bindings: Iterable[BindingType] = keys.APP) -> Iterable[Binding]:
     """Return every key of every screen once, in the order of the groups. ``app_bindings``: those of all screens."""
     found: dict[str, Binding] = {}
-    for binding in keys.plain((*of_app, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)):
+    for binding in keys.bindings_in(
+        (*app_bindings, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.MESSAGE, *keys.HISTORY)
+    ):
         found.setdefault(binding.id or binding.key, binding)
     return sorted(found.values(), key=lambda b: keys.GROUPS.index(b.group) if b.group in keys.GROUPS else 0)
 
 
 def help_lines(
     cells: int,
-    explained: Iterable[Explained] = (),
+    topic_groups: Iterable[TopicGroup] = (),
     columns: Iterable[GridColumn] = (),
-    of_app: Iterable[BindingType] = keys.APP,
+    app_bindings: Iterable[BindingType] = keys.APP,
 ) -> list[Line]:
     """Return the whole help as lines.
 
@@ -55,15 +57,15 @@ def help_lines(
     ``app_bindings``: the keys of all screens.
     """
     lines: list[Line] = [(("↑ ↓ scroll · esc closes · qmon help in a shell: the manual", "muted"),), ()]
-    for each in explained:
-        lines += [((each.title, "title"),), *_topics(each.topics, cells), ()]
-    lines += [(("SYMBOLS", "title"),), *_entries(_SYMBOLS, cells)]
+    for each in topic_groups:
+        lines += [((each.title, "title"),), *_topic_lines(each.topics, cells), ()]
+    lines += [(("SYMBOLS", "title"),), *_entry_lines(_SYMBOLS, cells)]
     words = {figure.words: figure.about for figure in QUEUE_FIGURES}
     others = {c.title.lower(): c.about for c in columns if c.title and c.about and c.about not in words.values()}
-    lines += [(), (("WORDS", "title"),), *_entries((*words.items(), *others.items(), _PROBE), cells)]
+    lines += [(), (("WORDS", "title"),), *_entry_lines((*words.items(), *others.items(), _PROBE), cells)]
     lines += [(), (("KEYS", "title"),)]
     group = ""
-    for binding in all_bindings(of_app):
+    for binding in all_bindings(app_bindings):
         name = binding.group.description if binding.group else ""
         shown = "" if name == group else name.lower()
         group = name
@@ -72,20 +74,20 @@ def help_lines(
     return lines
 
 
-def _topics(topics: Iterable[Topic], cells: int) -> list[Line]:
+def _topic_lines(topics: Iterable[Topic], cells: int) -> list[Line]:
     lines: list[Line] = []
     for topic in topics:
-        lines += [((piece, "key"),) for piece in wrap(topic.name, cells, cells, 3)]
+        lines += [((piece, "key"),) for piece in wrap_text(topic.name, cells, cells, 3)]
         if topic.text:
-            lines += [((f"  {piece}", "text"),) for piece in wrap(topic.text, cells - 2, cells - 2, 20)]
+            lines += [((f"  {piece}", "text"),) for piece in wrap_text(topic.text, cells - 2, cells - 2, 20)]
     return lines
 
 
-def _entries(entries: Iterable[tuple[str, str]], cells: int) -> list[Line]:
+def _entry_lines(entries: Iterable[tuple[str, str]], cells: int) -> list[Line]:
     lines: list[Line] = []
     for name, meaning in entries:
-        for index, piece in enumerate(wrap(meaning, cells - _NAME - 1, cells - _NAME - 1, 4)):
-            lines.append(((pad(name if index == 0 else "", _NAME), "key"), (f" {piece}", "text")))
+        for index, piece in enumerate(wrap_text(meaning, cells - _NAME_CELLS - 1, cells - _NAME_CELLS - 1, 4)):
+            lines.append(((pad(name if index == 0 else "", _NAME_CELLS), "key"), (f" {piece}", "text")))
     return lines
 
 
@@ -95,9 +97,9 @@ class Help(Dialog[None], inherit_bindings=False):
     BINDINGS = keys.HELP
     AUTO_FOCUS = "VerticalScroll"
 
-    def __init__(self, explained: Sequence[Explained] = (), columns: Sequence[GridColumn] = ()) -> None:
+    def __init__(self, topic_groups: Sequence[TopicGroup] = (), columns: Sequence[GridColumn] = ()) -> None:
         super().__init__()
-        self._explained, self._columns = explained, columns
+        self._topic_groups, self._columns = topic_groups, columns
 
     def compose(self) -> ComposeResult:
         with Vertical(), VerticalScroll():
@@ -105,7 +107,7 @@ class Help(Dialog[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.query_one("#help-lines", Lines).show(
-            lambda cells, _: help_lines(cells, self._explained, self._columns, self.app.BINDINGS)
+            lambda cells, _: help_lines(cells, self._topic_groups, self._columns, self.app.BINDINGS)
         )
 
     def action_close(self) -> None:

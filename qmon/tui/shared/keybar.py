@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from textual import events
 from textual.binding import Binding
 
-from qmon.tui.catalogue import ENTRIES, Entry
+from qmon.tui.catalogue import ENTRIES, ScreenEntry
 from qmon.tui.keys import ACTING
-from qmon.tui.sanitize import clean, width
-from qmon.tui.spans import Line, LinePart, Span, fit
+from qmon.tui.sanitize import clean, text_width
+from qmon.tui.spans import Line, LinePart, Span, fit_parts
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
@@ -23,14 +23,14 @@ def key_name(binding: Binding) -> str:
     return binding.key_display or binding.key.partition(",")[0]
 
 
-def keybar(
+def keybar_lines(
     bindings: Iterable[Binding],
-    here: str,
+    current: str,
     filter_text: str,
     cells: int,
     off: Mapping[str, str] | None = None,
-    why: str = "",
-    entries: Sequence[Entry] = ENTRIES,
+    off_word: str = "",
+    entries: Sequence[ScreenEntry] = ENTRIES,
 ) -> list[Line]:
     """Return the key line.
 
@@ -48,7 +48,7 @@ def keybar(
     off = off or {}
     places: list[Span] = []
     for entry in entries:
-        is_here = entry.name == here
+        is_here = entry.name == current
         title = entry.title if is_here or cells >= _FULL_FROM else ""
         places += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
     parts = [LinePart(tuple(places), 0)]
@@ -56,7 +56,7 @@ def keybar(
         parts.append(
             LinePart(
                 (
-                    ("search " if here == "message" else "filter ", "muted"),
+                    ("search " if current == "message" else "filter ", "muted"),
                     (f" {clean(filter_text)} ", "tag"),
                     (" esc drops it", "muted"),
                 ),
@@ -72,9 +72,9 @@ def keybar(
             (binding.description, "faint" if dim else "muted"),
         )
         parts.append(LinePart(spans, 0 if binding.id in _ALWAYS else rank))
-        if why and acting and binding is acting[-1]:
-            parts.append(LinePart.of(f"({why})", "faint", rank))
-    return [fit(parts, cells, "  ")]
+        if off_word and acting and binding is acting[-1]:
+            parts.append(LinePart.from_text(f"({off_word})", "faint", rank))
+    return [fit_parts(parts, cells, "  ")]
 
 
 class KeyLine(Lines):
@@ -84,24 +84,26 @@ class KeyLine(Lines):
         self,
         bindings: Sequence[Binding],
         off: Mapping[str, str],
-        why: str,
-        here: str,
+        off_word: str,
+        current: str,
         filter_text: str,
-        entries: Sequence[Entry] = ENTRIES,
+        entries: Sequence[ScreenEntry] = ENTRIES,
     ) -> None:
         """Show these keys. The arguments are those of ``keybar_lines``."""
-        self._places = [(f" {entry.digit} ", entry.digit) for entry in entries]
-        self._places += [(f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show]
-        self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off, why, entries))
+        self._clickable_keys = [(f" {entry.digit} ", entry.digit) for entry in entries]
+        self._clickable_keys += [
+            (f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show
+        ]
+        self.show(lambda cells, _: keybar_lines(bindings, current, filter_text, cells, off, off_word, entries))
 
     def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""
-        line, after = self.written[0] if self.written else "", 0
-        for words, key in self._places:
+        line, after = self.plain_lines[0] if self.plain_lines else "", 0
+        for words, key in self._clickable_keys:
             at = line.find(words, after)
             if at >= 0:
                 after = at + len(words)
-                start = width(line[:at])
-                if start <= event.x < start + width(words):
+                start = text_width(line[:at])
+                if start <= event.x < start + text_width(words):
                     self.app.simulate_key(key)
                     return

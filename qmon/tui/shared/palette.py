@@ -32,7 +32,7 @@ _COLUMNS: Final = (
 _MOST_QUEUES: Final = 50
 
 
-def actions(
+def action_items(
     active: Iterable[ActiveBinding], off: Mapping[str, str], run: Callable[[str, DOMNode], Awaitable[object]]
 ) -> list[PaletteItem]:
     """Return every action once, in the order of the groups, without the palette itself.
@@ -49,7 +49,7 @@ def actions(
             key_name(binding),
             binding.description,
             binding.tooltip,
-            _group(binding).description,
+            _group_for(binding).description,
             partial(run, binding.action, node),
             off.get(id),
         )
@@ -59,7 +59,7 @@ def actions(
     return sorted(out, key=lambda choice: names.index(choice.group))
 
 
-def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
+def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
     """Return an entry for every theme.
 
     ``current``: the theme in use. ``use`` switches to the theme of the given name.
@@ -70,19 +70,19 @@ def themes(now: str, use: Callable[[str], None]) -> list[PaletteItem]:
 
     return [
         PaletteItem(
-            f"theme:{name}", "●" if name == now else "", name, f"use this {kind} theme", "", partial(take, name)
+            f"theme:{name}", "●" if name == current else "", name, f"use this {kind} theme", "", partial(take, name)
         )
         for name in NAMES
         for kind in ("light" if is_light(name) else "dark",)
     ]
 
 
-def found(choices: Iterable[PaletteItem], wanted: str) -> list[PaletteItem]:
+def matching_items(choices: Iterable[PaletteItem], query: str) -> list[PaletteItem]:
     """Return the entries that match the typed letters, best first.
 
     An entry matches if its name has the letters in this order, or if its description contains them.
     """
-    matcher, words = Matcher(wanted), wanted.casefold()
+    matcher, words = Matcher(query), query.casefold()
 
     def score(choice: PaletteItem) -> float:
         inside = words in f"{choice.key} {choice.group} {choice.about}".casefold()
@@ -92,11 +92,11 @@ def found(choices: Iterable[PaletteItem], wanted: str) -> list[PaletteItem]:
     return [choice for points, choice in sorted(scored, key=lambda pair: -pair[0]) if points]
 
 
-def _group(binding: Binding) -> Binding.Group:
+def _group_for(binding: Binding) -> Binding.Group:
     return binding.group or GROUPS[-1]
 
 
-def _row(choice: PaletteItem) -> GridRow:
+def _item_row(choice: PaletteItem) -> GridRow:
     what = clean(choice.about) if choice.off is None else f"not now: {clean(choice.off)}"
     tones = ("key", "text", "muted") if choice.off is None else ("faint",) * 3
     cells = zip((choice.key, clean(choice.name), what), tones, strict=True)
@@ -123,12 +123,12 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         queues: list[PaletteItem],
         *,
         prompt: str = "go to or do",
-        nothing: str = "no action and no queue is called that",
+        empty_text: str = "no action and no queue is called that",
     ) -> None:
         """``empty_text``: what to show if nothing matches."""
         super().__init__()
         self._actions, self._queues = actions, queues
-        self._prompt, self._nothing = prompt, nothing
+        self._prompt, self._empty_text = prompt, empty_text
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -136,33 +136,33 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:
-        self._narrow("")
+        self._show_matching("")
 
-    def _narrow(self, wanted: str) -> None:
+    def _show_matching(self, query: str) -> None:
         kept = self._actions
-        if wanted.strip():
-            names = found(self._queues, wanted.strip())[:_MOST_QUEUES]
-            kept = found([*self._actions, *names], wanted.strip())
-        self.query_one(Grid).show([_row(choice) for choice in kept], empty=self._nothing)
+        if query.strip():
+            names = matching_items(self._queues, query.strip())[:_MOST_QUEUES]
+            kept = matching_items([*self._actions, *names], query.strip())
+        self.query_one(Grid).show([_item_row(choice) for choice in kept], empty=self._empty_text)
 
     @on(FilterBar.Typed)
     def _typed(self, message: FilterBar.Typed) -> None:
-        self._narrow(message.text)
+        self._show_matching(message.text)
         self.query_one(Grid).action_end(-1)  # the best is on top
 
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:
-        self._finish(self.query_one(Grid).cursor if message.kept else None)
+        self._finish_with(self.query_one(Grid).cursor if message.kept else None)
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
-        self._finish(message.key)
+        self._finish_with(message.key)
 
-    def _finish(self, id: str | None) -> None:
+    def _finish_with(self, id: str | None) -> None:
         self.finish(next((choice for choice in (*self._actions, *self._queues) if choice.id == id), None))
 
     def action_close(self) -> None:
-        self._finish(None)
+        self._finish_with(None)
 
     def action_move(self, by: int) -> None:
         self.query_one(Grid).action_move(by)

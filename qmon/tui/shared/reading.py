@@ -24,7 +24,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
 
     def __init__(self, text: Callable[[int], list[Line]], hint: str) -> None:
         super().__init__()
-        self._text, self._hint = text, hint
+        self._lines_for, self._hint = text, hint
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -40,7 +40,7 @@ class TextDialog(Dialog[bool], inherit_bindings=False):
         self.query_one("#details-hint", Lines).show(lambda *_: [((f" {self._hint}", "muted"),)])
 
     def _write(self) -> None:
-        self.query_one("#details-lines", Lines).show(lambda cells, _: self._text(cells))
+        self.query_one("#details-lines", Lines).show(lambda cells, _: self._lines_for(cells))
 
     def action_close(self) -> None:
         self._answer(False)

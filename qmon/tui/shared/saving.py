@@ -18,7 +18,7 @@ from textual.containers import Vertical
 from qmon import files
 from qmon.errors import BadInput
 from qmon.model.text import UNKNOWN, spreadsheet_safe
-from qmon.tui.keys import SAVE
+from qmon.tui.keys import SAVE_DIALOG
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, Table
 from qmon.tui.widgets.dialog import Dialog
@@ -33,16 +33,16 @@ _SCREEN: Final = ".svg"
 _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?")
 
 
-def records(table: Table) -> list[dict[str, str | float | None]]:
+def table_records(table: Table) -> list[dict[str, str | float | None]]:
     """Return one record per row, by column key; unknown values are ``None``. Group headings are left out."""
     return [
-        {column.key: _value(text, column) for column, (text, _) in zip(table.columns, row.cells, strict=True)}
+        {column.key: _cell_value(text, column) for column, (text, _) in zip(table.columns, row.cells, strict=True)}
         for row in table.rows
         if not row.heading
     ]
 
 
-def _value(text: str, column: GridColumn) -> str | float | None:
+def _cell_value(text: str, column: GridColumn) -> str | float | None:
     """Return a number if a cell of a number column is a plain number. An estimate stays a text, with its sign."""
     text = text.strip()
     if column.right and _NUMBER.fullmatch(text):
@@ -51,29 +51,29 @@ def _value(text: str, column: GridColumn) -> str | float | None:
     return None if text in ("", UNKNOWN) else text
 
 
-def as_csv(table: Table) -> str:
+def to_csv(table: Table) -> str:
     """Return the table as CSV: a header and one line per row."""
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(column.key for column in table.columns)
-    for record in records(table):
+    for record in table_records(table):
         lines.writerow(spreadsheet_safe(each) if isinstance(each, str) else each for each in record.values())
     return out.getvalue()
 
 
-def as_json(table: Table, target: str, screen: str, at: str) -> str:
+def to_json(table: Table, target: str, screen: str, at: str) -> str:
     """Return one object: the target, the screen, the time, and the table's ``rows``."""
-    found = {"target": target, "screen": screen, "at": at, "rows": records(table)}
+    found = {"target": target, "screen": screen, "at": at, "rows": table_records(table)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
 
-def file_name(target: str, screen: str, at: str) -> str:
+def proposed_file_name(target: str, screen: str, at: str) -> str:
     """Return the proposed file name without its extension: ``qmon-shop-overview-20261124-031500``."""
     plain = re.sub(r"[^\w.-]+", "-", target).strip("-.")
     return "-".join(part for part in ("qmon", plain, screen, at) if part)
 
 
-def write_new(path: Path, text: str) -> Path:
+def write_new_file(path: Path, text: str) -> Path:
     """Write a file that must not exist yet. Return its full path.
 
     Raises:
@@ -81,7 +81,7 @@ def write_new(path: Path, text: str) -> Path:
     """
     path = files.path_from(path)
     try:
-        files.write_new(path, text)
+        files.write_new_file(path, text)
     except FileExistsError:
         raise BadInput(f"{path} already exists: nothing was written") from None
     except (OSError, ValueError) as problem:
@@ -98,7 +98,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         endings: the extensions available here.
     """
 
-    BINDINGS = SAVE
+    BINDINGS = SAVE_DIALOG
     AUTO_FOCUS = "FilterBar"
 
     def __init__(self, name: str, endings: Sequence[str]) -> None:
@@ -140,7 +140,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         self.finish(Path(name) if message.kept and name else None)
 
 
-def ask(app: QmonApp, screen: str, table: Table | None, at: float | None) -> None:
+def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | None) -> None:
     """Ask for a file, write it, and notify the user of the path or the problem.
 
     ``at``: the time of the figures, in seconds since the epoch; ``None`` before the first figures.
@@ -160,14 +160,14 @@ def ask(app: QmonApp, screen: str, table: Table | None, at: float | None) -> Non
             elif table is None:
                 raise BadInput("nothing was written: there is no table here; .svg writes the screen")
             elif ending == ".csv":
-                text = as_csv(table)
+                text = to_csv(table)
             else:
-                text = as_json(table, target, screen, moment.isoformat(timespec="seconds"))
-            written = write_new(path, text)
+                text = to_json(table, target, screen, moment.isoformat(timespec="seconds"))
+            written = write_new_file(path, text)
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)
         else:
             app.notify(f"written: {clean(str(written))}", timeout=10, markup=False)
 
     endings = (*(_TABLE if table is not None else ()), _SCREEN)
-    app.push_screen(SaveDialog(file_name(target, screen, moment.strftime("%Y%m%dT%H%M%SZ")), endings), write)
+    app.push_screen(SaveDialog(proposed_file_name(target, screen, moment.strftime("%Y%m%dT%H%M%SZ")), endings), write)

@@ -17,13 +17,13 @@ from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.plan.allowed import ONLY_GUESSED
 from qmon.tui import keys
-from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_not
+from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_reason, read_only_word
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.shared import topics
-from qmon.tui.shared.banner import alert_lines, banner, tour_lines, under_way_lines
-from qmon.tui.shared.header import header, heading
+from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
+from qmon.tui.shared.header import header_lines, heading_line
 from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.widgets.columns import Table
@@ -31,9 +31,9 @@ from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-_KEEP = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
+_GUESSED_REASON = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
 # Keys that need the source to do something.
-_ASKING = ("count", "faster", "slower", "poll-now")
+_SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 
 
 class DashboardScreen(Screen[None], inherit_bindings=False):
@@ -44,7 +44,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     """
 
     NAME: ClassVar[str]
-    SORTS: ClassVar[Sequence[str]] = ()
+    SORT_COLUMNS: ClassVar[Sequence[str]] = ()
     # The prompt of the filter line, and its hint.
     FILTER: ClassVar[tuple[str, str]] = ("filter", "!text leaves out · enter keeps · esc drops")
     app = getters.app(QmonApp)
@@ -55,7 +55,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         super().__init__()
         self.filter_text = ""
         self.sorted_by: tuple[str, bool] = ("", True)
-        self._drawn: Freshness | None = None
+        self._drawn_freshness: Freshness | None = None
 
     @property
     def grid(self) -> Grid:
@@ -63,7 +63,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         return self.query_one(Grid)
 
     @property
-    def _main(self) -> Widget:
+    def _main_widget(self) -> Widget:
         """The widget that has the focus unless a filter is being typed."""
         return self.grid
 
@@ -72,12 +72,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         yield Lines(id="alert")
         yield Lines(id="banner", most=3)
         yield Lines(id="under-way", most=2)
-        yield from self.body()
+        yield from self.compose_body()
         yield Lines(id="tour", most=4)
         yield FilterBar(*self.FILTER)
         yield KeyLine(id="keys")
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         """Yield the widgets between the header and the keys."""
         yield from ()
 
@@ -88,7 +88,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def on_screen_resume(self) -> None:
         """Request what this screen needs polled, and show what arrived while another was open."""
-        self.app.refocus(self.focus_wanted())
+        self.app.focus_source(self.required_focus())
         self.redraw()
 
     def _shown_changed(self) -> None:
@@ -104,52 +104,52 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if not (self.is_mounted and self.app.is_running):  # otherwise some of its widgets do not exist
             return
         shown, now = self.app.shown, self.app.clock()
-        self._drawn = shown.freshness(now)
-        self.set_class(self.app.preferences.of(shown.target).folded, "-folded")
-        self.draw(shown, now, stale=self._drawn is Freshness.STALE)
+        self._drawn_freshness = shown.freshness(now)
+        self.set_class(self.app.preferences.target_preferences(shown.target).folded, "-folded")
+        self.draw_figures(shown, now, stale=self._drawn_freshness is Freshness.STALE)
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
         """Update the ages. If the figures have become stale, draw them grey."""
         shown, now = self.app.shown, self.app.clock()
-        if shown.freshness(now) is not self._drawn:
+        if shown.freshness(now) is not self._drawn_freshness:
             self.redraw()
         else:
             self._draw_frame(shown, now)
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
-        self.query_one("#header", Lines).show(lambda cells, _: header(shown, now, cells))
+        self.query_one("#header", Lines).show(lambda cells, _: header_lines(shown, now, cells))
         self._draw_notices(shown, now)
-        paused = banner(shown, now, 80)
+        paused = pause_lines(shown, now, 80)
         self.set_class(bool(paused), "-paused")
         if paused:
-            self.query_one("#banner", Lines).show(lambda cells, _: banner(shown, now, cells))
-        if (told := self.app.told) is not None:
+            self.query_one("#banner", Lines).show(lambda cells, _: pause_lines(shown, now, cells))
+        if (told := self.app.tour_step) is not None:
             self.add_class("-tour")
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
-        why = short_reason(self.app.runner, shown.view)
+        why = read_only_word(self.app.runner, shown.view)
         self._show_keys(why)
         self.draw_ages(shown, now)
 
     def _draw_notices(self, shown: Shown, now: float) -> None:
         """Draw the alert and the operations in the background, which are on every screen."""
-        alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.in_background
+        alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.background_operations
         self.set_class(alerted, "-alerted")
         if alerted:
             self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
         self.set_class(bool(under_way), "-under-way")
         if under_way:
-            self.query_one("#under-way", Lines).show(lambda cells, _: under_way_lines(under_way, cells))
+            self.query_one("#under-way", Lines).show(lambda cells, _: operation_lines(under_way, cells))
 
     def _show_keys(self, why: str) -> None:
         self.query_one("#keys", KeyLine).show_keys(
-            self._bar(), self.unavailable(), why, self.NAME, self.filter_text, self.app.ENTRIES
+            self._bar_bindings(), self.disabled_reasons(), why, self.NAME, self.filter_text, self.app.ENTRIES
         )
 
-    def _bar(self) -> list[Binding]:
-        return keys.plain((*self.grid.offered, *self.BINDINGS, *self.app.BINDINGS))
+    def _bar_bindings(self) -> list[Binding]:
+        return keys.bindings_in((*self.grid.offered_bindings, *self.BINDINGS, *self.app.BINDINGS))
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the figures; ``stale`` greys them. Override it."""
 
     def draw_ages(self, shown: Shown, now: float) -> None:
@@ -159,67 +159,67 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Draw the title of a panel; ``aged``: with the age of the figures below it."""
         shown, now = (self.app.shown, self.app.clock()) if aged else (None, 0.0)
         self.query_one(f"#{id}", Lines).show(
-            lambda cells, _: [heading(title, cells, extra=extra, shown=shown, now=now)]
+            lambda cells, _: [heading_line(title, cells, extra=extra, shown=shown, now=now)]
         )
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """True if the figures are too old to count as current."""
         return self.app.shown.freshness(self.app.clock()) is Freshness.STALE
 
-    def neighbour(self, by: int, names: Sequence[str], of: str | None) -> str | None:
+    def neighbour_queue(self, by: int, names: Sequence[str], current: str | None) -> str | None:
         """Return the queue ``by`` places after ``current``, wrapping around; ``None`` without queues."""
-        at = names.index(of) if of in names else 0
+        at = names.index(current) if current in names else 0
         return names[(at + by) % len(names)] if names else None
 
-    def focus_wanted(self) -> Focus:
+    def required_focus(self) -> Focus:
         """Return what must be polled for this screen."""
         return Focus()
 
     # ---------------------------------------------------------------------------------------------------- acting
 
-    def acting_on(self) -> QueueView | None:
+    def current_queue(self) -> QueueView | None:
         """Return the queue that the action keys act on, or ``None``."""
         return None
 
-    def chosen(self) -> Choice:
+    def message_choice(self) -> Choice:
         """Return the messages of that queue that the action keys act on."""
         return Choice()
 
-    def unavailable(self) -> dict[str, str]:
+    def disabled_reasons(self) -> dict[str, str]:
         """Return the reasons why keys are disabled, by binding id."""
-        app, queue = self.app, self.acting_on()
-        here = {binding.id for binding in keys.plain(self.BINDINGS)}
-        reasons = {id: why_not(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
-        reasons |= dict.fromkeys(_ASKING, app.fixed or None)
-        reasons["propose"] = app.unwritten or None
-        if not app.unwritten:
-            reasons = {id: _KEEP if why == ONLY_GUESSED else why for id, why in reasons.items()}
+        app, queue = self.app, self.current_queue()
+        here = {binding.id for binding in keys.bindings_in(self.BINDINGS)}
+        reasons = {id: disabled_reason(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
+        reasons |= dict.fromkeys(_SOURCE_KEYS, app.fixed_reason or None)
+        reasons["propose"] = app.unwritable_reason or None
+        if not app.unwritable_reason:
+            reasons = {id: _GUESSED_REASON if why == ONLY_GUESSED else why for id, why in reasons.items()}
         return {id: why for id, why in reasons.items() if why is not None}
 
-    def request(self, action: str) -> ActionRequest | None:
+    def request_for(self, action: str) -> ActionRequest | None:
         """Return what to ask for the action with this id, or ``None``."""
-        return ask_for(action, self.app.shown.view, self.acting_on(), self.chosen())
+        return action_request_for(action, self.app.shown.view, self.current_queue(), self.message_choice())
 
     def action_propose(self) -> None:
         """List the tables that may be queues, to add them to the configuration."""
-        self.app.propose(self.acting_on())
+        self.app.propose_queues(self.current_queue())
 
     def action_act(self, action: str) -> None:
         """Open the dialog of an action, which plans it, or say why the action is disabled."""
-        if (why := self.unavailable().get(action)) is not None:
-            self.app.say(why)
+        if (why := self.disabled_reasons().get(action)) is not None:
+            self.app.notify_briefly(why)
         else:
-            self.plan(self.request(action))
+            self.open_action_dialog(self.request_for(action))
 
-    def plan(self, request: ActionRequest | None) -> None:
+    def open_action_dialog(self, request: ActionRequest | None) -> None:
         """Open the dialog of this request, unless nothing may be changed here."""
         from qmon.tui.actions.dialog import ActionDialog
 
         if request is not None and self.app.runner is not None:
-            self.app.push_screen(ActionDialog(request, self.app.runner), self.acted)
+            self.app.push_screen(ActionDialog(request, self.app.runner), self.handle_result)
 
-    def acted(self, result: OperationResult | None) -> None:
+    def handle_result(self, result: OperationResult | None) -> None:
         """Handle the result of an action. ``None``: the dialog was closed before the action started."""
 
     # ------------------------------------------------------------------------------------------- help and palette
@@ -230,13 +230,13 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
         grid = next(iter(self.query(Grid)), None)
         column = grid.chosen_column if grid is not None else None
-        chosen = topics.of_column(column, grid.row) if grid is not None and column is not None else []
+        chosen = topics.column_topics(column, grid.cursor_row) if grid is not None and column is not None else []
         self.app.push_screen(Help([*chosen, *self.help_topics()], grid.columns if grid is not None else ()))
 
-    def help_topics(self) -> list[topics.Explained]:
+    def help_topics(self) -> list[topics.TopicGroup]:
         """Return this screen's topics, shown below the chosen column: the queue under the cursor."""
-        queue = self.acting_on()
-        return topics.of_queue(queue) if queue is not None else []
+        queue = self.current_queue()
+        return topics.queue_topics(queue) if queue is not None else []
 
     async def action_palette(self) -> None:
         """Open the list of available actions and queues, and run the chosen entry."""
@@ -246,12 +246,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             if choice is not None:
                 await choice.do()
 
-        actions = palette.actions(self.active_bindings.values(), self.unavailable(), self.app.run_action)
-        await self.app.push_screen(palette.Palette(actions, self.places()), do)
+        actions = palette.action_items(self.active_bindings.values(), self.disabled_reasons(), self.app.run_action)
+        await self.app.push_screen(palette.Palette(actions, self.palette_places()), do)
 
-    def places(self) -> list[PaletteItem]:
+    def palette_places(self) -> list[PaletteItem]:
         """Return what the palette can go to from this screen."""
-        return self.app.places()
+        return self.app.palette_places()
 
     def action_choose_theme(self) -> None:
         """List the themes and use the chosen one."""
@@ -261,12 +261,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             if choice is not None:
                 await choice.do()
 
-        themes = palette.themes(self.app.theme, self.app.use_theme)
-        self.app.push_screen(palette.Palette(themes, [], prompt="theme", nothing="no theme is called that"), do)
+        themes = palette.theme_items(self.app.theme, self.app.use_theme)
+        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text="no theme is called that"), do)
 
     # ---------------------------------------------------------------------------------------------------- saving
 
-    def table(self) -> Table | None:
+    def shown_table(self) -> Table | None:
         """Return the table that ``ctrl+s`` saves as CSV or JSON; ``None`` if there is none."""
         grid = next(iter(self.query(Grid)), None)
         return Table(tuple(grid.columns), grid.rows) if grid is not None and grid.rows else None
@@ -276,22 +276,22 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         from qmon.tui.shared import saving
 
         view = self.app.shown.view
-        saving.ask(self.app, self.NAME, self.table(), view.sampled_at if view is not None else None)
+        saving.ask_and_save(self.app, self.NAME, self.shown_table(), view.sampled_at if view is not None else None)
 
     # ------------------------------------------------------------------------------------------ sort and filter
 
     def action_sort(self) -> None:
-        sorts = self.sorts()
+        sorts = self.sort_columns()
         at = sorts.index(self.sorted_by[0]) if self.sorted_by[0] in sorts else -1
         self._sort_by(sorts[(at + 1) % len(sorts)])
 
-    def sorts(self) -> Sequence[str]:
+    def sort_columns(self) -> Sequence[str]:
         """Return the columns that ``s`` cycles through."""
-        return self.SORTS
+        return self.SORT_COLUMNS
 
     def action_fold(self) -> None:
         """Hide the plots of this target, or show them again."""
-        self.app.preferences.change(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
+        self.app.preferences.change_target(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
         self.redraw()
 
     def action_reverse(self) -> None:
@@ -327,7 +327,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     @on(FilterBar.Done)
     def _filter_done(self) -> None:
         self.query_one(FilterBar).display = False
-        self.set_focus(self._main)
+        self.set_focus(self._main_widget)
 
     def action_back(self) -> None:
         """Remove the filter if there is one, or go back to the parent screen."""

@@ -12,7 +12,7 @@ from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.timeline import TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 
-_AT_ONCE: Final = 200
+_EVENTS_PER_READ: Final = 200
 
 
 class EventsRead(Message):
@@ -27,35 +27,35 @@ class EventsRead(Message):
 class EventsReader:
     """Reads the events of an archive before a moment. Use it on the screen's thread only."""
 
-    def __init__(self, archive: RecordingArchive, before_at: float, to: MessagePump) -> None:
+    def __init__(self, archive: RecordingArchive, before_at: float, receiver: MessagePump) -> None:
         # True once all events were read.
-        self.whole = False
-        self.reading = False
+        self.is_complete = False
+        self.is_reading = False
         self._stopped = False
         self._events = recorded_events(archive, before_at, lambda: self._stopped)
-        self._to = to
+        self._receiver = receiver
 
-    def more(self) -> None:
+    def read_more(self) -> None:
         """Read more events, unless a read is running. Posts ``EventsRead``."""
-        if self.reading or self.whole or self._stopped:
+        if self.is_reading or self.is_complete or self._stopped:
             return
-        self.reading = True
+        self.is_reading = True
 
         def run() -> None:
             found: list[TimelineEvent] = []
             whole = True
             for events in self._events:
                 found += events
-                if len(found) >= _AT_ONCE:
+                if len(found) >= _EVENTS_PER_READ:
                     whole = False
                     break
-            self._to.post_message(EventsRead(tuple(found), whole=whole))
+            self._receiver.post_message(EventsRead(tuple(found), whole=whole))
 
         Thread(target=run, name="qmon-events", daemon=True).start()
 
-    def read(self, message: EventsRead) -> None:
+    def finish_read(self, message: EventsRead) -> None:
         """Record that a read has finished. Call it when ``EventsRead`` arrives."""
-        self.reading, self.whole = False, message.whole
+        self.is_reading, self.is_complete = False, message.whole
 
     def stop(self) -> None:
         """Stop reading."""

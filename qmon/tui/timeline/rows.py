@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.verdicts.flow import PAUSED
 from qmon.recording.history.timeline import EventKind, TimelineEvent
-from qmon.tui.figures import HELD, SYMBOLS, TONES
+from qmon.tui.figures import PAUSED_SYMBOL, SYMBOLS, TONES
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
@@ -52,45 +52,45 @@ _KINDS: Final = {
 }
 
 
-def row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
+def event_row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
     """Return the row of an event. Events of another day than ``now`` show the date."""
-    symbol, tone = _sign(event)
+    symbol, tone = _symbol_and_tone(event)
     fine = event.severity is Severity.FINE
     return GridRow(
         event.key,
         (
-            (when(event.at, zone, now), "text"),
+            (time_text(event.at, zone, now), "text"),
             (event.kind.value, "muted"),
             (clean(event.queue) if not event.others else f"{1 + len(event.others)} queues", "text"),
             (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
-            (_told(event), "muted" if fine else "text"),
+            (_event_text(event), "muted" if fine else "text"),
         ),
         id=event.queue,
     )
 
 
-def _told(event: TimelineEvent) -> str:
+def _event_text(event: TimelineEvent) -> str:
     """Return the text of an event. The text describes the first queue only, so several queues are named first."""
     names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
     return names + clean(event.words)
 
 
-def _sign(event: TimelineEvent) -> tuple[str, str]:
+def _symbol_and_tone(event: TimelineEvent) -> tuple[str, str]:
     if event.severity is Severity.FINE and event.kind in _KINDS:
         return _KINDS[event.kind]
     if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.what != "ended":
-        return HELD, "held"
+        return PAUSED_SYMBOL, "held"
     return SYMBOLS[event.severity], TONES[event.severity]
 
 
-def when(at: float, zone: tzinfo, now: float) -> str:
+def time_text(at: float, zone: tzinfo, now: float) -> str:
     """Return ``03:12:04``, or ``11-17 03:12`` for another day."""
     then = datetime.fromtimestamp(at, zone)
     today = then.date() == datetime.fromtimestamp(now, zone).date()
     return then.strftime("%H:%M:%S" if today else "%m-%d %H:%M")
 
 
-def words(event: TimelineEvent) -> str:
+def searchable_text(event: TimelineEvent) -> str:
     """Return the text that the filter searches."""
     queues = " ".join((event.queue, *event.others))
     return f"{event.kind} {queues} {event.about} {event.what} {event.words}"

@@ -8,17 +8,17 @@ from math import inf
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.recording.history.timeline import TimelineEvent, joined
-from qmon.recording.times import local_zone, zone_of
+from qmon.recording.history.timeline import TimelineEvent, join_related_events
+from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
-from qmon.tui.history.times import day_clock
+from qmon.tui.history.times import day_clock_text
 from qmon.tui.operations.reading import OperationsReading
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
 from qmon.tui.timeline import rows
 from qmon.tui.timeline.reader import EventsRead, EventsReader
 from qmon.tui.widgets.columns import GridRow
-from qmon.tui.widgets.filter_bar import keep
+from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -34,8 +34,8 @@ class TimelineScreen(OperationsReading):
 
     def __init__(self) -> None:
         super().__init__()
-        known, memory = self.app.known, self.app.memory
-        self._zone: tzinfo = zone_of(known.archive.zone if known.archive is not None else local_zone())
+        known, memory = self.app.known_past, self.app.memory
+        self._zone: tzinfo = zone_info(known.archive.zone if known.archive is not None else local_zone())
         self._recorded: tuple[TimelineEvent, ...] = ()
         self._reader: EventsReader | None = None
         if known.archive is not None:
@@ -43,7 +43,7 @@ class TimelineScreen(OperationsReading):
         self._events: dict[str, TimelineEvent] = {}
         self._rows: dict[str, tuple[TimelineEvent, GridRow]] = {}
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="timeline-heading")
         yield Grid(rows.COLUMNS, id="timeline")
 
@@ -51,55 +51,55 @@ class TimelineScreen(OperationsReading):
         """Read the first part of the recordings, once."""
         super().on_screen_resume()
         if self._reader is not None and not self._recorded:
-            self._reader.more()
+            self._reader.read_more()
 
     def on_events_read(self, message: EventsRead) -> None:
         """Show older events below the others."""
         if self._reader is not None:
-            self._reader.read(message)
+            self._reader.finish_read(message)
         self._recorded += message.events
         self.redraw()
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         memory = self.app.memory
-        found = joined((*(memory.events() if memory is not None else ()), *self._recorded))
+        found = join_related_events((*(memory.events() if memory is not None else ()), *self._recorded))
         self._events = {event.key: event for event in found}
         newest_at = found[0].at if found else 0.0
         today = memory.ends_at if memory is not None else newest_at
-        kept = keep(tuple(self._events.values()), self.filter_text, rows.words)
-        made = {event.key: self._made(event, today) for event in kept}
+        kept = filter_items(tuple(self._events.values()), self.filter_text, rows.searchable_text)
+        made = {event.key: self._reuse_or_build_row(event, today) for event in kept}
         self._rows = made
-        self.grid.show([row for _, row in made.values()], empty=self._nothing())
+        self.grid.show([row for _, row in made.values()], empty=self._empty_text())
 
-    def _made(self, event: TimelineEvent, today: float) -> tuple[TimelineEvent, GridRow]:
+    def _reuse_or_build_row(self, event: TimelineEvent, today: float) -> tuple[TimelineEvent, GridRow]:
         """Return the previous row if the event is the same, otherwise a new one."""
         before = self._rows.get(event.key)
         if (
             before is not None
             and before[0] == event
-            and before[1].cells[0][0] == rows.when(event.at, self._zone, today)
+            and before[1].cells[0][0] == rows.time_text(event.at, self._zone, today)
         ):
             return before
-        return event, rows.row(event, self._zone, today)
+        return event, rows.event_row(event, self._zone, today)
 
-    def _nothing(self) -> str:
+    def _empty_text(self) -> str:
         if self._events:
             return f"no event matches {clean(self.filter_text)}"
-        reading = self._reader is not None and self._reader.reading
+        reading = self._reader is not None and self._reader.is_reading
         return "reading the recordings" if reading else "nothing has happened yet"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """Draw the title, with the number of events and the time of the oldest."""
-        count = len(self.grid.keys)
+        count = len(self.grid.row_keys)
         of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"
         oldest = min((event.at for event in self._events.values()), default=None)
         parts = [of]
-        if self._reader is not None and not self._reader.whole:
-            parts.append("reading" if self._reader.reading else "G reads older ones")
+        if self._reader is not None and not self._reader.is_complete:
+            parts.append("reading" if self._reader.is_reading else "G reads older ones")
         elif self.app.memory is not None and self._reader is None:
-            parts.append(f"since {day_clock(self.app.memory.oldest_event_at, self._zone)}")
+            parts.append(f"since {day_clock_text(self.app.memory.oldest_event_at, self._zone)}")
         elif oldest is not None:
-            parts.append(f"since {day_clock(oldest, self._zone)}")
+            parts.append(f"since {day_clock_text(oldest, self._zone)}")
         if self._problem:
             parts.append(f"operations cannot be read: {clean(self._problem)}")
         self.show_heading("timeline-heading", "time line", " · ".join(parts), aged=False)
@@ -107,8 +107,8 @@ class TimelineScreen(OperationsReading):
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
         """Read older events when the cursor reaches the last row."""
-        if self._reader is not None and message.key is not None and self.grid.keys[-1:] == (message.key,):
-            self._reader.more()
+        if self._reader is not None and message.key is not None and self.grid.row_keys[-1:] == (message.key,):
+            self._reader.read_more()
             self.redraw()
 
     @on(Grid.Opened)

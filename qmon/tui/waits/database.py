@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model.settings import NOT_TOLD, Setting
-from qmon.model.text import counted
-from qmon.tui.spans import Line, entry
+from qmon.model.settings import NOT_REPORTED, Setting
+from qmon.model.text import count_text
+from qmon.tui.spans import Line, entry_lines
 
 
-def lines(found: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
+def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
     """Return the card: one line with the number of settings that hurt a queue; if ``whole``, each of them."""
-    hurt = [each for each in found if each.harm]
+    hurt = [each for each in settings if each.harm]
     if not whole:
-        told = [_told(each) for each in found if each.value is not None and not each.harm][:2]
-        many = [f"{counted(len(hurt), 'setting')} hurt{'s' if len(hurt) == 1 else ''} a queue [i]"] if hurt else []
-        return entry("database", "   ".join(told + many), cells, most=1)
-    fine = "   ".join(_told(each) for each in found if each.value is not None and not each.harm)
-    unknown = ", ".join(each.called for each in found if each.value is None)
-    out = entry("database", fine, cells, most=4)
+        told = [_setting_text(each) for each in settings if each.value is not None and not each.harm][:2]
+        many = [f"{count_text(len(hurt), 'setting')} hurt{'s' if len(hurt) == 1 else ''} a queue [i]"] if hurt else []
+        return entry_lines("database", "   ".join(told + many), cells, most=1)
+    fine = "   ".join(_setting_text(each) for each in settings if each.value is not None and not each.harm)
+    unknown = ", ".join(each.display_name for each in settings if each.value is None)
+    out = entry_lines("database", fine, cells, most=4)
     for each in hurt:
-        out += entry("hurts", f"{_told(each)}: {each.harm}", cells, "accent", most=3)
-    return out + entry("unknown", f"{unknown}: {NOT_TOLD}" if unknown else "", cells, "faint", most=3)
+        out += entry_lines("hurts", f"{_setting_text(each)}: {each.harm}", cells, "accent", most=3)
+    return out + entry_lines("unknown", f"{unknown}: {NOT_REPORTED}" if unknown else "", cells, "faint", most=3)
 
 
-def _told(found: Setting) -> str:
-    return f"{found.name} {found.value}" + (f" ({found.object})" if found.object else "")
+def _setting_text(setting: Setting) -> str:
+    return f"{setting.name} {setting.value}" + (f" ({setting.object})" if setting.object else "")

@@ -12,16 +12,16 @@ from qmon.model.samples.waits import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.text import sparkline
 from qmon.model.view import View
-from qmon.model.waits.known import meaning
+from qmon.model.waits.known import wait_meaning
 from qmon.model.waits.waiting import Waiting, WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import figures
-from qmon.tui.plots.series import Values, highest
+from qmon.tui.plots.series import Values, highest_value
 from qmon.tui.sanitize import clean
-from qmon.tui.spans import Line, LinePart, entry, fit
-from qmon.tui.waits.past import steps
+from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts
+from qmon.tui.waits.past import wait_steps
 from qmon.tui.widgets.columns import GridColumn, GridRow
-from qmon.tui.widgets.filter_bar import fits
+from qmon.tui.widgets.filter_bar import matches_filter
 
 _BAR: Final = 10
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
@@ -107,34 +107,40 @@ COLUMNS: Final = (
 )
 
 
-def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
+def columns_for(waiting: Waiting | None) -> tuple[GridColumn, ...]:
     """Return the columns. Those of counted waits exist only if the server counts waits."""
-    if found is not None and found.source is WaitSource.COUNTED:
+    if waiting is not None and waiting.source is WaitSource.COUNTED:
         return COLUMNS
     widths = {"past": 108, "per_s": _NEVER, "each": _NEVER, "signal": _NEVER}
     return tuple(replace(c, from_width=widths.get(c.key, c.from_width)) for c in COLUMNS)
 
 
-def past(memory: InMemoryHistory | None) -> dict[str, Values]:
+def past_values(memory: InMemoryHistory | None) -> dict[str, Values]:
     """Return the sessions in each wait over the last ten minutes, in steps of 30 seconds, by ``WaitRate.key``."""
     if memory is None:
         return {}
-    found = steps(memory, _STEP_S, _STEPS)
+    found = wait_steps(memory, _STEP_S, _STEPS)
     return {name: [None if step is None else step.mean for step in each] for name, each in found.items()}
 
 
-def rows(found: Waiting | None, wanted: str, past: Mapping[str, Values] | None = None) -> tuple[GridRow, ...]:
+def rows_for(
+    waiting: Waiting | None, filter_text: str, past: Mapping[str, Values] | None = None
+) -> tuple[GridRow, ...]:
     """Return one row per wait, longest first, then latches except page latches, then one row for benign waits."""
-    if found is None:
+    if waiting is None:
         return ()
     past = past or {}
-    top = max(1.0, highest(*past.values()))
-    kept = [rate for rate in (*found.rates, *found.latches) if fits(wanted, f"{rate.name} {_what(rate)}")]
+    top = max(1.0, highest_value(*past.values()))
+    kept = [
+        rate
+        for rate in (*waiting.rates, *waiting.latches)
+        if matches_filter(filter_text, f"{rate.name} {_wait_meaning(rate)}")
+    ]
     made = [_row(rate, sparkline(past.get(rate.key, ()), top)) for rate in kept]
-    if found.benign and not wanted:
-        inside = sum(rate.sessions for rate in found.benign)
-        names = ", ".join(rate.name for rate in found.benign[:6])
-        cells = [(f"{len(found.benign)} benign", "muted"), (_sessions(inside), "muted"), ("", "muted")]
+    if waiting.benign and not filter_text:
+        inside = sum(rate.sessions for rate in waiting.benign)
+        names = ", ".join(rate.name for rate in waiting.benign[:6])
+        cells = [(f"{len(waiting.benign)} benign", "muted"), (_sessions_text(inside), "muted"), ("", "muted")]
         made.append(GridRow(_BENIGN, (*cells, *[("", "muted")] * (len(COLUMNS) - 4), (clean(names), "muted"))))
     return tuple(made)
 
@@ -147,93 +153,97 @@ def _row(rate: WaitRate, past: str) -> GridRow:
         rate.key,
         (
             (clean(rate.name), "muted" if at_work else "strong"),
-            (_sessions(rate.sessions), tone),
+            (_sessions_text(rate.sessions), tone),
             ("" if latch else text.percent(rate.share), tone),
-            ("" if latch else _bar(rate.share), tone),
+            ("" if latch else _share_bar(rate.share), tone),
             (past, "muted"),
-            _counted(rate.per_s),
+            _rate_cell(rate.per_s),
             (text.milliseconds(rate.each_s * 1000), "text") if rate.each_s is not None else (text.UNKNOWN, "faint"),
             (text.percent(rate.signal), "text") if rate.signal is not None else (text.UNKNOWN, "faint"),
-            (clean(_what(rate)), "muted"),
+            (clean(_wait_meaning(rate)), "muted"),
         ),
     )
 
 
-def _counted(value: float | None) -> tuple[str, str]:
+def _rate_cell(value: float | None) -> tuple[str, str]:
     return (figures.aligned_rate(value), "text") if value is not None else (text.UNKNOWN, "faint")
 
 
-def _sessions(value: float) -> str:
+def _sessions_text(value: float) -> str:
     """Return ``4.50`` or ``0.02``: two decimals, so that the column lines up."""
     return "<0.01" if 0 < value < 0.005 else f"{value:,.2f}"
 
 
-def _bar(share: float) -> str:
+def _share_bar(share: float) -> str:
     """Return a share as a bar of ten cells."""
     eighths = round(min(1.0, share) * _BAR * 8)
     return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
 
 
-def _what(rate: WaitRate) -> str:
-    known = meaning(rate.kind, rate.event)
+def _wait_meaning(rate: WaitRate) -> str:
+    known = wait_meaning(rate.kind, rate.event)
     return known.what if known is not None else "not known to qmon: see the server's documentation"
 
 
-def lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
+def meaning_lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
     """Return what the wait under the cursor means for a queue, and what helps."""
-    known = meaning(rate.kind, rate.event) if rate is not None else None
+    known = wait_meaning(rate.kind, rate.event) if rate is not None else None
     if known is None:
         return []
     each = max(1, rows // 2)
-    out = entry("cause", known.why, cells, most=each)
-    return (out + entry("fix", known.do, cells, "strong", most=each))[:rows]
+    out = entry_lines("cause", known.why, cells, most=each)
+    return (out + entry_lines("fix", known.do, cells, "strong", most=each))[:rows]
 
 
-def summary(found: Waiting | None) -> str:
+def waits_summary(waiting: Waiting | None) -> str:
     """Return ``4.2 sessions at work on average · 118 samples in 30 s``."""
-    if found is None:
+    if waiting is None:
         return ""
     how = (
-        f"{found.samples} samples in {text.duration(found.seconds)}"
-        if found.source is WaitSource.SAMPLED
-        else (f"counted over {text.duration(found.seconds)}")
+        f"{waiting.samples} samples in {text.duration(waiting.seconds)}"
+        if waiting.source is WaitSource.SAMPLED
+        else (f"counted over {text.duration(waiting.seconds)}")
     )
-    return f"{found.busy:,.1f} sessions at work on average · {how}"
+    return f"{waiting.busy:,.1f} sessions at work on average · {how}"
 
 
-def nothing(view: View | None, wanted: str) -> str:
+def empty_text(view: View | None, filter_text: str) -> str:
     """Return what to show if there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.waiting
     if found is not None:
-        return f"no wait matches {clean(wanted)}" if wanted and found.rates else "no session is waiting or running"
+        return (
+            f"no wait matches {clean(filter_text)}"
+            if filter_text and found.rates
+            else "no session is waiting or running"
+        )
     for failure in view.failures:
         if failure.probe in ("waits", "waits over time", "wait_totals", SESSIONS_PROBE):
-            return clean(failure.words)
+            return clean(failure.text)
     return "waits come with the second poll"
 
 
-def counter_line(view: View | None, cells: int) -> list[Line]:
+def counter_lines(view: View | None, cells: int) -> list[Line]:
     """Return the line of counters; empty if the server has none, or before the second poll."""
     found = view.server.counters if view is not None else None
-    return [((" per second  ", "muted"), *fit(_parts(found), cells - 13))] if found is not None else []
+    return [((" per second  ", "muted"), *fit_parts(_counter_parts(found), cells - 13))] if found is not None else []
 
 
-def _parts(found: CounterRates) -> list[LinePart]:
+def _counter_parts(rates: CounterRates) -> list[LinePart]:
     """Return the counters. Narrow lines keep those that a DBA reads first."""
     named = (
-        ("batches", found.batches, 2),
-        ("transactions", found.transactions, 4),
-        ("page splits", found.page_splits, 1),
-        ("lock timeouts", found.lock_timeouts, 1),
-        ("ghosts skipped", found.ghosts_skipped, 5),
-        ("commits waiting for the log", found.log_flush_waits, 3),
+        ("batches", rates.batches, 2),
+        ("transactions", rates.transactions, 4),
+        ("page splits", rates.page_splits, 1),
+        ("lock timeouts", rates.lock_timeouts, 1),
+        ("ghosts skipped", rates.ghosts_skipped, 5),
+        ("commits waiting for the log", rates.log_flush_waits, 3),
     )
-    return [_part(name, value, rank) for name, value, rank in named]
+    return [_counter_part(name, value, rank) for name, value, rank in named]
 
 
-def _part(name: str, value: float | None, rank: int) -> LinePart:
+def _counter_part(name: str, value: float | None, rank: int) -> LinePart:
     if value is None:
         return LinePart(((f"{name} ", "muted"), (text.UNKNOWN, "faint")), rank)
     return LinePart(((f"{name} ", "muted"), (text.rate(value), "text" if value else "muted")), rank)

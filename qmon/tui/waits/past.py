@@ -11,14 +11,14 @@ from qmon.recording.history.thinned import TIERS
 _NONE: Final = Bucket(0.0, 0.0, 0.0, 0.0)
 
 
-def steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
+def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
     """Return the sessions in each wait in the newest ``count`` steps of ``step_s`` seconds, by ``WaitRate.key``.
 
     A wait missing from a step in which others were read had no session. A step in which nothing was read is ``None``.
     """
     start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # where a step of memory begins
     newest = (memory.ends_at - start_at) // step_s
-    found = memory.waits(start_at + (newest - count + 1) * step_s, step_s, count)
+    found = memory.wait_history(start_at + (newest - count + 1) * step_s, step_s, count)
     known = {name: bins.steps(0) for name, bins in found.items()}
     read = [any(step is not None for step in at) for at in zip(*known.values(), strict=True)]
     return {

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from qmon.model.operations import OperationResult
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.view import QueueView
-from qmon.model.waits.horizon_holders import culprit
+from qmon.model.waits.horizon_holders import long_holder
 from qmon.model.waits.waiting import WaitRate
 from qmon.monitor.source import Focus
 from qmon.tui import keys
-from qmon.tui.actions.availability import why_nothing
-from qmon.tui.actions.request import ActionRequest, end_session
+from qmon.tui.actions.availability import read_only_reason
+from qmon.tui.actions.request import ActionRequest, end_session_request
 from qmon.tui.shared import topics
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
@@ -24,9 +24,9 @@ from qmon.tui.waits import horizon, panel, plot, server_state, usage
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-_STATED: Final = 6
+_SERVER_ROWS: Final = 6
 # The maximum number of server health lines on a short screen.
-_STATED_SHORT: Final = 2
+_SERVER_ROWS_SHORT: Final = 2
 
 
 class WaitsScreen(DashboardScreen):
@@ -40,9 +40,9 @@ class WaitsScreen(DashboardScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._whole = False
+        self._shows_server_only = False
 
-    def body(self) -> ComposeResult:
+    def compose_body(self) -> ComposeResult:
         yield Lines(id="waits-heading")
         yield Lines(id="counters")
         yield Grid(panel.COLUMNS, opens=False, id="waits")
@@ -55,117 +55,122 @@ class WaitsScreen(DashboardScreen):
         yield Lines(id="use-heading")
         yield Lines(id="use", most=12)
 
-    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         view, most = shown.view, self.size.height
         found = view.server.waiting if view is not None else None
         self.set_class(view is not None and view.server.counters is not None, "-counted")
-        self.query_one("#counters", Lines).show(lambda cells, _: panel.counter_line(view, cells), stale=stale)
-        self.grid.columns = panel.columns(found)
-        made = panel.rows(found, self.filter_text, panel.past(self.app.memory))
-        self.grid.show(made, stale=stale, empty=panel.nothing(view, self.filter_text))
+        self.query_one("#counters", Lines).show(lambda cells, _: panel.counter_lines(view, cells), stale=stale)
+        self.grid.columns = panel.columns_for(found)
+        made = panel.rows_for(found, self.filter_text, panel.past_values(self.app.memory))
+        self.grid.show(made, stale=stale, empty=panel.empty_text(view, self.filter_text))
         self._draw_meaning(stale=stale)
         tall = most >= 32
-        self._draw_state(shown, tall=tall, stale=stale)
+        self._draw_server_health(shown, tall=tall, stale=stale)
         self.query_one("#horizon", Lines).show(
-            lambda cells, rows: horizon.lines(view, cells, min(rows, 7 if tall else 3)), stale=stale
+            lambda cells, rows: horizon.horizon_lines(view, cells, min(rows, 7 if tall else 3)), stale=stale
         )
         self.query_one("#use", Lines).show(
-            lambda cells, rows: usage.lines(self._queue(shown), cells, min(rows, 12 if tall else 4)), stale=stale
+            lambda cells, rows: usage.usage_lines(self._shown_queue(shown), cells, min(rows, 12 if tall else 4)),
+            stale=stale,
         )
 
-    def _draw_state(self, shown: Shown, *, tall: bool, stale: bool) -> None:
+    def _draw_server_health(self, shown: Shown, *, tall: bool, stale: bool) -> None:
         """Draw server health."""
         view = shown.view
-        self.set_class(self._whole, "-whole")
-        self.set_class(self._whole or server_state.trouble(view) or (tall and server_state.there(view)), "-stated")
-        most = 100 if self._whole else _STATED if tall else _STATED_SHORT
+        self.set_class(self._shows_server_only, "-whole")
+        self.set_class(
+            self._shows_server_only or server_state.has_trouble(view) or (tall and server_state.has_readings(view)),
+            "-stated",
+        )
+        most = 100 if self._shows_server_only else _SERVER_ROWS if tall else _SERVER_ROWS_SHORT
         self.query_one("#state", Lines).show(
-            lambda cells, rows: server_state.lines(view, cells, min(rows, most), whole=self._whole), stale=stale
+            lambda cells, rows: server_state.server_lines(view, cells, min(rows, most), whole=self._shows_server_only),
+            stale=stale,
         )
 
     def action_server_state(self) -> None:
         """Show server health on the whole screen, or the waits again."""
-        self._whole = not self._whole
+        self._shows_server_only = not self._shows_server_only
         self.redraw()
 
-    def _rate(self) -> WaitRate | None:
+    def _selected_wait(self) -> WaitRate | None:
         """Return the wait under the cursor."""
         found = self.app.shown.view.server.waiting if self.app.shown.view is not None else None
         rates = (*found.rates, *found.latches) if found is not None else ()
         return next((each for each in rates if each.key == self.grid.cursor), None)
 
-    def help_topics(self) -> list[topics.Explained]:
+    def help_topics(self) -> list[topics.TopicGroup]:
         """Return the meaning of the wait under the cursor, and what helps."""
-        rate, row = self._rate(), self.grid.row
+        rate, row = self._selected_wait(), self.grid.cursor_row
         if rate is None or row is None:
             return []
-        return topics.of_wait(rate.name, row.cells[-1][0], rate.kind, rate.event)
+        return topics.wait_topics(rate.name, row.cells[-1][0], rate.kind, rate.event)
 
     def _draw_meaning(self, *, stale: bool) -> None:
         """Draw the plot and the meaning of the wait under the cursor."""
-        rate, most = self._rate(), 4 if self.size.height >= 32 else 2
+        rate, most = self._selected_wait(), 4 if self.size.height >= 32 else 2
         memory, plain, past = self.app.memory, is_plain(self.app.theme), self.query_one("#wait-past", Lines)
-        there = self.grid.size.height + past.size.height - len(self.grid.keys) - 1
-        self.set_class(memory is not None and there >= plot.LEAST_ROWS, "-plotted")
-        past.show(lambda cells, rows: plot.lines(rate, memory, cells, rows, plain=plain), stale=stale)
+        there = self.grid.size.height + past.size.height - len(self.grid.row_keys) - 1
+        self.set_class(memory is not None and there >= plot.MIN_ROWS, "-plotted")
+        past.show(lambda cells, rows: plot.wait_plot_lines(rate, memory, cells, rows, plain=plain), stale=stale)
         self.query_one("#meaning", Lines).show(
-            lambda cells, rows: panel.lines(rate, cells, min(rows, most)), stale=stale
+            lambda cells, rows: panel.meaning_lines(rate, cells, min(rows, most)), stale=stale
         )
 
-    def _queue(self, shown: Shown) -> QueueView | None:
+    def _shown_queue(self, shown: Shown) -> QueueView | None:
         """Return the selected queue, or the one whose pops touch most."""
         view = shown.view
         if view is None or not view.queues:
             return None
         chosen = view.queue(self.app.selected) if self.app.selected is not None else None
-        costs = {q.name: q.use.touched.value or 0.0 for q in view.queues if q.use is not None}
+        costs = {q.name: q.use.touched_per_pop.value or 0.0 for q in view.queues if q.use is not None}
         return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
 
     def draw_ages(self, shown: Shown, now: float) -> None:
-        queue = self._queue(shown)
+        queue = self._shown_queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
-        self.show_heading("waits-heading", "waits", panel.summary(found))
-        self.show_heading("state-heading", "server", server_state.summary(shown.view))
+        self.show_heading("waits-heading", "waits", panel.waits_summary(found))
+        self.show_heading("state-heading", "server", server_state.age_text(shown.view))
         self.show_heading("horizon-heading", "horizon")
-        self.show_heading("use-heading", usage.title(queue), usage.summary(queue))
+        self.show_heading("use-heading", usage.usage_title(queue), usage.usage_summary(queue))
 
-    def focus_wanted(self) -> Focus:
+    def required_focus(self) -> Focus:
         """Return a focus that samples waits more often."""
         return Focus(closely=True)
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
-    def _holder(self) -> HorizonSample | None:
+    def _horizon_holder(self) -> HorizonSample | None:
         view = self.app.shown.view
-        return culprit(view.server.horizon) if view is not None else None
+        return long_holder(view.server.horizon) if view is not None else None
 
-    def unavailable(self) -> dict[str, str]:
+    def disabled_reasons(self) -> dict[str, str]:
         """Return why the horizon's holder cannot be ended: it is not a session, or changes are disabled."""
-        why, holder = why_nothing(self.app.runner, self.app.shown.view), self._holder()
+        why, holder = read_only_reason(self.app.runner, self.app.shown.view), self._horizon_holder()
         if why is None and holder is None:
             why = "no session holds the horizon for long"
         elif why is None and holder is not None and holder.kind != HolderKind.SESSION:
-            why = f"{horizon.named(holder)} is not a session"
+            why = f"{horizon.holder_name(holder)} is not a session"
         return {"end-session": why} if why is not None else {}
 
-    def request(self, action: str) -> ActionRequest | None:
+    def request_for(self, action: str) -> ActionRequest | None:
         """Return the request to end the session that holds the horizon."""
-        holder = self._holder()
-        return end_session(holder.session, holder.started_at) if holder is not None else None
+        holder = self._horizon_holder()
+        return end_session_request(holder.session, holder.started_at) if holder is not None else None
 
-    def acted(self, result: OperationResult | None) -> None:
+    def handle_result(self, result: OperationResult | None) -> None:
         """Poll immediately, to see who holds the horizon now."""
         self.app.source.poll_now()
 
     def action_neighbour(self, by: int) -> None:
         """Show the tables of the next or previous queue."""
-        view, queue = self.app.shown.view, self._queue(self.app.shown)
+        view, queue = self.app.shown.view, self._shown_queue(self.app.shown)
         if view is None or queue is None:
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
-        self.app.selected = self.neighbour(by, names, queue.name)
+        self.app.selected = self.neighbour_queue(by, names, queue.name)
         self.redraw()
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
-        self._draw_meaning(stale=self.stale)
+        self._draw_meaning(stale=self.is_stale)

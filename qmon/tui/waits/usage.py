@@ -11,14 +11,14 @@ from qmon.model.text import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, pad, shorten
-from qmon.tui.spans import Line, LinePart, Span, cut
+from qmon.tui.spans import Line, LinePart, Span, cut_line
 
 _KB: Final = 1024.0
-_NAME: Final = 26
-_WIDTH: Final = 9
-_Of = Callable[[IndexUse], float | None]
+_NAME_CELLS: Final = 26
+_NUMBER_CELLS: Final = 9
+_Getter = Callable[[IndexUse], float | None]
 
-_COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
+_COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
     ("ROWS/s", lambda part: part.rows, figures.aligned_rate),
     ("PAGES/s", lambda part: part.pages, figures.aligned_rate),
     ("SCANS/s", lambda part: part.scans, figures.aligned_rate),
@@ -35,16 +35,16 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
 )
 
 
-def per_pop(use: QueueUse) -> Line:
+def per_pop_spans(use: QueueUse) -> Line:
     """Return ``412 rows touched per pop, 1.2 before``; on SQL Server ``38 logical reads per pop``."""
-    rows = use.touched
-    spans: list[Span] = [(rows.text(text.rate), "strong"), (f" {use.touches} per pop", "muted")]
+    rows = use.touched_per_pop
+    spans: list[Span] = [(rows.text(text.rate), "strong"), (f" {use.touched_unit} per pop", "muted")]
     if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
         spans.append((f", {text.rate(use.before)} before", "muted"))
     return tuple(spans)
 
 
-def trend(use: QueueUse, cells: int) -> str:
+def trend_text(use: QueueUse, cells: int) -> str:
     """Return the rows per pop over the last minutes as blocks."""
     values = list(use.trend)[-cells:]
     return sparkline(values, max((v for v in values if v is not None), default=0.0))
@@ -55,8 +55,10 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
     use = queue.use
     if use is None:
         return []
-    parts = [LinePart(per_pop(use) if cells < 100 else (*per_pop(use), (f" {trend(use, 12)}", "muted")), 3)]
-    if use.touched.value is None:
+    parts = [
+        LinePart(per_pop_spans(use) if cells < 100 else (*per_pop_spans(use), (f" {trend_text(use, 12)}", "muted")), 3)
+    ]
+    if use.touched_per_pop.value is None:
         parts = []
     if use.pages_per_pop.value is not None:
         parts.append(LinePart((("pages ", "muted"), (use.pages_per_pop.text(text.rate), "text")), 5))
@@ -71,20 +73,24 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
     return parts
 
 
-def title(queue: QueueView | None) -> str:
+def usage_title(queue: QueueView | None) -> str:
     """Return the panel's title."""
     return "tables and indexes" if queue is None else f"tables and indexes of {shorten(clean(queue.name), 30)}"
 
 
-def summary(queue: QueueView | None) -> str:
+def usage_summary(queue: QueueView | None) -> str:
     """Return what a pop touches, for the panel's title."""
     use = queue.use if queue is not None else None
     if use is None:
         return ""
-    return "".join(piece for piece, _ in per_pop(use)) if use.touched.value is not None else use.touched.reason
+    return (
+        "".join(piece for piece, _ in per_pop_spans(use))
+        if use.touched_per_pop.value is not None
+        else use.touched_per_pop.reason
+    )
 
 
-def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
+def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
     """Return one line per table and index, with the columns that fit and that this server provides."""
     if queue is None:
         return [((" no queue is chosen", "muted"),)]
@@ -92,45 +98,45 @@ def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
     if use is None:
         return [((" not read in this poll", "muted"),)]
     known = [column for column in _COLUMNS if any(column[1](part) is not None for part in use.parts)]
-    name = min(_NAME, max(12, cells - 24 - _WIDTH * 3))
-    room = max(0, (cells - name - 12 - 2 * (_WIDTH + 1) - 1) // (_WIDTH + 1))
+    name = min(_NAME_CELLS, max(12, cells - 24 - _NUMBER_CELLS * 3))
+    room = max(0, (cells - name - 12 - 2 * (_NUMBER_CELLS + 1) - 1) // (_NUMBER_CELLS + 1))
     kept = known[:room]
     heads = ["SIZE", "GROWTH", *(title for title, _, _ in kept)]
     head: Line = (
         (f" {pad('TABLE OR INDEX', name)} {pad('ROLE', 8)}", "title"),
-        *((f" {pad(each, _WIDTH, right=True)}", "title") for each in heads),
+        *((f" {pad(each, _NUMBER_CELLS, right=True)}", "title") for each in heads),
     )
-    out = [cut(head, cells), *(cut(_line(part, name, kept), cells) for part in use.parts)]
-    return [*out, *(cut(line, cells) for line in _unread(use))][:rows]
+    out = [cut_line(head, cells), *(cut_line(_index_line(part, name, kept), cells) for part in use.parts)]
+    return [*out, *(cut_line(line, cells) for line in _fragmentation_lines(use))][:rows]
 
 
-def _unread(use: QueueUse) -> list[Line]:
+def _fragmentation_lines(use: QueueUse) -> list[Line]:
     """Return how old the fragmentation figures are, and why some indexes have none."""
     ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
     out: list[Line] = [((f" FRAG as of {text.duration(max(ages))} ago", "muted"),)] if ages else []
     return out + [
-        ((f" {shorten(clean(part.name), _NAME)}: fragmentation is {part.unread}", "muted"),)
+        ((f" {shorten(clean(part.name), _NAME_CELLS)}: fragmentation is {part.unread}", "muted"),)
         for part in use.parts
         if part.unread
     ]
 
 
-def _line(part: IndexUse, name: int, kept: list[tuple[str, _Of, Callable[[float], str]]]) -> Line:
+def _index_line(part: IndexUse, name: int, kept: list[tuple[str, _Getter, Callable[[float], str]]]) -> Line:
     table = part.role == "table"
     spans: list[Span] = [
         (f" {pad(shorten(clean(part.name), name), name)}", "strong" if table else "text"),
         (f" {pad(part.role, 8)}", "muted"),
-        _cell(part.bytes, text.size),
-        _cell(None if part.growth is None else part.growth * 60, _growth),
+        _number_cell(part.bytes, text.size),
+        _number_cell(None if part.growth is None else part.growth * 60, _growth_text),
     ]
-    return (*spans, *(_cell(of(part), write) for _, of, write in kept))
+    return (*spans, *(_number_cell(of(part), write) for _, of, write in kept))
 
 
-def _growth(per_minute: float) -> str:
+def _growth_text(per_minute: float) -> str:
     return "0" if abs(per_minute) < _KB else f"{text.size(per_minute)}/m"
 
 
-def _cell(value: float | None, write: Callable[[float], str]) -> Span:
+def _number_cell(value: float | None, write: Callable[[float], str]) -> Span:
     if value is None:
-        return (f" {pad(text.UNKNOWN, _WIDTH, right=True)}", "faint")
-    return (f" {pad(write(value), _WIDTH, right=True)}", "text" if value else "muted")
+        return (f" {pad(text.UNKNOWN, _NUMBER_CELLS, right=True)}", "faint")
+    return (f" {pad(write(value), _NUMBER_CELLS, right=True)}", "text" if value else "muted")

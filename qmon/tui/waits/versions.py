@@ -10,12 +10,12 @@ from qmon.model.samples.horizon import HolderKind, HorizonSample, VersionStoreSa
 from qmon.model.view import View
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span
-from qmon.tui.waits.usage import per_pop, trend
+from qmon.tui.waits.usage import per_pop_spans, trend_text
 
 _COSTS: Final = 3
 
 
-def keeps(view: View) -> bool:
+def has_version_store(view: View) -> bool:
     """Return True if this server keeps old rows in a version store.
 
     PostgreSQL keeps them as dead rows in the tables.
@@ -23,7 +23,7 @@ def keeps(view: View) -> bool:
     return view.engine == "sqlserver"
 
 
-def held(store: VersionStoreSample | None) -> Line:
+def size_spans(store: VersionStoreSample | None) -> Line:
     """Return ``row versions 1.2 GB in tempdb, 3 MB in the database``."""
     if store is None:
         return (("the size of the version store is not read", "muted"),)
@@ -33,24 +33,24 @@ def held(store: VersionStoreSample | None) -> Line:
     return (("row versions ", "muted"), (", ".join(known) or "none", "text"))
 
 
-def costs(view: View) -> list[Line]:
+def cost_lines(view: View) -> list[Line]:
     """Return the size of the version store, and the queues whose pops read most."""
-    found = [held(view.server.version_store)]
-    paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched.value is not None]
-    paying.sort(key=lambda pair: pair[1].touched.value or 0.0, reverse=True)
+    found = [size_spans(view.server.version_store)]
+    paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched_per_pop.value is not None]
+    paying.sort(key=lambda pair: pair[1].touched_per_pop.value or 0.0, reverse=True)
     for queue, use in paying[:_COSTS]:
-        head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), *per_pop(use)]
-        found.append((*head, (f" {trend(use, 16)}", "accent")))
+        head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), *per_pop_spans(use)]
+        found.append((*head, (f" {trend_text(use, 16)}", "accent")))
     return found
 
 
-def gain(view: View, holders: Sequence[HorizonSample], short: str) -> str:
+def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) -> str:
     """Return what can be removed once the oldest holder is gone.
 
     ``next_holder``: who holds the horizon next, or empty.
     """
     store = view.server.version_store
     much = f"up to {text.size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"{short} holds it next" if short else "nobody holds it next"
+    then = f"{next_holder} holds it next" if next_holder else "nobody holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
     return f"the server can then remove {much}, and ghost rows; {then}{key}"

@@ -38,7 +38,7 @@ class Button(Widget, can_focus=True):
         self.label = label
         self._hot = hot
 
-    def relabel(self, label: str) -> None:
+    def set_label(self, label: str) -> None:
         """Change the label."""
         if label != self.label:
             self.label = label

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.tui.sanitize import pad, width
+from qmon.tui.sanitize import pad, text_width
 from qmon.tui.spans import Line, Span
 
 # Cells between two columns of a wide table.
@@ -73,7 +73,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedColumn:
     """A column with its place: ``index`` in the row's cells, ``x`` and ``width`` in cells."""
 
     column: GridColumn
@@ -82,28 +82,30 @@ class Placed:
     width: int
 
 
-def natural_widths(columns: Sequence[GridColumn], rows: Sequence[GridRow], before: Sequence[int]) -> tuple[int, ...]:
+def natural_widths(
+    columns: Sequence[GridColumn], rows: Sequence[GridRow], old_widths: Sequence[int]
+) -> tuple[int, ...]:
     """Return the cells that each column needs for its contents.
 
     Never less than ``old_widths``, so that columns do not jump.
     """
     out = []
     for index, column in enumerate(columns):
-        widest = max(map(width, {row.cells[index][0] for row in rows}), default=0)
-        natural = max(_title(column), min(column.most, max(column.least, widest)))
-        out.append(max(natural, before[index] if index < len(before) else 0))
+        widest = max(map(text_width, {row.cells[index][0] for row in rows}), default=0)
+        natural = max(_title_width(column), min(column.most, max(column.least, widest)))
+        out.append(max(natural, old_widths[index] if index < len(old_widths) else 0))
     return tuple(out)
 
 
-def _title(column: GridColumn) -> int:
+def _title_width(column: GridColumn) -> int:
     """Return the cells of a title.
 
     Left-aligned sortable columns need one more for the arrow; others have it in the gap.
     """
-    return width(column.title) + (1 if column.sortable and not column.right else 0)
+    return text_width(column.title) + (1 if column.sortable and not column.right else 0)
 
 
-def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> tuple[Placed, ...]:
+def place_columns(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> tuple[PlacedColumn, ...]:
     """Return the columns that fit into ``cells``, each with its place. One cell stays free at both ends.
 
     If space is short, gaps become narrow and shrinking columns give up cells. Then the columns of the greatest rank are
@@ -115,8 +117,8 @@ def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> t
     def least(index: int) -> int:
         column = columns[index]
         if column.grows:
-            return max(column.least, _title(column))
-        return max(_title(column), min(widths[index], column.shrinks_to)) if column.shrinks_to else widths[index]
+            return max(column.least, _title_width(column))
+        return max(_title_width(column), min(widths[index], column.shrinks_to)) if column.shrinks_to else widths[index]
 
     while len(kept) > 1 and sum(map(least, kept)) + len(kept) - 1 > room:
         kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
@@ -132,14 +134,14 @@ def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> t
     placed, x = [], 1
     for index in kept:
         size = sizes[index] + (spare if columns[index].grows else 0)
-        placed.append(Placed(columns[index], index, x, size))
+        placed.append(PlacedColumn(columns[index], index, x, size))
         x += size + gap
     return tuple(placed)
 
 
 def table_lines(columns: Sequence[GridColumn], rows: Sequence[GridRow], cells: int) -> list[Line]:
     """Return the titles and one line per row. Columns that do not fit are dropped by rank."""
-    placed = place(columns, natural_widths(columns, rows, ()), cells)
+    placed = place_columns(columns, natural_widths(columns, rows, ()), cells)
     lines = []
     for texts in (tuple((c.title, "title") for c in columns), *(row.cells for row in rows)):
         line: list[Span] = []

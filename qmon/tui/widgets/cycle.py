@@ -37,9 +37,9 @@ class Cycle(Widget, can_focus=True):
     def action_move(self, by: int) -> None:
         """Choose the next or previous word, wrapping around."""
         if self.words:
-            self._choose((self.at + by) % len(self.words))
+            self._choose_word((self.at + by) % len(self.words))
 
-    def _choose(self, at: int) -> None:
+    def _choose_word(self, at: int) -> None:
         if at != self.at:
             self.at = at
             self.refresh()
@@ -61,5 +61,5 @@ class Cycle(Widget, can_focus=True):
         x = 0
         for index, word in enumerate(self.words):
             if x <= event.x < x + len(word) + 2:
-                self._choose(index)
+                self._choose_word(index)
             x += len(word) + 3

@@ -21,13 +21,13 @@ class Dialog(ModalScreen[ScreenResultType], inherit_bindings=False):
             self.dismiss(result)
 
 
-def leave(screen: Screen[Any]) -> None:
+def leave_screen(screen: Screen[Any]) -> None:
     """Go back from a pushed screen to the one below. Does nothing if it is not the topmost screen."""
     if screen.is_active and len(screen.app.screen_stack) > 1:
         screen.app.pop_screen()
 
 
-async def leave_pushed(app: App[Any]) -> None:
+async def leave_pushed_screen(app: App[Any]) -> None:
     """Go back to the screen of the current mode, if a screen was pushed onto it."""
     if len(app.screen_stack) > 1:
         await app.pop_screen()

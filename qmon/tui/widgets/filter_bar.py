@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from qmon.tui.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.themes import tones
 
 T = TypeVar("T")
@@ -54,14 +54,14 @@ class FilterBar(Widget, can_focus=True):
         if event.key == "enter":
             self.post_message(self.Done(kept=True))
         elif event.key == "escape":
-            self._set("")
+            self._set_text("")
             self.post_message(self.Done(kept=False))
         elif event.key in ("backspace", "ctrl+h"):
-            self._set(self.text[:-1])
+            self._set_text(self.text[:-1])
         elif event.key == "ctrl+u":
-            self._set("")
+            self._set_text("")
         elif event.is_printable and event.character is not None:
-            self._set(self.text + event.character)
+            self._set_text(self.text + event.character)
         else:
             return
         event.stop()
@@ -70,9 +70,9 @@ class FilterBar(Widget, can_focus=True):
     def on_paste(self, event: events.Paste) -> None:
         """Add the pasted text, joined to one line."""
         event.stop()
-        self._set(self.text + " ".join(event.text.split()))
+        self._set_text(self.text + " ".join(event.text.split()))
 
-    def _set(self, text: str) -> None:
+    def _set_text(self, text: str) -> None:
         if text != self.text:
             self.text = text
             self.post_message(self.Typed(text))
@@ -83,7 +83,7 @@ class FilterBar(Widget, can_focus=True):
         cells = self.size.width
         styles = tones(self.app.theme)
         shown = shorten(clean(self.text), max(1, cells - len(self._prompt) - 3))
-        used = len(self._prompt) + width(shown) + 1
+        used = len(self._prompt) + text_width(shown) + 1
         hint = shorten(f"   {self._hint}", max(0, cells - used))
         return (
             Strip(
@@ -99,15 +99,15 @@ class FilterBar(Widget, can_focus=True):
         )
 
 
-def fits(wanted: str, words: str) -> bool:
+def matches_filter(filter_text: str, text: str) -> bool:
     """Return True if ``text`` contains ``filter_text``, ignoring case.
 
     ``!word``: if it does not. An empty filter matches all.
     """
-    needle = wanted.removeprefix("!").strip().casefold()
-    return not needle or (needle in words.casefold()) is not wanted.startswith("!")
+    needle = filter_text.removeprefix("!").strip().casefold()
+    return not needle or (needle in text.casefold()) is not filter_text.startswith("!")
 
 
-def keep(items: Iterable[T], wanted: str, words: Callable[[T], str]) -> list[T]:
+def filter_items(items: Iterable[T], filter_text: str, to_text: Callable[[T], str]) -> list[T]:
     """Return the items whose text matches the filter. ``to_text`` returns the text of an item."""
-    return [item for item in items if not wanted or fits(wanted, words(item))]
+    return [item for item in items if not filter_text or matches_filter(filter_text, to_text(item))]

@@ -16,10 +16,10 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from qmon.tui.keys import GRID, plain
+from qmon.tui.keys import GRID, bindings_in
 from qmon.tui.sanitize import pad, shorten
 from qmon.tui.themes import Tones, tones
-from qmon.tui.widgets.columns import GridColumn, GridRow, Placed, natural_widths, place
+from qmon.tui.widgets.columns import GridColumn, GridRow, PlacedColumn, natural_widths, place_columns
 from qmon.tui.widgets.toned import TonedWidget
 
 _ARROWS = {True: "▾", False: "▴"}
@@ -64,38 +64,38 @@ class Grid(TonedWidget, can_focus=True):
         self.columns = tuple(columns)
         self.opens = opens
         self.cursor: str | None = None
-        self._held = False
+        self._is_cursor_moved = False
         self._empty = ""
         self._rows: tuple[GridRow, ...] = ()
         self._widths: tuple[int, ...] = ()
-        self._placed: tuple[Placed, ...] = ()
+        self._placed: tuple[PlacedColumn, ...] = ()
         self._sorted: tuple[str, bool] = ("", True)
         self._top = 0
-        self._note = ""
-        self._column = ""
+        self._tooltip_text = ""
+        self._chosen_key = ""
 
     @property
-    def offered(self) -> list[Binding]:
+    def offered_bindings(self) -> list[Binding]:
         """The keys that do something in this table."""
-        return [b for b in plain(GRID) if self.check_action(b.action, ())]
+        return [b for b in bindings_in(GRID) if self.check_action(b.action, ())]
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def row_keys(self) -> tuple[str, ...]:
         """The keys of the rows that the cursor can be on, from the top."""
-        return _keys(self._rows)
+        return _row_keys(self._rows)
 
     @property
-    def keys_on_screen(self) -> tuple[str, ...]:
+    def visible_row_keys(self) -> tuple[str, ...]:
         """The keys of the rows on screen."""
-        return _keys(self._rows[self._top : self._top + max(0, self.size.height - 1)])
+        return _row_keys(self._rows[self._top : self._top + max(0, self.size.height - 1)])
 
     @property
     def chosen_column(self) -> GridColumn | None:
         """The column chosen with ``←`` and ``→``, if it is on screen."""
-        return next((p.column for p in self._placed if p.column.key == self._column), None)
+        return next((p.column for p in self._placed if p.column.key == self._chosen_key), None)
 
     @property
-    def titles(self) -> tuple[str, ...]:
+    def visible_titles(self) -> tuple[str, ...]:
         """The titles of the columns on screen."""
         return tuple(p.column.title for p in self._placed)
 
@@ -119,13 +119,13 @@ class Grid(TonedWidget, can_focus=True):
         known = (
             set(map(id, old)) if self._widths else set()
         )  # columns never get narrower, so rows that were there before need no new measurement
-        self._place([row for row in self._rows if id(row) not in known])
+        self._place_columns([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
-        if not self._held:
-            self._choose(next(iter(self.keys), None))
-        elif self.cursor not in self.keys:
-            self._choose(self._nearest(old))
-        self._follow()
+        if not self._is_cursor_moved:
+            self._set_cursor(next(iter(self.row_keys), None))
+        elif self.cursor not in self.row_keys:
+            self._set_cursor(self._nearest_key(old))
+        self._scroll_to_cursor()
         if len(self._rows) != height and self.styles.is_auto_height:
             self.refresh(layout=True)
         elif look != (self._placed, self._sorted, self._stale, self._empty) or old_top != self._top:
@@ -133,9 +133,9 @@ class Grid(TonedWidget, can_focus=True):
         else:
             self._paint_changes(old, cursor)
 
-    def _nearest(self, old: Sequence[GridRow]) -> str | None:
+    def _nearest_key(self, old: Sequence[GridRow]) -> str | None:
         """Return where the cursor goes if its row is gone: to the row now at the same place."""
-        keys, before = self.keys, _keys(old)
+        keys, before = self.row_keys, _row_keys(old)
         at = before.index(self.cursor) if self.cursor in before else 0
         return keys[min(at, len(keys) - 1)] if keys else None
 
@@ -159,22 +159,22 @@ class Grid(TonedWidget, can_focus=True):
         if changed:
             self.refresh(*changed)
 
-    def _place(self, unmeasured: Sequence[GridRow]) -> None:
+    def _place_columns(self, unmeasured: Sequence[GridRow]) -> None:
         self._widths = natural_widths(self.columns, unmeasured, self._widths)
-        self._placed = place(self.columns, self._widths, self.size.width)
+        self._placed = place_columns(self.columns, self._widths, self.size.width)
 
-    def _follow(self) -> None:
+    def _scroll_to_cursor(self) -> None:
         """Scroll so that the cursor is visible and no line stays empty."""
         visible = max(1, self.size.height - 1)
-        at = self._index()
+        at = self._cursor_index()
         above = 1 if visible > 1 and at > 0 and self._rows[at - 1].heading else 0
         self._top = min(max(self._top, at - visible + 1), at - above)
         self._top = max(0, min(self._top, len(self._rows) - visible))
 
-    def _index(self) -> int:
+    def _cursor_index(self) -> int:
         return next((i for i, row in enumerate(self._rows) if row.key == self.cursor), 0)
 
-    def _choose(self, key: str | None) -> None:
+    def _set_cursor(self, key: str | None) -> None:
         if key != self.cursor:
             self.cursor = key
             self.post_message(self.Selected(key))
@@ -186,10 +186,10 @@ class Grid(TonedWidget, can_focus=True):
 
     def select(self, key: str) -> None:
         """Put the cursor on the row with this key, if it exists."""
-        if key in self.keys:
-            self._held = True
-            self._choose(key)
-            self._follow()
+        if key in self.row_keys:
+            self._is_cursor_moved = True
+            self._set_cursor(key)
+            self._scroll_to_cursor()
             self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -202,7 +202,7 @@ class Grid(TonedWidget, can_focus=True):
         """Draw the header, a row, or the text of an empty table."""
         cells, styles = self.size.width, self.tones
         if y == 0:
-            return self._header(styles, cells)
+            return self._header_strip(styles, cells)
         index = self._top + y - 1
         if not self._rows and y == 1:
             return Strip([Segment(pad(f" {self._empty}", cells), styles["muted"])], cells)
@@ -219,17 +219,17 @@ class Grid(TonedWidget, can_focus=True):
             segments.append(Segment(pad(text, p.width, right=p.column.right), style))
             x = p.x + p.width
         segments.append(Segment(" " * max(0, cells - x - 1), under))
-        segments.append(self._thumb(y, styles, under))
+        segments.append(self._scrollbar_segment(y, styles, under))
         return Strip(segments).adjust_cell_length(cells, self.base)
 
-    def _header(self, styles: Tones, cells: int) -> Strip:
+    def _header_strip(self, styles: Tones, cells: int) -> Strip:
         segments, x = [], 0
         for p in self._placed:
             by, descending = self._sorted
             is_sorted = by == p.column.key
             segments.append(Segment(" " * (p.x - x), self.base))
             style = styles["strong" if is_sorted else "title"]
-            if p.column.key == self._column:
+            if p.column.key == self._chosen_key:
                 style = styles["strong"] + tones(self.app.theme)["cursor"] + Style(underline=True)
             # The arrow of a right-aligned title is in the gap, so that titles do not move.
             title, x = pad(p.column.title, p.width, right=p.column.right), p.x + p.width
@@ -240,7 +240,7 @@ class Grid(TonedWidget, can_focus=True):
             segments.append(Segment(title, style))
         return Strip(segments).adjust_cell_length(cells, self.base)
 
-    def _thumb(self, y: int, styles: Tones, under: Style) -> Segment:
+    def _scrollbar_segment(self, y: int, styles: Tones, under: Style) -> Segment:
         """Return the last cell of a line: part of the scroll bar if not all rows fit."""
         visible, total = self.size.height - 1, len(self._rows)
         if total <= visible or visible <= 0:
@@ -252,16 +252,16 @@ class Grid(TonedWidget, can_focus=True):
 
     # --------------------------------------------------------------------------------------- keys and the mouse
 
-    def _move(self, to: int) -> None:
+    def _move_cursor(self, index: int) -> None:
         places = [place for place, row in enumerate(self._rows) if not row.heading]
         if not places:
             return
-        self._held = True
-        before, top = self._index(), self._top
-        beyond = [place for place in places if (place >= to if to >= before else place <= to)]
-        now = (beyond[0] if to >= before else beyond[-1]) if beyond else places[-1 if to >= before else 0]
-        self._choose(self._rows[now].key)
-        self._follow()
+        self._is_cursor_moved = True
+        before, top = self._cursor_index(), self._top
+        beyond = [place for place in places if (place >= index if index >= before else place <= index)]
+        now = (beyond[0] if index >= before else beyond[-1]) if beyond else places[-1 if index >= before else 0]
+        self._set_cursor(self._rows[now].key)
+        self._scroll_to_cursor()
         if top != self._top:
             self.refresh()
         elif before != now:
@@ -271,24 +271,24 @@ class Grid(TonedWidget, can_focus=True):
     def action_cursor(self, by: int) -> None:
         """Choose the next or previous column, for the help to explain. Past either end none is chosen."""
         keys = ["", *(p.column.key for p in self._placed)]
-        at = keys.index(self._column) if self._column in keys else 0
-        self._column = keys[(at + by) % len(keys)]
+        at = keys.index(self._chosen_key) if self._chosen_key in keys else 0
+        self._chosen_key = keys[(at + by) % len(keys)]
         self.refresh(Region(0, 0, self.size.width, 1))
 
     def action_move(self, by: int) -> None:
         """Move the cursor by ``by`` rows."""
-        self._move(self._index() + by)
+        self._move_cursor(self._cursor_index() + by)
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by one screenful. Past the first or last row, post ``Beyond`` to load more rows."""
-        edge = self.keys[-1 if direction > 0 else 0] if self.keys else None
+        edge = self.row_keys[-1 if direction > 0 else 0] if self.row_keys else None
         if self.cursor == edge:
             self.post_message(self.Beyond(direction))
-        self._move(self._index() + direction * max(1, self.size.height - 2))
+        self._move_cursor(self._cursor_index() + direction * max(1, self.size.height - 2))
 
     def action_end(self, direction: int) -> None:
         """Move the cursor to the first row (-1) or the last (1)."""
-        self._move(0 if direction < 0 else len(self._rows) - 1)
+        self._move_cursor(0 if direction < 0 else len(self._rows) - 1)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys that do nothing in this table."""
@@ -300,32 +300,32 @@ class Grid(TonedWidget, can_focus=True):
 
     def action_copy(self) -> None:
         """Copy the name of what the row under the cursor describes."""
-        if (row := self.row) is not None:
-            self._copy(row.name, row.name)
+        if (row := self.cursor_row) is not None:
+            self._copy_text(row.name, row.name)
 
     def action_copy_row(self) -> None:
         """Copy the row under the cursor, one line per column."""
-        if (row := self.row) is not None:
+        if (row := self.cursor_row) is not None:
             cells = [(column.title, text.strip()) for column, (text, _) in zip(self.columns, row.cells, strict=True)]
-            self._copy("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
+            self._copy_text("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
 
     @property
-    def row(self) -> GridRow | None:
+    def cursor_row(self) -> GridRow | None:
         """The row under the cursor."""
         return next((row for row in self._rows if row.key == self.cursor), None)
 
-    def _copy(self, text: str, words: str) -> None:
+    def _copy_text(self, text: str, words: str) -> None:
         """Copy with OSC 52, which works over SSH. Not every terminal supports it."""
         self.app.copy_to_clipboard(text)
         self.app.notify(f"copied: {shorten(words, 40)}", timeout=3, markup=False)
 
     def _on_resize(self, event: events.Resize) -> None:
         self._widths = ()
-        self._place(self._rows)
-        self._follow()
+        self._place_columns(self._rows)
+        self._scroll_to_cursor()
         self.refresh()
 
-    def _column_at(self, x: int) -> Placed | None:
+    def _column_at(self, x: int) -> PlacedColumn | None:
         return next((p for p in self._placed if p.x - 1 <= x < p.x + p.width + 1), None)
 
     def on_click(self, event: events.Click) -> None:
@@ -337,7 +337,7 @@ class Grid(TonedWidget, can_focus=True):
             return
         index = self._top + event.y - 1
         if index < len(self._rows) and not self._rows[index].heading:
-            self._move(index)
+            self._move_cursor(index)
             if event.chain == 2:
                 self.action_open()
 
@@ -358,10 +358,10 @@ class Grid(TonedWidget, can_focus=True):
             note = placed.column.about
         elif placed is not None and 0 <= index < len(self._rows):
             note = self._rows[index].notes.get(placed.column.key, "")
-        if note != self._note:
-            self._note = note
+        if note != self._tooltip_text:
+            self._tooltip_text = note
             self.tooltip = Text(note) if note else None
 
 
-def _keys(rows: Sequence[GridRow]) -> tuple[str, ...]:
+def _row_keys(rows: Sequence[GridRow]) -> tuple[str, ...]:
     return tuple(row.key for row in rows if not row.heading)

@@ -10,7 +10,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from qmon.tui.spans import Line, cut, line_width
+from qmon.tui.spans import Line, cut_line, line_width
 from qmon.tui.widgets.toned import TonedWidget
 
 # (cells, rows) -> lines. `rows` is the number of rows that fit.
@@ -32,14 +32,14 @@ class Lines(TonedWidget, can_focus=False):
         if stale != self._stale:
             self._stale = stale
             self.refresh()
-        self._write()
+        self._write_lines()
 
     @property
-    def written(self) -> list[str]:
+    def plain_lines(self) -> list[str]:
         """The lines on screen, as plain text."""
         return ["".join(text for text, _ in line) for line in self._lines]
 
-    def _write(self) -> None:
+    def _write_lines(self) -> None:
         cells, rows = self.size
         if self._writer is None or not cells:
             return
@@ -64,12 +64,12 @@ class Lines(TonedWidget, can_focus=False):
         return max(1, min(self._most, len(self._writer(width, self._most))))
 
     def _on_resize(self, event: events.Resize) -> None:
-        self._write()
+        self._write_lines()
 
     def render_line(self, y: int) -> Strip:
         """Draw one line, as wide as the widget."""
         cells, styles = self.size.width, self.tones
-        line = cut(self._lines[y], cells) if y < len(self._lines) else ()
+        line = cut_line(self._lines[y], cells) if y < len(self._lines) else ()
         segments = [Segment(text, styles[tone]) for text, tone in line]
         if (rest := cells - line_width(line)) > 0:
             segments.append(Segment(" " * rest, self.base))

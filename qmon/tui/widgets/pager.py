@@ -15,7 +15,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from qmon.tui.keys import PAGER
-from qmon.tui.sanitize import width
+from qmon.tui.sanitize import text_width
 from qmon.tui.widgets.toned import TonedWidget
 
 
@@ -54,9 +54,9 @@ class Pager(TonedWidget, can_focus=True):
         self._lines: tuple[PagerLine, ...] = ()
         self._rows: list[_Row] = []
         self._top = 0
-        self._found: list[_Row] = []
-        self._at = 0
-        self._wanted = ""
+        self._matches: list[_Row] = []
+        self._match_index = 0
+        self._search_text = ""
 
     def show(self, lines: Sequence[PagerLine], *, stale: bool = False) -> None:
         """Show these lines. If they differ from the previous ones, start at the first."""
@@ -65,51 +65,53 @@ class Pager(TonedWidget, can_focus=True):
             self.refresh()
         if tuple(lines) != self._lines:
             self._lines, self._top = tuple(lines), 0
-            self._break()
-            self.search(self._wanted)
+            self._break_lines()
+            self.search(self._search_text)
 
     # ----------------------------------------------------------------------------------------------------- searching
 
-    def search(self, wanted: str) -> None:
+    def search(self, text: str) -> None:
         """Mark all matches, ignoring case, and go to the first from the current row on. Empty removes the marks."""
-        self._wanted, self._found, self._at = wanted, [], 0
-        if wanted:
-            pattern = re.compile(re.escape(wanted), re.IGNORECASE)
-            self._found = [
+        self._search_text, self._matches, self._match_index = text, [], 0
+        if text:
+            pattern = re.compile(re.escape(text), re.IGNORECASE)
+            self._matches = [
                 _Row(n, match.start(), match.end())
                 for n, line in enumerate(self._lines)
                 for match in pattern.finditer(line.text)
             ]
             here = self._rows[self._top] if self._rows else _Row(0, 0, 0)
-            self._at = next((i for i, f in enumerate(self._found) if (f.line, f.start) >= (here.line, here.start)), 0)
-            self._to_match()
+            self._match_index = next(
+                (i for i, f in enumerate(self._matches) if (f.line, f.start) >= (here.line, here.start)), 0
+            )
+            self._scroll_to_match()
         self.refresh()
 
-    def find(self, by: int) -> None:
+    def go_to_match(self, by: int) -> None:
         """Go to the next match (1) or the previous one (-1)."""
-        if self._found:
-            self._at = (self._at + by) % len(self._found)
-            self._to_match()
+        if self._matches:
+            self._match_index = (self._match_index + by) % len(self._matches)
+            self._scroll_to_match()
             self.refresh()
 
     @property
-    def matches(self) -> tuple[int, int]:
+    def match_position(self) -> tuple[int, int]:
         """The number of the current match, from 1, and how many there are."""
-        return (self._at + 1 if self._found else 0, len(self._found))
+        return (self._match_index + 1 if self._matches else 0, len(self._matches))
 
-    def _to_match(self) -> None:
-        if self._found:
-            row = self._row_of(self._found[self._at].line, self._found[self._at].start)
+    def _scroll_to_match(self) -> None:
+        if self._matches:
+            row = self._row_index_for(self._matches[self._match_index].line, self._matches[self._match_index].start)
             if not self._top <= row < self._top + self.size.height:
-                self._go(row - self.size.height // 3)
+                self._scroll_to_row(row - self.size.height // 3)
 
-    def _row_of(self, line: int, start: int) -> int:
+    def _row_index_for(self, line: int, start: int) -> int:
         return max(0, bisect_right(self._rows, (line, start), key=lambda row: (row.line, row.start)) - 1)
 
     # ----------------------------------------------------------------------------------------------------- scrolling
 
     @property
-    def place(self) -> str:
+    def position_text(self) -> str:
         """The visible lines: ``lines 1–20 of 100``. Empty if all lines are visible."""
         rows, height = len(self._rows), self.size.height
         if rows <= height or not height:
@@ -117,7 +119,7 @@ class Pager(TonedWidget, can_focus=True):
         first, last = self._rows[self._top], self._rows[min(rows, self._top + height) - 1]
         return f"lines {first.line + 1:,}–{last.line + 1:,} of {len(self._lines):,}"
 
-    def _go(self, top: int) -> None:
+    def _scroll_to_row(self, top: int) -> None:
         top = min(max(0, top), max(0, len(self._rows) - self.size.height))
         if top != self._top:
             self._top = top
@@ -126,15 +128,15 @@ class Pager(TonedWidget, can_focus=True):
 
     def action_move(self, by: int) -> None:
         """Scroll down by ``by`` rows."""
-        self._go(self._top + by)
+        self._scroll_to_row(self._top + by)
 
     def action_page(self, by: int) -> None:
         """Scroll down by ``by`` screenfuls."""
-        self._go(self._top + by * max(1, self.size.height - 1))
+        self._scroll_to_row(self._top + by * max(1, self.size.height - 1))
 
     def action_end(self, end: int) -> None:
         """Go to the first row (-1) or the last (1)."""
-        self._go(0 if end < 0 else len(self._rows))
+        self._scroll_to_row(0 if end < 0 else len(self._rows))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
@@ -148,19 +150,19 @@ class Pager(TonedWidget, can_focus=True):
 
     def _on_resize(self, event: events.Resize) -> None:
         here = self._rows[self._top] if self._rows else None
-        self._break()
+        self._break_lines()
         self._top = 0
         if here is not None:
-            self._go(self._row_of(here.line, here.start))
+            self._scroll_to_row(self._row_index_for(here.line, here.start))
         self.refresh()
         self.post_message(self.Moved())
 
-    def _break(self) -> None:
+    def _break_lines(self) -> None:
         cells = max(1, self.size.width - 1)
-        self._rows = [row for number, line in enumerate(self._lines) for row in _broken(number, line, cells)]
+        self._rows = [row for number, line in enumerate(self._lines) for row in _break_line(number, line, cells)]
 
     @property
-    def written(self) -> list[str]:
+    def plain_rows(self) -> list[str]:
         """The rows on screen, as plain text."""
         rows = self._rows[self._top : self._top + self.size.height]
         return [self._lines[row.line].text[row.start : row.end] for row in rows]
@@ -172,7 +174,7 @@ class Pager(TonedWidget, can_focus=True):
             return Strip([Segment(" " * cells, self.base)], cells)
         row = self._rows[index]
         line = self._lines[row.line]
-        marks = [(f.start, f.end, "badge" if i == self._at else "tag") for i, f in self._found_in(row)]
+        marks = [(f.start, f.end, "badge" if i == self._match_index else "tag") for i, f in self._matches_in(row)]
         if (selected := self.text_selection) is not None and (span := selected.get_span(index)) is not None:
             end = row.end if span[1] < 0 else row.start + span[1]
             marks = [(row.start + span[0], end, "cursor")]
@@ -187,14 +189,14 @@ class Pager(TonedWidget, can_focus=True):
                 segments += [Segment(line.text[at:start], tone), Segment(line.text[start:end], tone + styles[mark])]
                 at = end
         segments.append(Segment(line.text[at : row.end], tone))
-        segments.append(Segment(" " * max(0, cells - 1 - width(line.text[row.start : row.end])), self.base))
+        segments.append(Segment(" " * max(0, cells - 1 - text_width(line.text[row.start : row.end])), self.base))
         return Strip.join([Strip([Segment(" ", self.base)]), Strip(segments).apply_offsets(0, index)])
 
-    def _found_in(self, row: _Row) -> list[tuple[int, _Row]]:
-        first = bisect_right(self._found, (row.line, row.start), key=lambda f: (f.line, f.end))
+    def _matches_in(self, row: _Row) -> list[tuple[int, _Row]]:
+        first = bisect_right(self._matches, (row.line, row.start), key=lambda f: (f.line, f.end))
         out = []
-        for number in range(first, len(self._found)):
-            found = self._found[number]
+        for number in range(first, len(self._matches)):
+            found = self._matches[number]
             if (found.line, found.start) >= (row.line, row.end):
                 break
             out.append((number, found))
@@ -206,13 +208,16 @@ class Pager(TonedWidget, can_focus=True):
         """Return the selected text, with the original lines and not as they are broken."""
         if not self._rows:
             return None
-        first, last = self._place(selection.start, 0), self._place(selection.end, len(self._rows) - 1, last=True)
+        first, last = (
+            self._text_position(selection.start, 0),
+            self._text_position(selection.end, len(self._rows) - 1, last=True),
+        )
         texts = [line.text for line in self._lines[first[0] : last[0] + 1]]
         texts[-1] = texts[-1][: last[1]]
         texts[0] = texts[0][first[1] :]
         return "\n".join(texts), "\n"
 
-    def _place(self, offset: Offset | None, otherwise: int, *, last: bool = False) -> tuple[int, int]:
+    def _text_position(self, offset: Offset | None, otherwise: int, *, last: bool = False) -> tuple[int, int]:
         row = self._rows[min(max(0, otherwise if offset is None else offset.y), len(self._rows) - 1)]
         if offset is None:
             return row.line, row.end if last else row.start
@@ -222,18 +227,18 @@ class Pager(TonedWidget, can_focus=True):
         self.refresh()
 
 
-def _broken(number: int, line: PagerLine, cells: int) -> list[_Row]:
+def _break_line(number: int, line: PagerLine, cells: int) -> list[_Row]:
     """Break a line into rows of ``cells`` cells. Break qmon's own text at blanks."""
     text = line.text
     if text.isascii() and not line.muted:
         return [_Row(number, at, min(len(text), at + cells)) for at in range(0, max(1, len(text)), cells)]
     rows, start, used, blank = [], 0, 0, 0
     for at, character in enumerate(text):
-        taken = width(character)
+        taken = text_width(character)
         if used + taken > cells and at > start:
             end = blank if line.muted and blank > start else at
             rows.append(_Row(number, start, end))
-            start, used = end, width(text[end:at])
+            start, used = end, text_width(text[end:at])
         used += taken
         if character == " ":
             blank = at + 1

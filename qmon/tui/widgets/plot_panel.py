@@ -30,33 +30,33 @@ class PlotPanel(Lines):
 
     def __init__(self, left: int, *, id: str) -> None:
         super().__init__(id=id)
-        self._left = left
-        self._from: int | None = None
+        self._left_cells = left
+        self._pressed_x: int | None = None
         self._dragged = False
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
-        self._from, self._dragged = event.x, False
-        self.post_message(self.Pressed(event.x - self._left))
+        self._pressed_x, self._dragged = event.x, False
+        self.post_message(self.Pressed(event.x - self._left_cells))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Mark a range while the button is down."""
-        if self._from is not None and event.x != self._from:
+        if self._pressed_x is not None and event.x != self._pressed_x:
             self._dragged = True
-            self.post_message(self.Pressed(event.x - self._left, dragged=True))
+            self.post_message(self.Pressed(event.x - self._left_cells, dragged=True))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         self.release_mouse()
-        if self._from is not None:
-            self.post_message(self.Pressed(event.x - self._left, released=True, dragged=self._dragged))
-        self._from = None
+        if self._pressed_x is not None:
+            self.post_message(self.Pressed(event.x - self._left_cells, released=True, dragged=self._dragged))
+        self._pressed_x = None
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Zoom out."""
         event.stop()
-        self.post_message(self.Wheeled(event.x - self._left, 1))
+        self.post_message(self.Wheeled(event.x - self._left_cells, 1))
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in."""
         event.stop()
-        self.post_message(self.Wheeled(event.x - self._left, -1))
+        self.post_message(self.Wheeled(event.x - self._left_cells, -1))

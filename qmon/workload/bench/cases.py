@@ -51,7 +51,7 @@ class BenchPlan:
     payload_bytes: int = 16_000
     parts: tuple[Part, ...] = tuple(Part)
 
-    def check(self) -> None:
+    def check_possible(self) -> None:
         """Raise ``BadInput`` if the plan is not possible."""
         if not self.designs or not self.parts:
             raise BadInput("a bench needs a design and a part to measure")
@@ -64,7 +64,7 @@ class BenchPlan:
         if not self.batches or any(not 1 <= batch <= 10_000 for batch in self.batches):
             raise BadInput("a batch has 1 to 10,000 messages")
 
-    def loads(self) -> tuple[Case, ...]:
+    def load_cases(self) -> tuple[Case, ...]:
         """Return the runs under load, part by part. Batches of a design without batches are skipped when it is
         installed.
         """
@@ -76,7 +76,7 @@ class BenchPlan:
             for design in self.designs
         )
 
-    def dequeues(self) -> tuple[tuple[str, int], ...]:
+    def dequeue_cases(self) -> tuple[tuple[str, int], ...]:
         """Return design and batch of each run of the dequeue part."""
         if Part.DEQUEUE not in self.parts:
             return ()
@@ -93,9 +93,9 @@ class Case:
     batch: int
     held: bool
 
-    def possible(self, layout: Layout) -> bool:
+    def is_possible(self, layout: Layout) -> bool:
         """Return whether the design has the routines that the run calls."""
-        return self.batch == 1 or bool(layout.routine("push_batch") and layout.routine("pop_batch"))
+        return self.batch == 1 or bool(layout.routine_for("push_batch") and layout.routine_for("pop_batch"))
 
     @property
     def completes(self) -> bool:
@@ -103,7 +103,7 @@ class Case:
         return TRAITS[self.design].completes
 
 
-def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
+def gate_units(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
     """Return the units of the gate: messages per step, and the steps that producers may be ahead of consumers.
 
     At least one step for each session, so that each may have one unfinished; at most half of a ring with ``size``
@@ -117,10 +117,10 @@ def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
     return unit, max(1, messages // unit)
 
 
-def chosen(wanted: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
+def choose_designs(requested: Sequence[str], available: Sequence[str]) -> tuple[str, ...]:
     """Return the designs that the user chose, all if none is named. Raises ``BadInput`` for a missing design."""
-    for design in wanted:
-        if design not in there:
-            raise BadInput(f"there is no design {design!r} to measure here; there are: {', '.join(there)}")
-    names = dict.fromkeys(wanted or there)
+    for design in requested:
+        if design not in available:
+            raise BadInput(f"there is no design {design!r} to measure here; there are: {', '.join(available)}")
+    names = dict.fromkeys(requested or available)
     return tuple(sorted(names, key=lambda name: (name != REFERENCE, tuple(names).index(name))))

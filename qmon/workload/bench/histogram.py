@@ -12,19 +12,19 @@ BUCKETS: Final = 192
 # An operation of t microseconds is in bucket floor(8 · log2(1 + t)). The last bucket holds everything longer.
 PER_OCTAVE: Final = 8
 
-NOTHING: Final = (0,) * BUCKETS
+EMPTY: Final = (0,) * BUCKETS
 
 
-def edge(index: float) -> float:
+def bucket_start(index: float) -> float:
     """Return where a bucket begins, in microseconds."""
     return math.exp2(index / PER_OCTAVE) - 1
 
 
-def added(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
+def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
     """Return the sum of histograms; all zero if there are none."""
     total = [0] * BUCKETS
     for each in histograms:
-        if each is not NOTHING:
+        if each is not EMPTY:
             for index, count in enumerate(each):
                 total[index] += count
     return tuple(total)
@@ -39,14 +39,14 @@ def percentile(counts: Sequence[int], share: float) -> float | None:
     seen = 0
     for index, count in enumerate(counts):
         if count and seen + count >= wanted:
-            return edge(index + max(0.0, wanted - seen) / count) / 1000
+            return bucket_start(index + max(0.0, wanted - seen) / count) / 1000
         seen += count
     return None
 
 
-def read(text: object) -> tuple[int, ...]:
+def from_server(text: object) -> tuple[int, ...]:
     """Convert a histogram from the server: ``{0,12,…}``, or four bytes for each bucket. An empty value is all zero."""
     if isinstance(text, bytes):
         return struct.unpack(f">{BUCKETS}i", text)
     inner = str(text or "").strip("{}")
-    return tuple(map(int, inner.split(","))) if inner else NOTHING
+    return tuple(map(int, inner.split(","))) if inner else EMPTY

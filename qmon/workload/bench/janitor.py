@@ -17,15 +17,15 @@ from typing import Final, TextIO
 from qmon import system
 from qmon.engines.base import Target
 from qmon.errors import QmonError
-from qmon.workload.bench.site import sweep
-from qmon.workload.process import environment
+from qmon.workload.bench.site import sweep_schema
+from qmon.workload.process import subprocess_environment
 from qmon.workload.spec import WorkerSpec
 
 _WITHIN_S: Final = 60.0
 
 
 @contextlib.contextmanager
-def swept(target: Target, schema: str) -> Iterator[None]:
+def drop_schema_afterwards(target: Target, schema: str) -> Iterator[None]:
     """Guarantee that the schema is dropped after the block, whatever happens to the block or this process.
 
     A janitor in a separate process, which does not receive the terminal's signals, drops it. Raises what
@@ -36,7 +36,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment(),
+        env=subprocess_environment(),
         start_new_session=True,
         creationflags=system.NEW_GROUP,
         text=True,
@@ -57,7 +57,7 @@ def swept(target: Target, schema: str) -> Iterator[None]:
             process.wait()
         process.stdout.close()
         if process.returncode:
-            sweep(target, schema)
+            sweep_schema(target, schema)
 
 
 def main(orders: TextIO) -> int:
@@ -71,7 +71,7 @@ def main(orders: TextIO) -> int:
         print("ready", flush=True)
     orders.read()
     try:
-        sweep(WorkerSpec.from_json(spec).target, schema)
+        sweep_schema(WorkerSpec.from_json(spec).target, schema)
     except QmonError:
         return 1
     return 0

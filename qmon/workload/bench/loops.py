@@ -10,8 +10,8 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench.cases import Case
-from qmon.workload.bench.site import Site
-from qmon.workload.statements import type_taken
+from qmon.workload.bench.site import BenchSite
+from qmon.workload.statements import table_type_for
 
 PUSHED: Final = "bench_pushed"
 POPPED: Final = "bench_popped"
@@ -35,65 +35,67 @@ class Loops:
     pop: Statement
 
 
-def make_loops(site: Site, layout: Layout, case: Case) -> Loops:
+def make_loops(site: BenchSite, layout: Layout, case: Case) -> Loops:
     """Create the gate and the procedures for one run, in the bench's schema."""
     for gate in (PUSHED, POPPED):
-        site.run("gate", {"gate": site.in_schema(gate)})
+        site.run_statement("gate", {"gate": site.qualified_name(gate)})
     suffix = "_loop" if case.batch == 1 else "_batch_loop"
     pop = "take" if case.completes else "pop"
-    if layout.ring is not None and site.has(f"{pop}_ring{suffix}"):
+    if layout.ring is not None and site.has_statement(f"{pop}_ring{suffix}"):
         pop += "_ring"
     verb = "pop" if case.batch == 1 else "pop_batch"
-    push = _made(site, layout, f"push{suffix}", "bench_push", verb)
-    return Loops(push, _made(site, layout, f"{pop}{suffix}", "bench_pop", verb))
+    push = _make_procedure(site, layout, f"push{suffix}", "bench_push", verb)
+    return Loops(push, _make_procedure(site, layout, f"{pop}{suffix}", "bench_pop", verb))
 
 
-def empty_loop(site: Site) -> Statement:
+def make_empty_loop(site: BenchSite) -> Statement:
     """Create an empty loop, and return the statement that calls it."""
-    site.run("empty_loop", {"loop": site.in_schema("bench_empty")})
-    return site.statement("call", {"loop": site.in_schema("bench_empty")})
+    site.run_statement("empty_loop", {"loop": site.qualified_name("bench_empty")})
+    return site.statement("call", {"loop": site.qualified_name("bench_empty")})
 
 
-def _made(site: Site, layout: Layout, file: str, procedure: str, pop: str) -> Statement:
+def _make_procedure(site: BenchSite, layout: Layout, file: str, procedure: str, pop: str) -> Statement:
     """Create one procedure. ``pop``: the routine that pops messages."""
-    query = queries.load(site.engine.name, f"action/bench/{file}", site.connection.version)
+    query = queries.load_query(site.engine.name, f"action/bench/{file}", site.connection.version)
     own: dict[str, Name] = {
-        "loop": site.in_schema(procedure),
-        "pushed": site.in_schema(PUSHED),
-        "popped": site.in_schema(POPPED),
+        "loop": site.qualified_name(procedure),
+        "pushed": site.qualified_name(PUSHED),
+        "popped": site.qualified_name(POPPED),
     }
     if "type" in query.names:
         own["type"] = _message_type(site, layout)
     if "found" in query.names:
         own["found"] = _found_type(site, layout, pop)
-    names = {name: own[name] if name in own else named(layout, name) for name in query.names}
+    names = {name: own[name] if name in own else routine_or_type(layout, name) for name in query.names}
     site.connection.execute(Bound(queries.render(query, names, site.engine)))
-    return site.statement("call", {"loop": site.in_schema(procedure)})
+    return site.statement("call", {"loop": site.qualified_name(procedure)})
 
 
-def named(layout: Layout, slot: str) -> Name:
+def routine_or_type(layout: Layout, slot: str) -> Name:
     """Return a routine of the design, or a type that one takes; ``None`` if the design has none."""
-    found = layout.routine(slot)
-    return type_taken(layout, slot) if found is None else found.parts
+    found = layout.routine_for(slot)
+    return table_type_for(layout, slot) if found is None else found.parts
 
 
-def returned(engine: Engine, version: tuple[int, int], layout: Layout, verb: str) -> str:
+def found_type_statement(engine: Engine, version: tuple[int, int], layout: Layout, verb: str) -> str:
     """Return the name of the statement that creates the type for the result of a procedure of the design."""
     files = queries.design_files(engine.name, layout.design, version)
     (columns,) = (query.columns for query in files if f"CREATE PROCEDURE {{{verb}}}" in query.text)
     return _FOUND[columns]
 
 
-def _found_type(site: Site, layout: Layout, verb: str) -> Name:
-    made = site.in_schema("bench_found")
-    file = returned(site.engine, site.connection.version, layout, verb)
-    site.run(file, {"found": made, "type": _message_type(site, layout)})
+def _found_type(site: BenchSite, layout: Layout, verb: str) -> Name:
+    made = site.qualified_name("bench_found")
+    file = found_type_statement(site.engine, site.connection.version, layout, verb)
+    site.run_statement(file, {"found": made, "type": _message_type(site, layout)})
     return made
 
 
-def _message_type(site: Site, layout: Layout) -> Name:
-    if not site.has("message_type"):
+def _message_type(site: BenchSite, layout: Layout) -> Name:
+    if not site.has_statement("message_type"):
         return ("varbinary" if layout.traits.binary else "nvarchar",)
-    push = layout.routine("push")
-    ((home, name),) = site.rows("message_type", {"schema": site.schema, "push": "" if push is None else push.name})
+    push = layout.routine_for("push")
+    ((home, name),) = site.fetch_rows(
+        "message_type", {"schema": site.schema, "push": "" if push is None else push.name}
+    )
     return (str(home), str(name))

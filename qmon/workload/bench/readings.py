@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.base import Bound, Value
-from qmon.engines.rows import records
+from qmon.engines.rows import to_records
 from qmon.engines.sql import queries
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.counters import ServerCounters
-from qmon.workload.bench.loops import GATE, named
+from qmon.workload.bench.loops import GATE, routine_or_type
 from qmon.workload.bench.results import Reads, ServerCounts, Wait
-from qmon.workload.bench.site import Site
+from qmon.workload.bench.site import BenchSite
 
 _GONE_WITHIN_S: Final = 20.0
 
@@ -55,7 +55,7 @@ class SqlServerReadings:
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
+class BenchCounters:
     """The server's counters at one moment. All are totals, except ``dead`` (rows) and ``bytes``, which are current.
 
     Attributes:
@@ -81,33 +81,35 @@ class Counters:
     server: ServerCounters | None = None
 
 
-def counters(site: Site, layout: Layout, batch: int) -> Counters:
+def read_counters(site: BenchSite, layout: Layout, batch: int) -> BenchCounters:
     """Read the counters. ``batch``: messages per call, which selects the routines that the load calls."""
     many = "" if batch == 1 else "_batch"
-    known = {verb: named(layout, f"{verb}{many}") for verb in ("push", "pop", "complete")}
+    known = {verb: routine_or_type(layout, f"{verb}{many}") for verb in ("push", "pop", "complete")}
     known["table"] = layout.table.parts
     known["data"] = None if layout.data_table is None else layout.data_table.parts
     values: dict[str, Value] = {"schema": site.schema, "gate": GATE}
-    statement = site.named("readings", known)
+    statement = site.statement_with("readings", known)
     rows = site.connection.fetch(Bound(statement, {name: values[name] for name in statement.parameters}))
     at_s = time.monotonic()
     if site.engine.name == "postgres":
-        (own,) = records(_PostgresReadings, rows)
+        (own,) = to_records(_PostgresReadings, rows)
         reads = Reads(own.heap + own.idx + own.toast, own.heap, own.idx, own.toast)
-        return Counters(at_s, own.wal, reads, own.dead, own.bytes, own.deadlocks, own.updated, own.hot, own.vacuums)
-    (found,) = records(SqlServerReadings, rows)
-    probe = queries.load(site.engine.name, "probe/server_counters", site.connection.version)
-    (server,) = records(ServerCounters, site.connection.fetch(Bound(queries.render(probe, {}, site.engine))))
+        return BenchCounters(
+            at_s, own.wal, reads, own.dead, own.bytes, own.deadlocks, own.updated, own.hot, own.vacuums
+        )
+    (found,) = to_records(SqlServerReadings, rows)
+    probe = queries.load_query(site.engine.name, "probe/server_counters", site.connection.version)
+    (server,) = to_records(ServerCounters, site.connection.fetch(Bound(queries.render(probe, {}, site.engine))))
     reads = Reads(found.reads, None, None, found.payload)
-    return Counters(at_s, found.wal, reads, found.dead, found.bytes, server.deadlocks, tables=found, server=server)
+    return BenchCounters(at_s, found.wal, reads, found.dead, found.bytes, server.deadlocks, tables=found, server=server)
 
 
-def moved(before: float | None, after: float | None) -> float | None:
+def growth(before: float | None, after: float | None) -> float | None:
     """Return the growth of a total; ``None`` if it is unknown, or was reset in between."""
     return None if before is None or after is None or after < before else after - before
 
 
-def server_counts(before: Counters, after: Counters, cycles: int) -> ServerCounts | None:
+def server_counts_between(before: BenchCounters, after: BenchCounters, cycles: int) -> ServerCounts | None:
     """Return what SQL Server counted between two readings; ``None`` on another server, and without a cycle."""
     if not cycles or before.tables is None or after.tables is None or before.server is None or after.server is None:
         return None
@@ -115,11 +117,11 @@ def server_counts(before: Counters, after: Counters, cycles: int) -> ServerCount
     seconds = after.at_s - before.at_s
 
     def cycle(name: str, first: object = before.tables, last: object = after.tables) -> float | None:
-        found = moved(getattr(first, name), getattr(last, name))
+        found = growth(getattr(first, name), getattr(last, name))
         return None if found is None else found / cycles
 
     def second(name: str) -> float | None:
-        found = moved(getattr(before.server, name), getattr(after.server, name))
+        found = growth(getattr(before.server, name), getattr(after.server, name))
         return None if found is None else found / seconds
 
     return ServerCounts(
@@ -137,11 +139,11 @@ def server_counts(before: Counters, after: Counters, cycles: int) -> ServerCount
     )
 
 
-def wait_until_gone(site: Site) -> None:
+def wait_until_sessions_end(site: BenchSite) -> None:
     """Wait until no producer or consumer session is left: then all have reported their counts."""
     deadline = time.monotonic() + _GONE_WITHIN_S
     while time.monotonic() < deadline:
-        if site.rows("sessions", {"prefix": site.load}) == ((0,),):
+        if site.fetch_rows("sessions", {"prefix": site.load_prefix}) == ((0,),):
             return
         threading.Event().wait(0.02)
 
@@ -149,21 +151,21 @@ def wait_until_gone(site: Site) -> None:
 class BenchWaitSampler:
     """Sample the waits of the load's sessions on the bench's own connection."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: BenchSite) -> None:
         self._site = site
         self._seen: Counter[str] = Counter()
 
-    def sample(self) -> None:
+    def take_sample(self) -> None:
         """Take one sample."""
-        for kind, event, sessions in self._site.rows("waits", {"prefix": self._site.load}):
+        for kind, event, sessions in self._site.fetch_rows("waits", {"prefix": self._site.load_prefix}):
             self._seen[f"{kind}:{event}" if event else str(kind)] += int(str(sessions))
 
     @property
-    def samples(self) -> int:
+    def sample_count(self) -> int:
         """Number of session samples so far."""
         return self._seen.total()
 
-    def top(self, number: int = 5) -> tuple[Wait, ...]:
+    def top_waits(self, number: int = 5) -> tuple[Wait, ...]:
         """Return the most frequent waits, with their share."""
-        total = max(1, self.samples)
+        total = max(1, self.sample_count)
         return tuple(Wait(name, count / total) for name, count in self._seen.most_common(number))

@@ -148,7 +148,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BenchReport:
     """The report of a whole bench."""
 
     plan: BenchPlan
@@ -160,14 +160,14 @@ class Report:
 
     def ratio(self, outcome: CaseResult) -> float | None:
         """Return the factor over ``naive`` in the same part with the same batch; ``None`` if that was not measured."""
-        return self._over(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
+        return self._ratio_to(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
 
-    def kept(self, outcome: CaseResult) -> float | None:
+    def held_share(self, outcome: CaseResult) -> float | None:
         """Return the share of the design's healthy rate that remains while a transaction is held open."""
         if not outcome.case.held:
             return None
-        return self._over(outcome, Case(outcome.case.design, outcome.case.batch, held=False))
+        return self._ratio_to(outcome, Case(outcome.case.design, outcome.case.batch, held=False))
 
-    def _over(self, outcome: CaseResult, other: Case) -> float | None:
+    def _ratio_to(self, outcome: CaseResult, other: Case) -> float | None:
         base = next((each.cycles_per_s for each in self.outcomes if each.case == other), 0.0)
         return outcome.cycles_per_s / base if base else None

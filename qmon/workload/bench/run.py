@@ -12,16 +12,16 @@ from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench.cases import BenchPlan, Case
-from qmon.workload.bench.dequeue import dequeue
-from qmon.workload.bench.janitor import swept
-from qmon.workload.bench.measure import empty_rate, measure
-from qmon.workload.bench.results import CaseResult, Conditions, Dequeue, Report
-from qmon.workload.bench.site import Site, statement
+from qmon.workload.bench.dequeue import measure_dequeue
+from qmon.workload.bench.janitor import drop_schema_afterwards
+from qmon.workload.bench.measure import measure_case, measure_empty_rate
+from qmon.workload.bench.results import BenchReport, CaseResult, Conditions, Dequeue
+from qmon.workload.bench.site import BenchSite, bench_statement
 
 QUEUE = "q"
 
 
-class BenchTarget(Protocol):
+class InstallDesign(Protocol):
     """Creates the objects of a design; ``qmon.operate.install.install_queue.install_trial``."""
 
     def __call__(
@@ -44,35 +44,35 @@ def run_bench(
     target: Target,
     plan: BenchPlan,
     schema: str,
-    place: BenchTarget,
+    place: InstallDesign,
     progress: Callable[[BenchProgress], None] = lambda _: None,
     finished: Callable[[CaseResult | Dequeue], None] = lambda _: None,
-) -> Report:
+) -> BenchReport:
     """Run the plan in a new schema of this name. ``finished`` is called with each result.
 
     Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and what connecting
     and running raise. The schema is gone when this returns, also when it raises (a ``KeyboardInterrupt``), and soon
     after this process was killed.
     """
-    plan.check()
+    plan.check_possible()
     engine = engine_for(target)
     with contextlib.closing(engine.connect(target, Session("bench", writes=True))) as connection:
         if connection.pooled:
             raise BadInput("a bench measures a server, not the pooler in between: connect to the server itself")
-        site = Site(connection, engine, target, schema)
-        known = conditions(site, plan)
-        with swept(target, schema):
-            site.make()
-            return _Run(site, plan, place, progress, finished).all(known)
+        site = BenchSite(connection, engine, target, schema)
+        known = read_conditions(site, plan)
+        with drop_schema_afterwards(target, schema):
+            site.create_schema()
+            return _BenchRun(site, plan, place, progress, finished).run_all(known)
 
 
-def leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
+def find_leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
     """Return schemas left by benches whose machine went down."""
-    rows = connection.fetch(Bound(statement(engine, "leftovers", connection.version))).rows
+    rows = connection.fetch(Bound(bench_statement(engine, "leftovers", connection.version))).rows
     return tuple(str(row[0]) for row in rows)
 
 
-def conditions(site: Site, plan: BenchPlan) -> Conditions:
+def read_conditions(site: BenchSite, plan: BenchPlan) -> Conditions:
     """Read the server's conditions before anything is created. Raises ``BadInput`` if it has no room
     for the sessions.
     """
@@ -85,38 +85,38 @@ def conditions(site: Site, plan: BenchPlan) -> Conditions:
             f"the server has room for {room} more connections, and the bench needs {needed}: ask for fewer"
             " pushers and poppers, or let the server take more"
         )
-    step = float(str(site.rows("clock_step")[0][0])) if site.has("clock_step") else None
+    step = float(str(site.fetch_rows("clock_step")[0][0])) if site.has_statement("clock_step") else None
     return Conditions(site.target.name, site.engine.name, version, settings, 0.0, step)
 
 
 @dataclass(slots=True)
-class _Run:
+class _BenchRun:
     """One bench in progress."""
 
-    site: Site
+    site: BenchSite
     plan: BenchPlan
-    place: BenchTarget
+    place: InstallDesign
     progress: Callable[[BenchProgress], None]
     finished: Callable[[CaseResult | Dequeue], None]
     number: int = 0
     without: dict[str, None] = field(default_factory=dict)
 
-    def all(self, known: Conditions) -> Report:
+    def run_all(self, server_conditions: Conditions) -> BenchReport:
         """Run the whole plan."""
-        known = replace(known, empty_loops_per_s=empty_rate(self.site, self.plan))
-        outcomes = [found for case in self.plan.loads() if (found := self._load(case)) is not None]
-        dequeues = [self._dequeue(design, batch) for design, batch in self.plan.dequeues()]
-        return Report(self.plan, known, tuple(outcomes), tuple(dequeues), tuple(self.without))
+        server_conditions = replace(server_conditions, empty_loops_per_s=measure_empty_rate(self.site, self.plan))
+        outcomes = [found for case in self.plan.load_cases() if (found := self._run_load(case)) is not None]
+        dequeues = [self._run_dequeue(design, batch) for design, batch in self.plan.dequeue_cases()]
+        return BenchReport(self.plan, server_conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))
 
     @property
     def total(self) -> int:
         """Number of runs."""
-        return len(self.plan.loads()) + len(self.plan.dequeues())
+        return len(self.plan.load_cases()) + len(self.plan.dequeue_cases())
 
-    def _fresh(self, design: str) -> Layout:
+    def _install_fresh(self, design: str) -> Layout:
         """Create a new queue of this design in an otherwise empty schema."""
-        self.site.clear()
-        self.site.make()
+        self.site.drop_schema()
+        self.site.create_schema()
         return self.place(
             self.site.connection,
             self.site.engine,
@@ -126,10 +126,10 @@ class _Run:
             ring_size=self.plan.ring_size,
         )
 
-    def _load(self, case: Case) -> CaseResult | None:
+    def _run_load(self, case: Case) -> CaseResult | None:
         self.number += 1
-        layout = self._fresh(case.design)
-        if not case.possible(layout):
+        layout = self._install_fresh(case.design)
+        if not case.is_possible(layout):
             self.without[case.design] = None
             return None
         what = f"{case.design}, {case.batch} at a time" + (", a transaction held open" if case.held else "")
@@ -138,17 +138,17 @@ class _Run:
         def on_progress(over: float, rate: float) -> None:
             self.progress(BenchProgress(self.number, self.total, what, min(1.0, over / whole), rate))
 
-        found = measure(self.site, self.plan, case, layout, on_progress)
+        found = measure_case(self.site, self.plan, case, layout, on_progress)
         self.finished(found)
         return found
 
-    def _dequeue(self, design: str, batch: int) -> Dequeue:
+    def _run_dequeue(self, design: str, batch: int) -> Dequeue:
         self.number += 1
-        layout = self._fresh(design)
+        layout = self._install_fresh(design)
 
         def on_progress(share: float) -> None:
             self.progress(BenchProgress(self.number, self.total, f"{design}, dequeue of {batch}", share))
 
-        found = dequeue(self.site, self.plan, design, batch, layout, on_progress)
+        found = measure_dequeue(self.site, self.plan, design, batch, layout, on_progress)
         self.finished(found)
         return found

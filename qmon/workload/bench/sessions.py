@@ -47,35 +47,35 @@ class LoadSession:
         self._settings = settings
         self._carry = 0
 
-    def run(self, start_at: float, count: int, stop: threading.Event) -> None:
+    def run_slices(self, start_at: float, count: int, stop: threading.Event) -> None:
         """Run the slices. ``start_at``: seconds since the epoch on the server's clock."""
         for number in range(count):
             if stop.is_set():
                 return
             until = start_at + (number + 1) * SLICE_S
             try:
-                self._slice(number, until)
+                self._run_slice(number, until)
             except QueryFailed as problem:
                 self.errors += 1
                 self.last_error = str(problem)
-                self._save(number, until)
+                self._salvage_counts(number, until)
             except QmonError as problem:
                 self.broken = problem
                 return
 
-    def _slice(self, number: int, until: float) -> None:
+    def _run_slice(self, number: int, until: float) -> None:
         values = {**self._settings, "until": until, "carry": self._carry}
         rows = self._connection.fetch(Bound(self._call, values))
         (row,) = rows.rows
         found = dict(zip(rows.columns, row, strict=True))
         self._carry = int(str(found["carry"]))
-        done = histogram.read(found["spent"]), histogram.read(found["completed"])
+        done = histogram.from_server(found["spent"]), histogram.from_server(found["completed"])
         self.slices.append(Slice(number, int(str(found["messages"])), int(str(found["missed"])), *done))
         if failed := int(str(found.get("failed") or 0)):
             self.errors += failed
             self.last_error = str(found["error"])
 
-    def _save(self, number: int, until: float) -> None:
+    def _salvage_counts(self, number: int, until: float) -> None:
         """Count what a slice had committed before it failed, if its loop has stored that. Its times are lost."""
         if self._salvage is None:
             return
@@ -87,7 +87,7 @@ class LoadSession:
             moment, messages, carry = words
             if abs(float(moment) - until) < SLICE_S / 2:
                 self._carry = int(carry)
-                self.slices.append(Slice(number, int(messages), 0, histogram.NOTHING, histogram.NOTHING))
+                self.slices.append(Slice(number, int(messages), 0, histogram.EMPTY, histogram.EMPTY))
 
     def cancel(self) -> None:
         """Cancel the running statement."""
@@ -109,7 +109,7 @@ class LoadSessions:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
-    def add(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
+    def connect_sessions(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
         """Connect ``number`` sessions of a role, ``pusher`` or ``popper``. Raises what connecting raises."""
         into = self.pushers if role == "pusher" else self.poppers
         for _ in range(number):
@@ -117,24 +117,24 @@ class LoadSessions:
 
     def start(self, start_at: float, count: int) -> None:
         """Let all sessions run ``count`` slices."""
-        for each in self.all:
-            thread = threading.Thread(target=each.run, args=(start_at, count, self._stop), daemon=True)
+        for each in self.all_sessions:
+            thread = threading.Thread(target=each.run_slices, args=(start_at, count, self._stop), daemon=True)
             self._threads.append(thread)
             thread.start()
 
     @property
-    def all(self) -> Sequence[LoadSession]:
+    def all_sessions(self) -> Sequence[LoadSession]:
         """Producers and consumers."""
         return [*self.pushers, *self.poppers]
 
     @property
-    def working(self) -> bool:
+    def is_working(self) -> bool:
         """Whether any session is still running."""
         return any(thread.is_alive() for thread in self._threads)
 
-    def check(self) -> None:
+    def raise_broken(self) -> None:
         """Raise the error that broke a session, if any."""
-        for each in self.all:
+        for each in self.all_sessions:
             if each.broken is not None:
                 raise each.broken
 
@@ -148,9 +148,9 @@ class LoadSessions:
         patience = SLICE_S * 2
         for thread in self._threads:
             thread.join(patience)
-        for each, thread in zip(self.all, self._threads, strict=False):
+        for each, thread in zip(self.all_sessions, self._threads, strict=False):
             if thread.is_alive():
                 each.cancel()
                 thread.join(_GRACE_S)
-        for each in self.all:
+        for each in self.all_sessions:
             each.close()

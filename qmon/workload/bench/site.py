@@ -19,34 +19,34 @@ _LOCK_WAIT_S: Final = 2.0
 _DROP_WITHIN_S: Final = 30.0
 
 
-def new_schema() -> str:
+def new_schema_name() -> str:
     """Return a new, random schema name."""
     return f"qmon_bench_{secrets.token_hex(5)}"
 
 
-def check(engine: Engine, version: tuple[int, int]) -> None:
+def check_version(engine: Engine, version: tuple[int, int]) -> None:
     """Raise ``BadInput`` if the server is too old for the bench. Every server that the bench supports can run all
     designs.
     """
-    if not queries.exists(engine.name, "action/bench/gate", version):
+    if not queries.has_query(engine.name, "action/bench/gate", version):
         raise BadInput(
             "the bench counts with sequences, which SQL Server has since 2012 (version 11), and this one is of version"
             f" {version[0]}.{version[1]}; nothing was created"
         )
 
 
-def statement(
+def bench_statement(
     engine: Engine, name: str, version: tuple[int, int], names: Mapping[str, Name] | None = None
 ) -> Statement:
     """Render a statement of the bench."""
-    return queries.render(queries.load(engine.name, f"action/bench/{name}", version), names or {}, engine)
+    return queries.render(queries.load_query(engine.name, f"action/bench/{name}", version), names or {}, engine)
 
 
-class Site:
+class BenchSite:
     """The schema of one bench, seen from one connection."""
 
     def __init__(self, connection: Connection, engine: Engine, target: Target, schema: str) -> None:
-        check(engine, connection.version)
+        check_version(engine, connection.version)
         self.connection = connection
         self.engine = engine
         self.target = target
@@ -59,7 +59,7 @@ class Site:
         return f"qmon {self.schema} "
 
     @property
-    def load(self) -> str:
+    def load_prefix(self) -> str:
         """The prefix of the application names of producers and consumers."""
         return f"{self.prefix}load "
 
@@ -68,47 +68,47 @@ class Site:
         time.
         """
         if names:
-            return statement(self.engine, name, self.connection.version, names)
+            return bench_statement(self.engine, name, self.connection.version, names)
         if name not in self._known:
-            self._known[name] = statement(self.engine, name, self.connection.version)
+            self._known[name] = bench_statement(self.engine, name, self.connection.version)
         return self._known[name]
 
-    def has(self, name: str) -> bool:
+    def has_statement(self, name: str) -> bool:
         """Return whether this statement exists for this server."""
-        return queries.exists(self.engine.name, f"action/bench/{name}", self.connection.version)
+        return queries.has_query(self.engine.name, f"action/bench/{name}", self.connection.version)
 
     @property
-    def salvage(self) -> Statement | None:
+    def salvage_statement(self) -> Statement | None:
         """Reads what a slice had done before it failed; ``None`` if loops continue after an error."""
-        return self.statement("salvage") if self.has("salvage") else None
+        return self.statement("salvage") if self.has_statement("salvage") else None
 
-    def named(self, name: str, known: Mapping[str, Name]) -> Statement:
+    def statement_with(self, name: str, names: Mapping[str, Name]) -> Statement:
         """Return a statement of the bench with the names that it uses; missing ones become ``None``."""
-        query = queries.load(self.engine.name, f"action/bench/{name}", self.connection.version)
-        return queries.render(query, {slot: known.get(slot) for slot in query.names}, self.engine)
+        query = queries.load_query(self.engine.name, f"action/bench/{name}", self.connection.version)
+        return queries.render(query, {slot: names.get(slot) for slot in query.names}, self.engine)
 
-    def run(self, name: str, names: Mapping[str, Name] | None = None) -> None:
+    def run_statement(self, name: str, names: Mapping[str, Name] | None = None) -> None:
         """Run a statement of the bench for its effect."""
         self.connection.execute(Bound(self.statement(name, names)))
 
-    def rows(self, name: str, values: Mapping[str, Value] | None = None) -> tuple[tuple[object, ...], ...]:
+    def fetch_rows(self, name: str, values: Mapping[str, Value] | None = None) -> tuple[tuple[object, ...], ...]:
         """Return the rows of a statement of the bench."""
         return self.connection.fetch(Bound(self.statement(name), values or {})).rows
 
-    def make(self) -> None:
+    def create_schema(self) -> None:
         """Create the schema, with a comment that says what it is."""
         with self.connection.transaction():
-            self.run("create_schema", {"schema": self.schema})
-            self.run("comment", {"schema": self.schema})
+            self.run_statement("create_schema", {"schema": self.schema})
+            self.run_statement("comment", {"schema": self.schema})
 
-    def clear(self) -> None:
+    def drop_schema(self) -> None:
         """Drop the schema with everything in it. Raises ``QueryFailed`` if other sessions hold locks on it for too
         long.
         """
         deadline = time.monotonic() + _DROP_WITHIN_S
         while True:
             try:
-                self.run("drop_schema", {"schema": self.schema})
+                self.run_statement("drop_schema", {"schema": self.schema})
             except QueryFailed:
                 if time.monotonic() > deadline:
                     raise
@@ -116,23 +116,23 @@ class Site:
             else:
                 return
 
-    def in_schema(self, name: str) -> Name:
+    def qualified_name(self, name: str) -> Name:
         """Return the qualified name of an object in the schema."""
         return (self.schema, name)
 
-    def connect(self, role: str) -> Connection:
+    def connect_load(self, role: str) -> Connection:
         """Open a session of the load, with plans as an application has them, and without a deadline."""
         # Threads that do not end are abandoned. So a call needs no extra thread, which would be measured, too.
         session = Session(
             idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True, silence_s=None
         )
         connection = self.engine.connect(self.target, session)
-        query = queries.load(self.engine.name, "action/workload/session", connection.version)
-        connection.set_up(Bound(queries.render(query, {}, self.engine)))
+        query = queries.load_query(self.engine.name, "action/workload/session", connection.version)
+        connection.set_up_session(Bound(queries.render(query, {}, self.engine)))
         return connection
 
 
-def sweep(target: Target, schema: str) -> None:
+def sweep_schema(target: Target, schema: str) -> None:
     """End the remaining sessions of a bench and drop its schema. Does nothing if the schema is gone.
 
     Raises what connecting raises, and ``QueryFailed`` if the schema cannot be dropped.
@@ -140,6 +140,6 @@ def sweep(target: Target, schema: str) -> None:
     engine = engine_for(target)
     session = Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S, writes=True)
     with contextlib.closing(engine.connect(target, session)) as connection:
-        site = Site(connection, engine, target, schema)
-        site.rows("end_sessions", {"prefix": site.prefix})
-        site.clear()
+        site = BenchSite(connection, engine, target, schema)
+        site.fetch_rows("end_sessions", {"prefix": site.prefix})
+        site.drop_schema()

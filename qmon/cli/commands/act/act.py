@@ -28,10 +28,10 @@ _EXAMPLES: Final = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     commands: tuple[Callable[..., None], ...] = (requeue, purge, pause, resume, repair, undo, end_session)
     for name, command in zip(_EXAMPLES, commands, strict=True):
-        app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(options.spread(command))
+        app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(options.expand_options(command))
 
 
 class StateChoice(StrEnum):
@@ -50,7 +50,7 @@ Queue = Annotated[
         metavar="[QUEUE]",
         help="The queue. May be left out where there is only one.",
         show_default=False,
-        autocompletion=completion.queues,
+        autocompletion=completion.complete_queues,
     ),
 ]
 _IDS: Final = (
@@ -60,7 +60,9 @@ _IDS: Final = (
 Ids = Annotated[list[str] | None, typer.Option("--ids", metavar="ID,ID…", help=_IDS)]
 OlderThan = Annotated[
     float | None,
-    typer.Option("--older-than", parser=options.seconds, metavar="TIME", help="Of this age or more: 90s, 5m, 2h."),
+    typer.Option(
+        "--older-than", parser=options.parse_seconds, metavar="TIME", help="Of this age or more: 90s, 5m, 2h."
+    ),
 ]
 Max = Annotated[
     int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="So many messages at most.")
@@ -70,7 +72,9 @@ WhichSide = Annotated[Side, typer.Option("--side", help="Side to pause.")]
 
 NewerThan = Annotated[
     float | None,
-    typer.Option("--newer-than", parser=options.seconds, metavar="TIME", help="Of less than this age: 90s, 5m, 2h."),
+    typer.Option(
+        "--newer-than", parser=options.parse_seconds, metavar="TIME", help="Of less than this age: 90s, 5m, 2h."
+    ),
 ]
 Error = Annotated[
     str | None, typer.Option("--error", metavar="TEXT", help="Whose last error contains this, in capitals or not.")
@@ -81,7 +85,7 @@ Payload = Annotated[
 
 
 @dataclass(frozen=True)
-class ActTexts:
+class TextSelection:
     """Options that select messages by age, error or payload."""
 
     newer_than: NewerThan = None
@@ -90,7 +94,7 @@ class ActTexts:
 
 
 @dataclass(frozen=True)
-class Pace:
+class RedriveOptions:
     """Options for the speed of a redrive and when it stops."""
 
     rate: Annotated[
@@ -109,14 +113,14 @@ class Pace:
         ),
     ] = None
 
-    def limits(self) -> RedriveLimits:
+    def to_limits(self) -> RedriveLimits:
         """Return the limits for the operator. Raises ``BadInput`` if a value is not a number."""
         from qmon.model.operations import RedriveLimits
 
-        failures = _number("--stop-after", self.stop_after or "5")
+        failures = _parse_number("--stop-after", self.stop_after or "5")
         if failures is not None and not failures.is_integer():
             raise BadInput(f"--stop-after: {self.stop_after!r} is no whole number")
-        return RedriveLimits(_number("--rate", self.rate or "10"), None if failures is None else int(failures))
+        return RedriveLimits(_parse_number("--rate", self.rate or "10"), None if failures is None else int(failures))
 
     def refuse_unless_dead(self) -> None:
         """Raise ``BadInput`` if a limit was given for messages that are not dead."""
@@ -124,7 +128,7 @@ class Pace:
             raise BadInput("--rate and --stop-after need --state dead")
 
 
-def _number(option: str, text: str) -> float | None:
+def _parse_number(option: str, text: str) -> float | None:
     """Parse a number with or without ``/s``. ``none`` gives ``None``. Raises ``BadInput``."""
     if text == "none":
         return None
@@ -138,7 +142,7 @@ def _number(option: str, text: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Which:
+class MessageSelection:
     """Options that select messages by id, age, state or owner."""
 
     ids: Ids = None
@@ -154,16 +158,16 @@ class Which:
     ] = "dead"
     limit: Max = None
 
-    def choice(self, texts: ActTexts) -> Choice:
+    def to_choice(self, texts: TextSelection) -> Choice:
         """Return the same for the operator. Raises ``BadInput`` for a bad list of owners or ids."""
         from qmon.model.operations import Choice
 
         return Choice(
-            split(self.ids),
+            parse_ids(self.ids),
             self.state,
             self.older_than,
             self.owner,
-            _owner_states(self.owners),
+            _parse_owner_states(self.owners),
             self.limit,
             newer_than_s=texts.newer_than,
             error=texts.error,
@@ -171,7 +175,7 @@ class Which:
         )
 
 
-def split(texts: list[str] | None) -> tuple[str, ...]:
+def parse_ids(texts: list[str] | None) -> tuple[str, ...]:
     """Return the ids given with ``--ids``, without duplicates. Raises ``BadInput`` for an empty id."""
     from qmon.model.layout.ids import split_ids
 
@@ -181,15 +185,15 @@ def split(texts: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _owner_states(text: str) -> frozenset[OwnerState]:
-    from qmon.model.config_reader import nearest
+def _parse_owner_states(text: str) -> frozenset[OwnerState]:
+    from qmon.model.config_reader import suggest_nearest
     from qmon.model.operations import OwnerState
 
     known = {state.value: state for state in (OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE)}
     words = [word.strip() for word in text.split(",")]
     for word in words:
         if word not in known:
-            raise BadInput(f"--owners: {word!r} is unknown{nearest(word, known)}")
+            raise BadInput(f"--owners: {word!r} is unknown{suggest_nearest(word, known)}")
     return frozenset(known[word] for word in words)
 
 
@@ -198,28 +202,32 @@ def requeue(
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
-    which: Which,
-    texts: ActTexts,
-    pace: Pace,
-    given: options.Given,
+    which: MessageSelection,
+    texts: TextSelection,
+    pace: RedriveOptions,
+    given: options.ConfirmationOptions,
 ) -> None:
     """Make stuck messages ready again, or with --state dead retry dead ones.
 
     Without options: messages that are in progress and whose owner is gone. Dead messages get new attempts, at a limited
     rate, and the command stops when too many of them fail again.
     """
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
+    from qmon.cli.commands.act.run import act_on_queue
+    from qmon.model.operations import OperationKind
 
-    choice = which.choice(texts)
+    choice = which.to_choice(texts)
     if which.state is StateChoice.DEAD:
-        limits = pace.limits()
+        limits = pace.to_limits()
         if which.owner is not None:
             raise BadInput("--owner: dead messages have no owner")
-        on_queue(target, config, queue, Kind.REDRIVE, lambda at, layout: at.redrive(layout, choice, limits), given)
+        act_on_queue(
+            target, config, queue, OperationKind.REDRIVE, lambda at, layout: at.redrive(layout, choice, limits), given
+        )
         return
     pace.refuse_unless_dead()
-    on_queue(target, config, queue, Kind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given)
+    act_on_queue(
+        target, config, queue, OperationKind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given
+    )
 
 
 def purge(
@@ -227,19 +235,21 @@ def purge(
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
-    which: Which,
-    texts: ActTexts,
-    given: options.Given,
+    which: MessageSelection,
+    texts: TextSelection,
+    given: options.ConfirmationOptions,
 ) -> None:
     """Move messages to the trash, by default dead ones.
 
     qmon undo restores them.
     """
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
+    from qmon.cli.commands.act.run import act_on_queue
+    from qmon.model.operations import OperationKind
 
-    choice = which.choice(texts)
-    on_queue(target, config, queue, Kind.PURGE, lambda operator, layout: operator.purge(layout, choice), given)
+    choice = which.to_choice(texts)
+    act_on_queue(
+        target, config, queue, OperationKind.PURGE, lambda operator, layout: operator.purge(layout, choice), given
+    )
 
 
 def pause(
@@ -247,19 +257,26 @@ def pause(
     queue: Queue = None,
     config: options.ConfigPath = None,
     side: WhichSide = Side.PUSHERS,
-    length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="TIME", help="How long.")] = 900.0,
+    length: Annotated[
+        float, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="How long.")
+    ] = 900.0,
     *,
-    given: options.Given,
+    given: options.ConfirmationOptions,
 ) -> None:
     """Pause the producers or consumers of a queue for a while.
 
     The pause ends by itself, also if qmon is not running.
     """
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
+    from qmon.cli.commands.act.run import act_on_queue
+    from qmon.model.operations import OperationKind
 
-    on_queue(
-        target, config, queue, Kind.PAUSE, lambda operator, layout: operator.pause(layout, side, for_s=length), given
+    act_on_queue(
+        target,
+        config,
+        queue,
+        OperationKind.PAUSE,
+        lambda operator, layout: operator.pause(layout, side, for_s=length),
+        given,
     )
 
 
@@ -269,14 +286,19 @@ def resume(
     config: options.ConfigPath = None,
     side: WhichSide = Side.PUSHERS,
     *,
-    given: options.Given,
+    given: options.ConfirmationOptions,
 ) -> None:
     """End a pause now."""
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
+    from qmon.cli.commands.act.run import act_on_queue
+    from qmon.model.operations import OperationKind
 
-    on_queue(
-        target, config, queue, Kind.RESUME, lambda operator, layout: operator.resume(layout, Side(side.value)), given
+    act_on_queue(
+        target,
+        config,
+        queue,
+        OperationKind.RESUME,
+        lambda operator, layout: operator.resume(layout, Side(side.value)),
+        given,
     )
 
 
@@ -285,13 +307,13 @@ def repair(
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
-    given: options.Given,
+    given: options.ConfirmationOptions,
 ) -> None:
     """Repair a ring queue: fill its holes and requeue its orphaned messages."""
-    from qmon.cli.commands.act.run import on_queue
-    from qmon.model.operations import Kind
+    from qmon.cli.commands.act.run import act_on_queue
+    from qmon.model.operations import OperationKind
 
-    on_queue(target, config, queue, Kind.REPAIR, lambda operator, layout: operator.repair(layout), given)
+    act_on_queue(target, config, queue, OperationKind.REPAIR, lambda operator, layout: operator.repair(layout), given)
 
 
 def undo(
@@ -303,16 +325,16 @@ def undo(
     ids: Ids = None,
     limit: Max = None,
     *,
-    given: options.Given,
+    given: options.ConfirmationOptions,
 ) -> None:
     """Undo an operation, or a part of it with --ids."""
-    from qmon.cli.commands.act.run import carry_out
-    from qmon.cli.session import acting
+    from qmon.cli.commands.act.run import run_action
+    from qmon.cli.session import open_for_action
     from qmon.model.operations import Choice
 
-    choice = Choice(split(ids), limit=limit)
-    with acting(target, config, "undo") as at:
-        carry_out(lambda: at.operator.undo(operation, choice), at.connections, given)
+    choice = Choice(parse_ids(ids), limit=limit)
+    with open_for_action(target, config, "undo") as at:
+        run_action(lambda: at.operator.undo(operation, choice), at.connections, given)
 
 
 def end_session(
@@ -328,14 +350,14 @@ def end_session(
     ],
     config: options.ConfigPath = None,
     *,
-    given: options.Given,
+    given: options.ConfirmationOptions,
 ) -> None:
     """End a session that blocks a queue.
 
     qmon ends only the session that the plan shows.
     """
-    from qmon.cli.commands.act.run import carry_out
-    from qmon.cli.session import acting
+    from qmon.cli.commands.act.run import run_action
+    from qmon.cli.session import open_for_action
 
-    with acting(target, config, "end-session") as at:
-        carry_out(lambda: at.operator.end_session(session, None), at.connections, given)
+    with open_for_action(target, config, "end-session") as at:
+        run_action(lambda: at.operator.end_session(session, None), at.connections, given)

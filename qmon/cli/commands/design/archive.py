@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import Meter, clean, report, say
-from qmon.cli.signals import ended_by
+from qmon.cli.output import Meter, clean_text, print_output, print_report
+from qmon.cli.signals import stop_on_signals
 from qmon.model.text import duration, milliseconds
 from qmon.system import HANGUP
 
@@ -25,7 +25,7 @@ _ENDINGS: Final = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("archive", epilog="Example: qmon design archive shop mails --batch 200 --until-empty")(archive)
 
 
@@ -49,32 +49,35 @@ def archive(
     It rests at least three times as long as a batch took, and longer with smaller batches where a batch is slow or has
     to wait for a lock. Ctrl-C or SIGTERM ends it after the batch under way, with exit code 0.
     """
-    from qmon.cli.session import opened, refuse_read_only
-    from qmon.operate.actions.archive import SESSION, Archiver, check
+    from qmon.cli.session import open_target, refuse_read_only
+    from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
     from qmon.operate.run.pacing import archive_pace
 
-    with opened(target, config, "archive", writes=True) as at:
+    with open_target(target, config, "archive", writes=True) as at:
         refuse_read_only(at.target)
-        layout = at.archived(queue)
-        check(at.connection, at.engine, layout)
+        layout = at.archived_layout(queue)
+        check_can_archive(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
     meter = Meter(_PIPED_EVERY_S)
     pace = archive_pace(batch, pause_ms / 1000)
-    with ended_by(signal.SIGINT, signal.SIGTERM, HANGUP) as (stop, _):
-        archiver = Archiver(lambda: engine.connect(known, SESSION), engine, layout, pace, stop)
+    with stop_on_signals(signal.SIGINT, signal.SIGTERM, HANGUP) as (stop, _):
+        archiver = Archiver(lambda: engine.connect(known, ARCHIVE_SESSION), engine, layout, pace, stop)
         try:
-            archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
+            archiver.run(
+                lambda now: meter.show_progress(_progress_line(clean_text(queue), now), now.elapsed_s),
+                until_empty=until_empty,
+            )
         finally:
-            meter.end()
-            _print(queue, archiver.outcome(), output)
+            meter.clear_line()
+            _print_result(queue, archiver.result(), output)
 
 
-def _print(queue: str, outcome: ArchiveResult, output: Format) -> None:
+def _print_result(queue: str, outcome: ArchiveResult, output: Format) -> None:
     rate = outcome.moved / outcome.seconds if outcome.seconds else 0.0
     if output != "table":
         from qmon.cli.reports.target import ArchiveReport
 
-        report(
+        print_report(
             output,
             {
                 "schema": 1,
@@ -90,18 +93,20 @@ def _print(queue: str, outcome: ArchiveResult, output: Format) -> None:
             ArchiveReport,
         )
         return
-    say(
-        f"{clean(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, "
+    print_output(
+        f"{clean_text(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, "
         f"{duration(outcome.seconds)} ({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
     )
     if outcome.held_up:
-        say(f"{outcome.held_up:,} batches were given up, for a lock or for time, and done later")
+        print_output(f"{outcome.held_up:,} batches were given up, for a lock or for time, and done later")
     if outcome.unsure:
-        say(f"during {outcome.unsure:,} batches the connection broke: done in full or not at all, and not counted here")
+        print_output(
+            f"during {outcome.unsure:,} batches the connection broke: done in full or not at all, and not counted here"
+        )
 
 
-def _line(queue: str, now: ArchiveProgress) -> str:
+def _progress_line(queue: str, now: ArchiveProgress) -> str:
     return (
         f"{queue}: archived {now.moved:,}   {now.rate:,.0f}/s   batches of {now.batch:,}, "
-        f"{milliseconds(now.pause_s * 1000)} between   {clean(now.held_up)}".rstrip()
+        f"{milliseconds(now.pause_s * 1000)} between   {clean_text(now.held_up)}".rstrip()
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, note, report
+from qmon.cli.output import clean_text, print_note, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
 from qmon.model.text import duration
@@ -25,7 +25,7 @@ _BETWEEN_S: Final = 2.0
 _DEQUEUE_S: Final = 40.0
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     epilog = "Example: qmon design bench postgresql://me@db1/scratch --designs naive,ring --for 20s"
     app.command("bench", epilog=epilog)(bench)
 
@@ -38,7 +38,9 @@ def bench(
     ] = "",
     pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=1, max=499, help="Pushing sessions.")] = 8,
     poppers: Annotated[int, typer.Option("--poppers", metavar="M", min=1, max=499, help="Popping sessions.")] = 8,
-    length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long a run.")] = 10.0,
+    length: Annotated[
+        float, typer.Option("--for", parser=options.parse_seconds, metavar="S", help="How long a run.")
+    ] = 10.0,
     message_bytes: Annotated[
         int, typer.Option("--message-bytes", metavar="B", min=1, max=1_000_000, help="Size of a message.")
     ] = 300,
@@ -63,85 +65,87 @@ def bench(
     page splits, waits for latches and locks, and its other counters. Then the same with a transaction held open for the
     whole run, and what a batch dequeue reads.
     """
-    from qmon.cli.commands.design.bench_text import as_object, tell
-    from qmon.cli.session import opened
-    from qmon.operate.install.install import available, install_trial
-    from qmon.workload.bench.cases import BenchPlan, chosen
-    from qmon.workload.bench.run import leftovers, run_bench
-    from qmon.workload.bench.site import check, new_schema
+    from qmon.cli.commands.design.bench_text import bench_object, print_bench
+    from qmon.cli.session import open_target
+    from qmon.operate.install.install import available_designs, install_trial
+    from qmon.workload.bench.cases import BenchPlan, choose_designs
+    from qmon.workload.bench.run import find_leftovers, run_bench
+    from qmon.workload.bench.site import check_version, new_schema_name
 
-    with opened(target, config, "bench", writes=True) as at:
+    with open_target(target, config, "bench", writes=True) as at:
         plan = BenchPlan(
-            chosen(_words(designs), available(at.engine)),
+            choose_designs(_split_list(designs), available_designs(at.engine)),
             pushers=pushers,
             poppers=poppers,
             seconds=length,
             message_bytes=message_bytes,
-            batches=_numbers(batch),
+            batches=_parse_batches(batch),
             ring_size=ring_size,
-            parts=_parts(parts),
+            parts=_parse_parts(parts),
         )
-        plan.check()
-        check(at.engine, at.connection.version)
-        schema = new_schema()
-        _announce(at.target, plan, schema)
-        for left in leftovers(at.connection, at.engine):
-            note(f"qmon: a bench that was cut off left the schema {clean(left)}; nobody uses it: drop it")
-        _allowed(at.target, yes=yes)
+        plan.check_possible()
+        check_version(at.engine, at.connection.version)
+        schema = new_schema_name()
+        _announce_bench(at.target, plan, schema)
+        for left in find_leftovers(at.connection, at.engine):
+            print_note(f"qmon: a bench that was cut off left the schema {clean_text(left)}; nobody uses it: drop it")
+        _check_allowed(at.target, yes=yes)
         known = at.target
-    with exit_on_signals(), _meter() as (progress, finished):
+    with exit_on_signals(), _progress_meter() as (progress, finished):
         found = run_bench(known, plan, schema, install_trial, progress, finished)
     if output == "table":
-        tell(found)
+        print_bench(found)
     else:
         from qmon.cli.reports.bench import BenchReport
 
-        report(output, as_object(found), BenchReport, "loads")
+        print_report(output, bench_object(found), BenchReport, "loads")
         if output == "csv" and found.dequeues:
-            note("qmon: what batch dequeues read is not in the CSV: --output json has it")
+            print_note("qmon: what batch dequeues read is not in the CSV: --output json has it")
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(word for each in text.split(",") if (word := each.strip()))
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _parse_batches(text: str) -> tuple[int, ...]:
     try:
-        return tuple(dict.fromkeys(int(word) for word in _words(text)))
+        return tuple(dict.fromkeys(int(word) for word in _split_list(text)))
     except ValueError:
         raise BadInput(
             f"--batch takes whole numbers with commas between them, such as 1,10,100, not {text!r}"
         ) from None
 
 
-def _parts(text: str) -> tuple[Part, ...]:
+def _parse_parts(text: str) -> tuple[Part, ...]:
     from qmon.workload.bench.cases import Part
 
     known = {part.value: part for part in Part}
-    for word in _words(text):
+    for word in _split_list(text):
         if word not in known:
             raise BadInput(f"there is no part {word!r}; there are: {', '.join(known)}")
-    return tuple(part for name, part in known.items() if not text or name in _words(text))
+    return tuple(part for name, part in known.items() if not text or name in _split_list(text))
 
 
-def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
+def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     """Print what the bench will do before it starts."""
-    loads, dequeues = plan.loads(), plan.dequeues()
+    loads, dequeues = plan.load_cases(), plan.dequeue_cases()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
-    note(f"qmon: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end")
-    note(
+    print_note(
+        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works in it alone, and drops it at the end"
+    )
+    print_note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.pushers} pushers and {plan.poppers} poppers, as"
         f" fast as the server lets them: {', '.join(plan.designs)}"
     )
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000
-        note(
+        print_note(
             f"  {len(dequeues)} queues of {plan.rows:,} messages popped empty: about {megabytes:,} MB each, in passing"
         )
-    note(f"  about {duration(seconds)}; Ctrl-C ends it and cleans up")
+    print_note(f"  about {duration(seconds)}; Ctrl-C ends it and cleans up")
 
 
-def _allowed(target: Target, *, yes: bool) -> None:
+def _check_allowed(target: Target, *, yes: bool) -> None:
     """Raise ``BadInput`` if the target is read-only, or is marked prod and not confirmed."""
     if target.read_only:
         raise BadInput(f"{target.name} is marked read_only: a bench writes; nothing was created")
@@ -149,18 +153,18 @@ def _allowed(target: Target, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise BadInput(f"{target.name} is marked prod, and a bench takes all it has: add --yes; nothing was created")
-    if not typer.confirm(f"{clean(target.name)} is marked prod. Load it with all it takes?", default=False):
-        note("nothing was created")
+    if not typer.confirm(f"{clean_text(target.name)} is marked prod. Load it with all it takes?", default=False):
+        print_note("nothing was created")
         raise typer.Exit(1)
 
 
 @contextmanager
-def _meter() -> Iterator[tuple[_Tell, _Finish]]:
+def _progress_meter() -> Iterator[tuple[_Tell, _Finish]]:
     """A bar on a terminal with each result above it; elsewhere a line for each result; all on standard error."""
-    from qmon.cli.commands.design.bench_text import one_line
+    from qmon.cli.commands.design.bench_text import result_line
 
     if not sys.stderr.isatty():
-        yield lambda _: None, lambda found: note(one_line(found))
+        yield lambda _: None, lambda found: print_note(result_line(found))
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -177,7 +181,7 @@ def _meter() -> Iterator[tuple[_Tell, _Finish]]:
             text = f"{now.number}/{now.total} {now.what}{rate}"
             bar.update(task, total=now.total, completed=now.number - 1 + now.share, description=text)
 
-        yield progress, lambda found: bar.console.print(Text(one_line(found)))
+        yield progress, lambda found: bar.console.print(Text(result_line(found)))
 
 
 if TYPE_CHECKING:

@@ -6,68 +6,70 @@ from dataclasses import asdict
 from typing import Any
 
 from qmon.cli.choosing import ENGINES
-from qmon.cli.output import say, table
+from qmon.cli.output import print_output, print_table
 from qmon.model.text import milliseconds
-from qmon.workload.bench.dequeue import ARTICLE
-from qmon.workload.bench.results import CaseResult, Dequeue, Latency, Report
+from qmon.workload.bench.dequeue import ARTICLE_READS
+from qmon.workload.bench.results import BenchReport, CaseResult, Dequeue, Latency
 
-_BAR = 40
-_PARTS = "▏▎▍▌▋▊▉█"
+_BAR_CELLS = 40
+_BAR_EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
-def one_line(found: CaseResult | Dequeue) -> str:
+def result_line(found: CaseResult | Dequeue) -> str:
     """Return one result as one line, for progress output."""
     if isinstance(found, Dequeue):
         return (
-            f"{found.design}, dequeue of {found.batch}: {_number(found.whole.total)} buffers a batch"
-            f" ({_number(found.whole.payload)} of payloads), {milliseconds(found.mean_ms)}"
+            f"{found.design}, dequeue of {found.batch}: {_number_text(found.whole.total)} buffers a batch"
+            f" ({_number_text(found.whole.payload)} of payloads), {milliseconds(found.mean_ms)}"
         )
     held = ", a transaction held open" if found.case.held else ""
     return (
         f"{found.case.design}, {found.case.batch} at a time{held}: {found.cycles_per_s:,.0f} cycles/s"
-        f", push {_ms(found.push)}, pop {_ms(found.pop)} ms (p50/p99)"
+        f", push {_latency_text(found.push)}, pop {_latency_text(found.pop)} ms (p50/p99)"
     )
 
 
-def tell(report: Report) -> None:
+def print_bench(report: BenchReport) -> None:
     """Print the report."""
-    _conditions(report)
+    _print_conditions(report)
     for held in (False, True):
         for batch in report.plan.batches:
             found = [each for each in report.outcomes if each.case.held is held and each.case.batch == batch]
             if found:
-                say()
+                print_output()
                 what = "with a transaction held open" if held else "healthy"
                 size = "1 message" if batch == 1 else f"{batch} messages"
-                say(f"{size} at a time, {what}: {report.plan.pushers} pushers, {report.plan.poppers} poppers")
-                _loads(report, found, held=held)
-                say()
-                bars(found, max(each.cycles_per_s for each in report.outcomes if each.case.batch == batch))
-                _server_counts(found)
+                print_output(f"{size} at a time, {what}: {report.plan.pushers} pushers, {report.plan.poppers} poppers")
+                _print_loads(report, found, held=held)
+                print_output()
+                print_bars(found, max(each.cycles_per_s for each in report.outcomes if each.case.batch == batch))
+                _print_server_counts(found)
     if report.without_batches:
-        say()
-        say(f"Without batches, measured one at a time only: {', '.join(report.without_batches)}")
+        print_output()
+        print_output(f"Without batches, measured one at a time only: {', '.join(report.without_batches)}")
     if report.dequeues:
-        say()
-        say(f"Buffers touched for one batch, a queue of {report.plan.rows:,} messages popped empty, nobody else about")
-        _dequeues(report)
+        print_output()
+        print_output(
+            f"Buffers touched for one batch, a queue of {report.plan.rows:,} messages popped empty, nobody else about"
+        )
+        _print_dequeues(report)
 
 
-def _conditions(report: Report) -> None:
+def _print_conditions(report: BenchReport) -> None:
     known = report.conditions
     settings = ", ".join(f"{name} {value}" for name, value in known.settings.items())
-    say(f"{ENGINES[known.engine]} {known.version}; {settings}")
-    say(
+    print_output(f"{ENGINES[known.engine]} {known.version}; {settings}")
+    print_output(
         f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, pushers at most about"
         f" {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
         f" the driving loop alone makes {known.empty_loops_per_s:,.0f} rounds a second"
     )
     if known.clock_step_us is not None:
         step = milliseconds(known.clock_step_us / 1000)
-        say(f"the server's clock moves on by {step} at a time: shorter times are not told apart")
+        print_output(f"the server's clock moves on by {step} at a time: shorter times are not told apart")
 
 
-def _loads(report: Report, found: list[CaseResult], *, held: bool) -> None:
+def _print_loads(report: BenchReport, found: list[CaseResult], *, held: bool) -> None:
     headers = ["DESIGN", "CYCLES/s", "× NAIVE", "PUSH ms", "POP ms", "COMPLETE ms", "BUFFERS", "LOG B", "DEAD"]
     hot = report.conditions.engine == "postgres"
     headers += ["HOT"] * hot + ["KEPT"] * held
@@ -77,28 +79,28 @@ def _loads(report: Report, found: list[CaseResult], *, held: bool) -> None:
         row = [
             each.case.design,
             f"{each.cycles_per_s:,.0f}",
-            _times(report.ratio(each)),
-            _ms(each.push),
-            _ms(each.pop),
-            _ms(each.complete),
+            _ratio_text(report.ratio(each)),
+            _latency_text(each.push),
+            _latency_text(each.pop),
+            _latency_text(each.complete),
             "–" if each.buffers_per_cycle is None else f"{each.buffers_per_cycle:,.1f}",
             "–" if each.wal_per_cycle is None else f"{each.wal_per_cycle:,.0f}",
             f"{each.dead_rows:,}",
         ]
-        row += [_share(each.hot_share)] * hot + [_share(report.kept(each))] * held
+        row += [_share_text(each.hot_share)] * hot + [_share_text(report.held_share(each))] * held
         waits = ", ".join(f"{wait.name} {wait.share:.0%}" for wait in each.waits[:3])
         errors = f" {each.errors} failed: {each.last_error}" if each.errors else ""
-        rows.append([*row, _number(each.deadlocks), f"{waits} (n={each.samples}){errors}"])
-    table(headers, rows, wrap=len(headers) - 1)
+        rows.append([*row, _number_text(each.deadlocks), f"{waits} (n={each.samples}){errors}"])
+    print_table(headers, rows, wrap=len(headers) - 1)
 
 
-def _server_counts(found: list[CaseResult]) -> None:
+def _print_server_counts(found: list[CaseResult]) -> None:
     """Print the additional counters of SQL Server. Prints nothing for PostgreSQL."""
     counted = [(each.case.design, each.server) for each in found if each.server is not None]
     if not counted:
         return
-    say()
-    say("Counted by the server, for 1,000 cycles; transactions, lock timeouts and batches a second")
+    print_output()
+    print_output("Counted by the server, for 1,000 cycles; transactions, lock timeouts and batches a second")
     headers = (
         "DESIGN",
         "PAGES",
@@ -127,48 +129,50 @@ def _server_counts(found: list[CaseResult]) -> None:
         )
         by_second = (each.transactions_per_s, each.lock_timeouts_per_s, each.batches_per_s)
         thousand = (None if value is None else value * 1000 for value in by_cycle)
-        rows.append((design, *map(_number, (*thousand, *by_second))))
-    table(headers, rows)
+        rows.append((design, *map(_number_text, (*thousand, *by_second))))
+    print_table(headers, rows)
 
 
-def bars(found: list[CaseResult], top: float) -> None:
+def print_bars(found: list[CaseResult], top: float) -> None:
     """Print cycles per second as bars of block characters. ``top``: value of a full bar."""
     name = max(len(each.case.design) for each in found)
     for each in found:
-        say(f"{each.case.design:<{name}}  {bar(each.cycles_per_s / (top or 1.0), _BAR)} {each.cycles_per_s:,.0f}")
+        print_output(
+            f"{each.case.design:<{name}}  {bar_text(each.cycles_per_s / (top or 1.0), _BAR_CELLS)} {each.cycles_per_s:,.0f}"
+        )
 
 
-def bar(share: float, cells: int) -> str:
+def bar_text(share: float, cells: int) -> str:
     """Return a bar in eighths of cells, at least one eighth long."""
     eighths = max(1, round(share * cells * 8))
     whole, rest = divmod(eighths, 8)
-    return _PARTS[7] * whole + (_PARTS[rest - 1] if rest else "")
+    return _BAR_EIGHTHS[7] * whole + (_BAR_EIGHTHS[rest - 1] if rest else "")
 
 
-def _dequeues(report: Report) -> None:
+def _print_dequeues(report: BenchReport) -> None:
     rows = []
     for each in report.dequeues:
         base = next((b for b in report.dequeues if b.design == "batch_single" and b.batch == each.batch), None)
-        batch, reads, lob = ARTICLE[each.design]
+        batch, reads, lob = ARTICLE_READS[each.design]
         rows.append(
             (
                 each.design,
                 each.batch,
-                _number(each.whole.total),
-                _times(_over(each.whole.total, None if base is None else base.whole.total)),
-                _number(each.whole.table),
-                _number(each.whole.index),
-                _number(each.whole.payload),
-                _number(each.first.total),
+                _number_text(each.whole.total),
+                _ratio_text(_ratio(each.whole.total, None if base is None else base.whole.total)),
+                _number_text(each.whole.table),
+                _number_text(each.whole.index),
+                _number_text(each.whole.payload),
+                _number_text(each.first.total),
                 f"{each.mean_ms:,.1f}",
                 f"{reads:,} + {lob:,} LOB of {batch}",
             )
         )
     headers = ("DESIGN", "BATCH", "BUFFERS", "× SINGLE", "TABLE", "INDEX", "PAYLOAD", "FRESH", "ms", "ARTICLE")
-    table(headers, rows)
+    print_table(headers, rows)
 
 
-def as_object(report: Report) -> dict[str, Any]:
+def bench_object(report: BenchReport) -> dict[str, Any]:
     """Return the report as one JSON object. Unknown values are null."""
     plan = asdict(report.plan)
     loads = []
@@ -176,10 +180,10 @@ def as_object(report: Report) -> dict[str, Any]:
         found = asdict(each)
         found |= {"design": each.case.design, "batch": each.case.batch, "held": each.case.held}
         del found["case"]
-        loads.append(found | {"times_naive": report.ratio(each), "kept": report.kept(each)})
+        loads.append(found | {"times_naive": report.ratio(each), "kept": report.held_share(each)})
     dequeues = []
     for every in report.dequeues:
-        batch, reads, lob = ARTICLE[every.design]
+        batch, reads, lob = ARTICLE_READS[every.design]
         article = {"batch": batch, "logical_reads": reads, "lob_logical_reads": lob}
         totals = {"first_total": every.first.total, "whole_total": every.whole.total}
         dequeues.append(asdict(every) | totals | {"article": article})
@@ -197,27 +201,27 @@ def as_object(report: Report) -> dict[str, Any]:
     }
 
 
-def _ms(latency: Latency | None) -> str:
-    return "–" if latency is None else f"{_figure(latency.p50_ms)}/{_figure(latency.p99_ms)}"
+def _latency_text(latency: Latency | None) -> str:
+    return "–" if latency is None else f"{_figure_text(latency.p50_ms)}/{_figure_text(latency.p99_ms)}"
 
 
-def _number(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if value == 0 or value >= 10 else f"{value:.2g}"
 
 
-def _over(value: float | None, other: float | None) -> float | None:
+def _ratio(value: float | None, other: float | None) -> float | None:
     return value / other if value is not None and other else None
 
 
-def _figure(value: float) -> str:
+def _figure_text(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
-def _times(value: float | None) -> str:
+def _ratio_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _share(value: float | None) -> str:
+def _share_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.0%}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.output import clean, note, say
+from qmon.cli.output import clean_text, print_note, print_output
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qmon.model.layout.layout import Layout
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("install", epilog="Example: qmon design install shop ring --schema public --ring-size 4096")(install)
     app.command("uninstall", epilog="Example: qmon design uninstall shop ring --yes")(uninstall)
 
@@ -42,13 +42,13 @@ def install(
     ] = None,
 ) -> None:
     """Install queues of these designs, and write them into qmon's registry in the database."""
-    from qmon.cli.session import opened
+    from qmon.cli.session import open_target
     from qmon.operate.install.install import DEFAULT_RING_SIZE
-    from qmon.operate.install.install import install as make
+    from qmon.operate.install.install import install_queue as make
 
     if queue is not None and len(design) > 1:
         raise BadInput("--queue names one queue, and several designs are given: install them one by one")
-    with opened(target, config, "install", read_only=False) as at:
+    with open_target(target, config, "install", read_only=False) as at:
         for each in design:
             size = DEFAULT_RING_SIZE if ring_size is None else ring_size
             made = make(
@@ -61,52 +61,56 @@ def install(
                 subscribers=subscribers,
                 max_attempts=max_attempts,
             )
-            say(f"{clean(made.layout.queue)}: {each} as {clean(made.layout.table)}, {len(made.created)} objects")
-            _grant(at, made.layout)
+            print_output(
+                f"{clean_text(made.layout.queue)}: {each} as {clean_text(made.layout.table)}, {len(made.created)} objects"
+            )
+            _grant_access(at, made.layout)
 
 
-def _grant(at: ConnectedTarget, layout: Layout) -> None:
+def _grant_access(at: ConnectedTarget, layout: Layout) -> None:
     """Grant qmon's roles, if they exist, access to the new queue."""
-    from qmon.monitor.catalog.resolve import resolve
-    from qmon.operate.install.roles import carry_out, grants
+    from qmon.monitor.catalog.resolve import resolve_queues
+    from qmon.operate.install.roles import missing_grants, run_setup
 
-    facts = resolve(at.connection, at.engine, [layout], by_shape=False).facts.get(layout.queue)
-    steps = grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
-    for outcome in carry_out(at.connection, steps):
+    facts = resolve_queues(at.connection, at.engine, [layout], by_shape=False).facts.get(layout.queue)
+    steps = missing_grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
+    for outcome in run_setup(at.connection, steps):
         if outcome.problem:
-            note(f"qmon: not done: {outcome.step.purpose}: {outcome.problem}")
+            print_note(f"qmon: not done: {outcome.step.purpose}: {outcome.problem}")
 
 
 def uninstall(
     target: options.Target,
     queue: Annotated[
         list[str],
-        typer.Argument(metavar="QUEUE...", help="Queues that qmon has installed.", autocompletion=completion.queues),
+        typer.Argument(
+            metavar="QUEUE...", help="Queues that qmon has installed.", autocompletion=completion.complete_queues
+        ),
     ],
     config: options.ConfigPath = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Take installed queues away with all their messages. This cannot be undone."""
-    from qmon.cli.session import opened
-    from qmon.operate.install.install import uninstall as take_away
+    from qmon.cli.session import open_target
+    from qmon.operate.install.install import uninstall_queue as take_away
 
-    with opened(target, config, "uninstall", read_only=False) as at:
-        layouts = [at.installed(name) for name in queue]
+    with open_target(target, config, "uninstall", read_only=False) as at:
+        layouts = [at.installed_layout(name) for name in queue]
         if not yes:
-            _confirm(at, layouts)
+            _confirm_removal(at, layouts)
         for name in queue:
             gone = take_away(at.connection, at.engine, name)
-            say(f"{clean(name)}: {len(gone.removed)} objects removed")
+            print_output(f"{clean_text(name)}: {len(gone.removed)} objects removed")
 
 
-def _confirm(at: ConnectedTarget, layouts: list[Layout]) -> None:
+def _confirm_removal(at: ConnectedTarget, layouts: list[Layout]) -> None:
     """Ask for confirmation. Raises ``typer.Exit`` if it is refused."""
     import sys
 
     if not sys.stdin.isatty():
         raise BadInput("stdin is not a terminal: add --yes")
-    names = ", ".join(f"{clean(layout.queue)} ({clean(layout.table)})" for layout in layouts)
-    question = f"{clean(at.target.name)}: remove {names} and every message in them? This cannot be undone"
+    names = ", ".join(f"{clean_text(layout.queue)} ({clean_text(layout.table)})" for layout in layouts)
+    question = f"{clean_text(at.target.name)}: remove {names} and every message in them? This cannot be undone"
     if not typer.confirm(question, default=False):
-        note("nothing was changed")
+        print_note("nothing was changed")
         raise typer.Exit(1)

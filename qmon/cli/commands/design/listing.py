@@ -7,32 +7,32 @@ from typing import Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import report, say, table
+from qmon.cli.output import print_output, print_report, print_table
 
-_HOMES = {"postgres": "public", "sqlserver": "dbo"}
+_DEFAULT_SCHEMAS = {"postgres": "public", "sqlserver": "dbo"}
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("list", epilog="Example: qmon design list --output json")(designs)
     app.command("show", epilog="Example: qmon design show ring --engine sqlserver --version 13 > ring.sql")(show)
 
 
 def designs(output: options.Output = "table") -> None:
     """List the queue designs that qmon knows, and the servers that it can install each of them on."""
-    from qmon.engines.registry import engine
+    from qmon.engines.registry import engine_named
     from qmon.engines.sql.queries import ENGINES
     from qmon.model.layout.designs import TRAITS
-    from qmon.operate.install.install import available
+    from qmon.operate.install.install import available_designs
 
-    where = {name: available(engine(name)) for name in ENGINES}
+    where = {name: available_designs(engine_named(name)) for name in ENGINES}
     rows = [(name, traits, [e for e in ENGINES if name in where[e]]) for name, traits in TRAITS.items()]
     if output != "table":
         from qmon.cli.reports.target import DesignsReport
 
         known = [{"name": n, "article": t.article, "essence": t.essence, "installs_on": e} for n, t, e in rows]
-        report(output, {"schema": 1, "designs": known}, DesignsReport, "designs")
+        print_report(output, {"schema": 1, "designs": known}, DesignsReport, "designs")
         return
-    table(
+    print_table(
         ("DESIGN", "ARTICLE", "INSTALLS ON", "ESSENCE"),
         [(name, traits.article, ", ".join(on) or "-", traits.essence) for name, traits, on in rows],
         wrap=3,
@@ -59,19 +59,19 @@ def show(
 
     Connects to nothing.
     """
-    from qmon.engines.registry import engine as known
-    from qmon.operate.install.install import DEFAULT_RING_SIZE, prepare
-    from qmon.operate.install.script import newest, script
+    from qmon.engines.registry import engine_named as known
+    from qmon.operate.install.install import DEFAULT_RING_SIZE, prepare_install
+    from qmon.operate.install.script import install_script, newest_version
 
     server = known(engine)
-    major = (newest(engine) if version is None else version, 0)
-    ready = prepare(
+    major = (newest_version(engine) if version is None else version, 0)
+    ready = prepare_install(
         server,
         major,
         design,
-        schema=_HOMES[engine] if schema is None else schema,
+        schema=_DEFAULT_SCHEMAS[engine] if schema is None else schema,
         queue=design if queue is None else queue,
         ring_size=DEFAULT_RING_SIZE if ring_size is None else ring_size,
         subscribers=subscribers,
     )
-    say(script(server, major, ready).rstrip("\n"))
+    print_output(install_script(server, major, ready).rstrip("\n"))

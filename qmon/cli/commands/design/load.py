@@ -10,8 +10,8 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import Meter, clean, note, report, say
-from qmon.cli.signals import ended_by
+from qmon.cli.output import Meter, clean_text, print_note, print_output, print_report
+from qmon.cli.signals import stop_on_signals
 from qmon.model.text import duration
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PIPED_EVERY_S: Final = 5.0
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     epilog = "Example: qmon design load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
     app.command("load", epilog=epilog)(load)
 
@@ -40,49 +40,53 @@ def load(
             metavar="R",
             min=0,
             max=10_000_000,
-            callback=options.number,
+            callback=options.reject_nan,
             help="Messages per second that all pushers push together.",
         ),
     ] = 100.0,
-    length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long.")] = 10.0,
+    length: Annotated[float, typer.Option("--for", parser=options.parse_seconds, metavar="S", help="How long.")] = 10.0,
     output: options.Output = "table",
 ) -> None:
     """Put load on an installed queue from real processes, and count what they commit.
 
     Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were pushers, and nothing was pushed.
     """
-    from qmon.cli.session import opened, refuse_read_only
+    from qmon.cli.session import open_target, refuse_read_only
     from qmon.workload.plan import QueueLoad
     from qmon.workload.run import run_load
 
-    with opened(target, config, "load", writes=True) as at:
+    with open_target(target, config, "load", writes=True) as at:
         refuse_read_only(at.target)
-        wanted = QueueLoad(at.installed(queue), pushers=pushers, poppers=poppers, rate=rate)
+        wanted = QueueLoad(at.installed_layout(queue), pushers=pushers, poppers=poppers, rate=rate)
         connected = at.target
     meter = Meter(_PIPED_EVERY_S)
-    with ended_by(signal.SIGTERM) as (stop, _):
+    with stop_on_signals(signal.SIGTERM) as (stop, _):
         result = run_load(
-            connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s), stopped=stop.is_set
+            connected,
+            wanted,
+            length,
+            lambda now: meter.show_progress(_progress_line(now), now.elapsed_s),
+            stopped=stop.is_set,
         )
-    meter.end()
+    meter.clear_line()
     if output != "table":
         from qmon.cli.reports.target import LoadReport
 
-        report(output, _as_object(queue, result), LoadReport)
+        print_report(output, _load_object(queue, result), LoadReport)
     else:
         flow, totals = result.flow, result.totals
-        say(
-            f"{clean(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
+        print_output(
+            f"{clean_text(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
             f"({flow.pop_rate:,.1f}/s), completed {totals.completed:,}, ready at the end {result.depth:,.0f}"
         )
         if totals.errors:
-            say(f"{totals.errors:,} statements or connections failed")
+            print_output(f"{totals.errors:,} statements or connections failed")
     if pushers and not result.totals.pushed:
-        note(f"qmon: {queue}: nothing was pushed")
+        print_note(f"qmon: {queue}: nothing was pushed")
         raise typer.Exit(FAILED)
 
 
-def _as_object(queue: str, result: LoadResult) -> dict[str, object]:
+def _load_object(queue: str, result: LoadResult) -> dict[str, object]:
     flow = result.flow
     return {
         "schema": 1,
@@ -96,7 +100,7 @@ def _as_object(queue: str, result: LoadResult) -> dict[str, object]:
     }
 
 
-def _line(now: LoadProgress) -> str:
+def _progress_line(now: LoadProgress) -> str:
     return (
         f"{duration(now.elapsed_s)} of {duration(now.seconds)}   push {now.flow.push_rate:,.0f}/s   "
         f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"

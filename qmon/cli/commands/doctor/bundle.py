@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from qmon import __version__, files, log
-from qmon.cli.output import Format, report, say
+from qmon.cli.output import Format, print_output, print_report
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.text import duration
-from qmon.redact import COVER, hide_secrets, without_values
+from qmon.redact import COVER, hide_secrets, hide_values
 
 if TYPE_CHECKING:
     from qmon.cli.session import ConnectedTarget
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 _PACKAGE: Final = "qmon-sql"
 _ZIP: Final = ".zip"
 _TAR: Final = (".tar.gz", ".tgz")
-_SNAPSHOT_S: Final = 15.0
+_POLL_TIMEOUT_S: Final = 15.0
 _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
 
 # Fields of a snapshot that may contain text from the server.
-_REASONS: Final = frozenset({"reason", "problem", "unknown"})
+_REASON_FIELDS: Final = frozenset({"reason", "problem", "unknown"})
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
     "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of commands",
@@ -53,21 +53,23 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
 
     ``text``: the target, or ``None``. Raises ``BadInput`` if the file exists, cannot be created, or has another suffix.
     """
-    with _made(file) as add:
-        problem = _fill(add, text, path)
+    with _create_archive(file) as add:
+        problem = _fill_archive(add, text, path)
         names = add.names
     size = file.stat().st_size
     if output != "table":
         from qmon.cli.reports.target import BundleReport
 
-        report(output, {"schema": 1, "bundle": str(file), "files": names, "problem": problem or None}, BundleReport)
+        print_report(
+            output, {"schema": 1, "bundle": str(file), "files": names, "problem": problem or None}, BundleReport
+        )
     else:
-        say(f"{file}, {size / 1000:,.0f} kB:")
+        print_output(f"{file}, {size / 1000:,.0f} kB:")
         for name in names:
-            say(f"  {name}{': ' if name in _ABOUT else ''}{_ABOUT.get(name, '')}")
-        say("read it before you send it: it names hosts, databases, roles, tables and applications")
+            print_output(f"  {name}{': ' if name in _ABOUT else ''}{_ABOUT.get(name, '')}")
+        print_output("read it before you send it: it names hosts, databases, roles, tables and applications")
         if problem:
-            say(f"not all is in it: {problem}")
+            print_output(f"not all is in it: {problem}")
     if problem:
         raise typer.Exit(1)
 
@@ -79,17 +81,17 @@ class _Archive:
         self._write = write
         self.names: list[str] = []
 
-    def text(self, name: str, text: str) -> None:
+    def add_text(self, name: str, text: str) -> None:
         self.names.append(name)
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
-    def object(self, name: str, value: object) -> None:
+    def add_object(self, name: str, value: object) -> None:
         """Add an object as JSON, with secrets in its texts covered."""
-        self.text(name, json.dumps(_covered(value), indent=1, ensure_ascii=False, default=str) + "\n")
+        self.add_text(name, json.dumps(_cover_secrets(value), indent=1, ensure_ascii=False, default=str) + "\n")
 
 
 @contextlib.contextmanager
-def _made(file: Path) -> Iterator[_Archive]:
+def _create_archive(file: Path) -> Iterator[_Archive]:
     """Create an archive that only the user can read. Deletes it if the block raises."""
     if not file.name.endswith((_ZIP, *_TAR)):
         raise BadInput(f"{file}: a bundle is a {_ZIP} or {_TAR[0]} file; nothing was written")
@@ -104,7 +106,7 @@ def _made(file: Path) -> Iterator[_Archive]:
                     yield _Archive(zipped.writestr)
             else:
                 with tarfile.open(fileobj=out, mode="w:gz") as tar:
-                    yield _Archive(lambda name, data: _into(tar, name, data))
+                    yield _Archive(lambda name, data: _add_to_tar(tar, name, data))
     except BaseException as problem:
         file.unlink(missing_ok=True)
         if isinstance(problem, OSError):
@@ -112,43 +114,45 @@ def _made(file: Path) -> Iterator[_Archive]:
         raise
 
 
-def _into(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+def _add_to_tar(tar: tarfile.TarFile, name: str, data: bytes) -> None:
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode, entry.mtime = len(data), 0o600, int(time.time())
     tar.addfile(entry, io.BytesIO(data))
 
 
-def _fill(archive: _Archive, text: str | None, path: Path | None) -> str:
+def _fill_archive(archive: _Archive, text: str | None, path: Path | None) -> str:
     """Add all files. Returns why the target's data is missing, or an empty text."""
     server: dict[str, object] = {}
-    problem = _target(archive, text, path, server) if text is not None else ""
-    archive.object("versions.json", _versions() | server)
-    archive.object("config.json", _config(path))
-    for file in log.files():
+    problem = _add_target(archive, text, path, server) if text is not None else ""
+    archive.add_object("versions.json", _local_versions() | server)
+    archive.add_object("config.json", _config_object(path))
+    for file in log.log_files():
         with contextlib.suppress(OSError):
-            archive.text(f"qmon.log{file.name.partition('.log')[2]}", hide_secrets(file.read_text("utf-8", "replace")))
+            archive.add_text(
+                f"qmon.log{file.name.partition('.log')[2]}", hide_secrets(file.read_text("utf-8", "replace"))
+            )
     about = "".join(f"{name}: {_ABOUT[name]}\n" for name in archive.names if name in _ABOUT)
-    archive.text("README.txt", f"For a bug report of qmon. Read it before you send it.\n\n{about}")
+    archive.add_text("README.txt", f"For a bug report of qmon. Read it before you send it.\n\n{about}")
     return problem
 
 
-def _target(archive: _Archive, text: str, path: Path | None, server: dict[str, object]) -> str:
-    from qmon.cli.commands.doctor.examination import examined
-    from qmon.cli.session import opened
+def _add_target(archive: _Archive, text: str, path: Path | None, server: dict[str, object]) -> str:
+    from qmon.cli.commands.doctor.examination import examine_target
+    from qmon.cli.session import open_target
 
     try:
-        with opened(text, path, "doctor") as at:
-            server |= _server(at)
+        with open_target(text, path, "doctor") as at:
+            server |= _server_versions(at)
             found = [
-                _added(archive, "doctor.json", lambda: _without_values(examined(at).as_object())),
-                _added(archive, "snapshot.json", lambda: _snapshot(at)),
+                _add_or_explain(archive, "doctor.json", lambda: _cover_values(examine_target(at).to_object())),
+                _add_or_explain(archive, "snapshot.json", lambda: _snapshot_object(at)),
             ]
     except QmonError as problem:
-        return _logged(problem)
+        return _log_problem(problem)
     return "; ".join(filter(None, found))
 
 
-def _added(archive: _Archive, name: str, make: Callable[[], object]) -> str:
+def _add_or_explain(archive: _Archive, name: str, make: Callable[[], object]) -> str:
     """Add the object that ``make`` returns.
 
     Returns why it is missing, or empty. Failures are part of the bug report.
@@ -156,17 +160,17 @@ def _added(archive: _Archive, name: str, make: Callable[[], object]) -> str:
     try:
         made = make()
     except Exception as problem:
-        return f"{name}: {_logged(problem) if isinstance(problem, QmonError) else log.report(problem)}"
-    archive.object(name, made)
+        return f"{name}: {_log_problem(problem) if isinstance(problem, QmonError) else log.report_defect(problem)}"
+    archive.add_object(name, made)
     return ""
 
 
-def _logged(problem: QmonError) -> str:
-    log.reported(problem)
-    return hide_secrets(without_values(str(problem)))
+def _log_problem(problem: QmonError) -> str:
+    log.log_shown_error(problem)
+    return hide_secrets(hide_values(str(problem)))
 
 
-def _versions() -> dict[str, object]:
+def _local_versions() -> dict[str, object]:
     """Return the versions of qmon, Python, packages and drivers."""
     packages: dict[str, str] = {}
     with contextlib.suppress(metadata.PackageNotFoundError):  # qmon runs from its source tree
@@ -189,7 +193,7 @@ def _versions() -> dict[str, object]:
     }
 
 
-def _server(at: ConnectedTarget) -> dict[str, object]:
+def _server_versions(at: ConnectedTarget) -> dict[str, object]:
     from qmon.engines.odbc import OdbcConnection
 
     version = ".".join(map(str, at.connection.version))
@@ -197,18 +201,18 @@ def _server(at: ConnectedTarget) -> dict[str, object]:
     return {"target": at.target.name, "engine": at.engine.name, "server": version, "driver": driver}
 
 
-def _config(path: Path | None) -> object:
+def _config_object(path: Path | None) -> object:
     """Return the configuration as read, or the reason why it cannot be read."""
     from qmon.config.file import read_config
 
     try:
         config = read_config(path)
     except BadInput as problem:
-        return {"problem": without_values(str(problem))}
-    return asdict(_bare(config))
+        return {"problem": hide_values(str(problem))}
+    return asdict(_without_secrets(config))
 
 
-def _bare(config: Config) -> Config:
+def _without_secrets(config: Config) -> Config:
     """Return the configuration without values that may be secret."""
     targets = {
         name: replace(target, connect=re.sub(r"://.*@", f"://{COVER}@", target.connect))
@@ -226,20 +230,20 @@ def _bare(config: Config) -> Config:
     )
 
 
-def _snapshot(at: ConnectedTarget) -> object:
+def _snapshot_object(at: ConnectedTarget) -> object:
     """Return the first poll of the target in the form of a recording."""
     from qmon.recording.format.codec import encode
-    from qmon.recording.format.redaction import discreet
-    from qmon.redact import redactor
+    from qmon.recording.format.redaction import recording_cover
+    from qmon.redact import build_redactor
 
-    redact = redactor(at.config.settings.redact)
-    cover = discreet(lambda text: redact(_until_literal(text)), payloads=False)
-    return {"snapshot": _without_values(json.loads(encode(_polled(at), cover)))}
+    redact = build_redactor(at.config.settings.redact)
+    cover = recording_cover(lambda text: redact(_until_literal(text)), payloads=False)
+    return {"snapshot": _cover_values(json.loads(encode(_poll_once(at), cover)))}
 
 
-def _polled(at: ConnectedTarget) -> Snapshot:
+def _poll_once(at: ConnectedTarget) -> Snapshot:
     """Poll once. Raises ``Unreachable`` if no poll succeeds in time."""
-    from qmon.model.budget import AT_ONCE
+    from qmon.model.budget import UNLIMITED
     from qmon.model.snapshot import Snapshot
     from qmon.monitor.open import open_poller
     from qmon.monitor.source import Event, Phase
@@ -257,12 +261,12 @@ def _polled(at: ConnectedTarget) -> Snapshot:
             return
         done.set()
 
-    poller = open_poller(at.target, at.configured, budget=AT_ONCE, within_s=_SNAPSHOT_S)
+    poller = open_poller(at.target, at.configured, budget=UNLIMITED, within_s=_POLL_TIMEOUT_S)
     poller.start(sink)
-    done.wait(_SNAPSHOT_S)
+    done.wait(_POLL_TIMEOUT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else f"no poll came back within {duration(_SNAPSHOT_S)}")
+        raise Unreachable(problems[0] if problems else f"no poll came back within {duration(_POLL_TIMEOUT_S)}")
     return found[0]
 
 
@@ -271,19 +275,19 @@ def _until_literal(statement: str) -> str:
     return statement if found is None else statement[: found.start()] + COVER
 
 
-def _without_values(value: Any, *, every: bool = False) -> Any:
+def _cover_values(value: Any, *, every: bool = False) -> Any:
     """Cover values in texts that the server reported: those under ``_REASON_FIELDS``, or all texts if ``every``."""
     if isinstance(value, Mapping):
-        return {k: _without_values(v, every=every or k in _REASONS) for k, v in value.items()}
+        return {k: _cover_values(v, every=every or k in _REASON_FIELDS) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_values(each, every=every) for each in value]
-    return without_values(value) if every and isinstance(value, str) else value
+        return [_cover_values(each, every=every) for each in value]
+    return hide_values(value) if every and isinstance(value, str) else value
 
 
-def _covered(value: Any) -> Any:
+def _cover_secrets(value: Any) -> Any:
     """Cover secrets in every text of an object."""
     if isinstance(value, Mapping):
-        return {str(k): _covered(v) for k, v in value.items()}
+        return {str(k): _cover_secrets(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_covered(each) for each in value]
+        return [_cover_secrets(each) for each in value]
     return hide_secrets(value) if isinstance(value, str) else value

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, say, table
+from qmon.cli.output import clean_text, print_output, print_table
 from qmon.errors import BadInput
-from qmon.model.settings import NOT_TOLD, Setting
+from qmon.model.settings import NOT_REPORTED, Setting
 from qmon.model.text import UNKNOWN, milliseconds
 
 if TYPE_CHECKING:
-    from qmon.cli.commands.doctor.examination import Examined
-    from qmon.cli.session import Chosen
+    from qmon.cli.commands.doctor.examination import Examination
+    from qmon.cli.session import ChosenTarget
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command("doctor", epilog="Example: qmon doctor orders-prod")(doctor)
 
 
@@ -35,9 +35,9 @@ def doctor(
     ] = None,
 ) -> None:
     """Check what qmon needs of targets: driver, connection, version, rights, and every probe of every queue."""
-    from qmon.cli.commands.doctor.examination import examined
-    from qmon.cli.session import chosen_each, connected
-    from qmon.cli.several import ask_each, fail_unless_all
+    from qmon.cli.commands.doctor.examination import examine_target
+    from qmon.cli.session import choose_targets, connect_target
+    from qmon.cli.several import ask_targets, exit_unless_all
 
     named = targets or []
     if bundle is not None:
@@ -47,68 +47,77 @@ def doctor(
             raise BadInput("--bundle is of one target, or of none")
         write_bundle(bundle, named[0] if named else None, config, output)
         return
-    known = chosen_each(named, config, all_targets=all_targets)
+    known = choose_targets(named, config, all_targets=all_targets)
 
-    def ask(each: Chosen, may_ask: bool) -> Examined:
-        with connected(each, "doctor", may_ask=may_ask) as at:
-            return examined(at)
+    def ask(each: ChosenTarget, may_ask: bool) -> Examination:
+        with connect_target(each, "doctor", may_ask=may_ask) as at:
+            return examine_target(at)
 
-    found = ask_each(known, ask)
+    found = ask_targets(known, ask)
     if output == "table":
         for number, seen in enumerate(found):
             if number:
-                say()
-            _say(seen)
+                print_output()
+            _print_examination(seen)
     else:
-        from qmon.cli.output import report_each
+        from qmon.cli.output import print_reports
         from qmon.cli.reports.target import DoctorReport
 
-        report_each(output, [seen.as_object() for seen in found], DoctorReport, "checks")
+        print_reports(output, [seen.to_object() for seen in found], DoctorReport, "checks")
     if any(c.problem and not c.expected for seen in found for c in seen.checks):
         raise typer.Exit(1)
-    fail_unless_all(known, found)
+    exit_unless_all(known, found)
 
 
-def _effect(setting: Setting) -> str:
+def _effect_text(setting: Setting) -> str:
     """Return why a setting hurts a queue, or why its value is unknown."""
-    return NOT_TOLD if setting.value is None else setting.harm
+    return NOT_REPORTED if setting.value is None else setting.harm
 
 
-def _say(seen: Examined) -> None:
-    from qmon.monitor.doctor import GIVES
+def _print_examination(seen: Examination) -> None:
+    from qmon.monitor.doctor import CONNECTION_USES
 
-    at, found, allowed, had = seen.at, seen.checks, seen.rights, seen.connections
-    say(f"{clean(at.target.name)}: {at.engine.name} {seen.version}, connected as session {at.connection.session_id}")
+    at, found, allowed, had = seen.connected, seen.checks, seen.rights, seen.connections
+    print_output(
+        f"{clean_text(at.target.name)}: {at.engine.name} {seen.version}, connected as session {at.connection.session_id}"
+    )
     if at.connection.pooled:
-        say("a pooler is in between, in session mode: qmon's settings last for a transaction each")
+        print_output("a pooler is in between, in session mode: qmon's settings last for a transaction each")
     rows = [
         (c.queue or "(target)", c.probe, UNKNOWN if c.ms is None else milliseconds(c.ms), c.problem or "works")
         for c in found
     ]
-    table(("QUEUE", "PROBE", "TIME", "RESULT"), rows, wrap=3)
-    say("")
-    table(("RIGHT", "HELD", "GIVES"), [(r.name, "yes" if r.held else "no", r.gives) for r in allowed], wrap=2)
+    print_table(("QUEUE", "PROBE", "TIME", "RESULT"), rows, wrap=3)
+    print_output("")
+    print_table(("RIGHT", "HELD", "GIVES"), [(r.name, "yes" if r.held else "no", r.gives) for r in allowed], wrap=2)
     if seen.settings:
-        say("")
-        known = [(s.called, UNKNOWN if s.value is None else clean(s.value), _effect(s)) for s in seen.settings]
-        table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
-    if had is not None and had < len(GIVES):
-        more = "; ".join(GIVES[had:])
-        say(f"{had} of {len(GIVES)} connections are to be had; more would give, one each: {more}")
+        print_output("")
+        known = [
+            (s.display_name, UNKNOWN if s.value is None else clean_text(s.value), _effect_text(s))
+            for s in seen.settings
+        ]
+        print_table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
+    if had is not None and had < len(CONNECTION_USES):
+        more = "; ".join(CONNECTION_USES[had:])
+        print_output(f"{had} of {len(CONNECTION_USES)} connections are to be had; more would give, one each: {more}")
     if seen.pollers is None:
-        say("other qmons that poll it are not shown to our role: each has the whole budget")
+        print_output("other qmons that poll it are not shown to our role: each has the whole budget")
     elif seen.pollers > 1:
-        part = at.target.budget.part(seen.pollers).shown
-        say(f"{seen.pollers} qmons poll it and share the budget of {at.target.budget.shown}: each uses {part} at most")
+        part = at.target.budget.share_among(seen.pollers).label
+        print_output(
+            f"{seen.pollers} qmons poll it and share the budget of {at.target.budget.label}: each uses {part} at most"
+        )
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
-        say(f"would help: {clean(grant)}")
+        print_output(f"would help: {clean_text(grant)}")
     for c in (c for c in found if c.index):
-        say(f"would make {c.probe.strip('()')} of {clean(c.queue)} exact and cheap: {clean(c.index)}")
+        print_output(
+            f"would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: {clean_text(c.index)}"
+        )
     if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
-        say(
+        print_output(
             "on a partitioned table it keeps who writes waiting while it is made: on a large one make it ON ONLY the"
             " table, then CONCURRENTLY on each partition, and attach these"
         )
     if any(c.index for c in found) and at.engine.name == "sqlserver":
-        say("WITH (ONLINE = ON) at its end holds nobody up: Enterprise and Developer Edition, Azure SQL")
+        print_output("WITH (ONLINE = ON) at its end holds nobody up: Enterprise and Developer Edition, Azure SQL")

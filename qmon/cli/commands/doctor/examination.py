@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class Examination:
     """The results for one target.
 
     ``connections``: available connections, ``None`` behind a pooler. ``pollers``: number of qmons that poll the
     database, ``None`` if our role may not see them.
     """
 
-    at: ConnectedTarget
+    connected: ConnectedTarget
     version: str
     checks: Sequence[Check]
     rights: Sequence[Right]
@@ -29,7 +29,7 @@ class Examined:
     pollers: int | None
     settings: Sequence[Setting] = ()
 
-    def as_object(self) -> dict[str, object]:
+    def to_object(self) -> dict[str, object]:
         """Return the results as a ``DoctorReport``."""
         from qmon.model.report import settings_object
 
@@ -46,10 +46,10 @@ class Examined:
         ]
         return {
             "schema": 1,
-            "target": self.at.target.name,
-            "engine": self.at.engine.name,
+            "target": self.connected.target.name,
+            "engine": self.connected.engine.name,
             "server_version": self.version,
-            "pooled": self.at.connection.pooled,
+            "pooled": self.connected.connection.pooled,
             "connections": self.connections,
             "pollers": self.pollers,
             "checks": checks,
@@ -58,22 +58,22 @@ class Examined:
         }
 
 
-def examined(at: ConnectedTarget) -> Examined:
+def examine_target(at: ConnectedTarget) -> Examination:
     """Run every probe once. Raises ``ConnectionLost``, and what reading the catalog raises."""
     from qmon.engines.base import Session
-    from qmon.model.settings import card
-    from qmon.monitor.doctor import checkup, pollers, rights, room
+    from qmon.model.settings import database_card
+    from qmon.monitor.doctor import count_connections, read_pollers, read_rights, run_checkup
 
-    found = checkup(at.connection, at.engine, at.configured)
-    allowed = rights(at.connection, at.engine)
-    had = None if at.connection.pooled else room(lambda: at.engine.connect(at.target, Session("doctor")))
-    others = pollers(at.connection, at.engine)
-    return Examined(
+    found = run_checkup(at.connection, at.engine, at.configured)
+    allowed = read_rights(at.connection, at.engine)
+    had = None if at.connection.pooled else count_connections(lambda: at.engine.connect(at.target, Session("doctor")))
+    others = read_pollers(at.connection, at.engine)
+    return Examination(
         at,
         ".".join(map(str, at.connection.version)),
         found.checks,
         allowed,
         had,
         others,
-        card(at.engine.name, found.settings),
+        database_card(at.engine.name, found.settings),
     )

@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.commands.pipeline.options import EVERY_S, Conf, LakePath, Master, lake_of, needed
-from qmon.cli.output import clean, note, report, say
-from qmon.cli.signals import ended_by
+from qmon.cli.commands.pipeline.options import DEFAULT_EVERY_S, Conf, LakePath, Master, check_extra, open_lake
+from qmon.cli.output import clean_text, print_note, print_output, print_report
+from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
-    from qmon.pipeline.messages.take import Taken
+    from qmon.pipeline.messages.take import IntakeResult
 
 
 def messages(
     target: options.Target,
     queues: Annotated[
         list[str],
-        typer.Argument(metavar="QUEUE", help="Queues whose archive is read.", autocompletion=completion.queues),
+        typer.Argument(
+            metavar="QUEUE", help="Queues whose archive is read.", autocompletion=completion.complete_queues
+        ),
     ],
     lake: LakePath,
     config: options.ConfigPath = None,
@@ -41,8 +43,9 @@ def messages(
         bool, typer.Option("--continuous/--once", help="Go on for ever, or end when what there is has been taken in.")
     ] = False,
     every: Annotated[
-        float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new messages so often.")
-    ] = EVERY_S,
+        float,
+        typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Look for new messages so often."),
+    ] = DEFAULT_EVERY_S,
     master: Master = None,
     conf: Conf = None,
     output: options.Output = "table",
@@ -53,62 +56,62 @@ def messages(
     again until no transaction runs any more that may still bring them. Killed at any moment and started again it
     neither loses nor doubles a message. Ctrl-C or SIGTERM ends --continuous with exit code 0.
     """
-    from qmon.cli.session import opened
+    from qmon.cli.session import open_target
 
-    needed()
+    check_extra()
     if twice := next((queue for queue in queues if queues.count(queue) > 1), None):
         raise BadInput(f"queue {twice!r} is named twice")
-    with opened(target, config, "messages") as at:
-        from qmon.pipeline.messages.archive_reader import archive_of
+    with open_target(target, config, "messages") as at:
+        from qmon.pipeline.messages.archive_reader import find_archive
 
-        layouts = [at.archived(queue) for queue in queues]
-        archives = [archive_of(at.connection, at.engine, layout) for layout in layouts]
+        layouts = [at.archived_layout(queue) for queue in queues]
+        archives = [find_archive(at.connection, at.engine, layout) for layout in layouts]
         known, redact = at.target, at.config.settings.redact
-    _hand_on(known)
-    with lake_of(lake, master, conf, brief=False) as place:
-        from qmon.pipeline.messages.take import Messages, found_again
-        from qmon.pipeline.repeated import repeated
+    _export_password(known)
+    with open_lake(lake, master, conf, brief=False) as place:
+        from qmon.pipeline.messages.take import MessageIntake, find_archives
+        from qmon.pipeline.repeated import repeat_step
 
-        store, taken = Messages(place), list["Taken"]()
-        take = partial(store.take, known, payloads=payloads, redact=redact, connections=connections)
+        store, taken = MessageIntake(place), list["IntakeResult"]()
+        take = partial(store.take_archive, known, payloads=payloads, redact=redact, connections=connections)
 
         def step() -> bool:
             first = not taken
-            for archive in archives if first else found_again(known, layouts):
+            for archive in archives if first else find_archives(known, layouts):
                 taken.append(done := take(archive, anew=anew and first))
                 if output == "table" and (first or done.messages):
-                    _print(done)
+                    _print_result(done)
             del taken[len(archives) :]
             return False
 
         if continuous:
-            with ended_by(signal.SIGINT, signal.SIGTERM) as (stop, _):
-                repeated(step, every, stop)
-            note("stopped; what was under way is done by the next start")
+            with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
+                repeat_step(step, every, stop)
+            print_note("stopped; what was under way is done by the next start")
             return
         step()
     if output != "table":
         from qmon.cli.reports.pipeline import MessagesReport
 
-        whole = {"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]}
-        report(output, whole, MessagesReport, "queues")
+        whole = {"schema": 1, "target": known.name, "queues": [_result_object(done) for done in taken]}
+        print_report(output, whole, MessagesReport, "queues")
 
 
-def _hand_on(target: Target) -> None:
+def _export_password(target: Target) -> None:
     """Pass a password typed at the prompt to the local Spark, through the environment only."""
-    from qmon.config.secrets import from_environment, variable
+    from qmon.config.secrets import password_from_environment, password_variable
 
-    if target.password is not None and from_environment(target) is None:
-        os.environ[variable(target.name) or "QMON_PASSWORD"] = target.password.reveal()
+    if target.password is not None and password_from_environment(target) is None:
+        os.environ[password_variable(target.name) or "QMON_PASSWORD"] = target.password.reveal()
 
 
-def _print(done: Taken) -> None:
+def _print_result(done: IntakeResult) -> None:
     mark = done.mark
     awaited = f"; {mark.awaited:,} numbers below may still come" if mark.awaited else ""
-    say(f"{clean(done.queue)}: {done.messages:,} messages taken in, up to number {mark.upto:,}{awaited}")
+    print_output(f"{clean_text(done.queue)}: {done.messages:,} messages taken in, up to number {mark.upto:,}{awaited}")
 
 
-def _object(done: Taken) -> dict[str, object]:
+def _result_object(done: IntakeResult) -> dict[str, object]:
     mark = done.mark
     return {
         "queue": done.queue,

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts
     from qmon.pipeline.report.levels import Level
     from qmon.pipeline.report.period import Coverage
-    from qmon.pipeline.report.unusual import Unusual
+    from qmon.pipeline.report.unusual import UnusualHours
 
 
-def as_object(facts: ReportFacts) -> dict[str, object]:
+def report_object(facts: ReportFacts) -> dict[str, object]:
     """Return the report as a ``PeriodReport``."""
-    from qmon.pipeline.report.headline import headline, healthy, things
+    from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
 
     return {
         "schema": 1,
@@ -24,13 +24,13 @@ def as_object(facts: ReportFacts) -> dict[str, object]:
         "headline": headline(facts),
         "look_at": [
             {"about": each.about, "text": each.text, "target": each.target, "queue": each.queue or None}
-            for each in things(facts)
+            for each in things_to_look_at(facts)
         ],
-        "healthy": healthy(facts),
-        "levels": list(map(_level, facts.levels)),
-        "queues": [_queue(each, facts) for each in facts.queues],
+        "healthy": healthy_share(facts),
+        "levels": list(map(_level_object, facts.levels)),
+        "queues": [_queue_object(each, facts) for each in facts.queues],
         "queues_left_out": facts.left_out,
-        "unusual": [_unusual(each) for q in facts.queues for each in q.unusual],
+        "unusual": [_unusual_object(each) for q in facts.queues for each in q.unusual],
         "incidents": [
             {
                 "target": row["target"],
@@ -51,7 +51,7 @@ def as_object(facts: ReportFacts) -> dict[str, object]:
             | {name: row[name] for name in ("kind", "state", "by", "reason", "done")}
             for row in facts.operations
         ],
-        "coverage": list(map(_coverage, facts.targets)),
+        "coverage": list(map(_coverage_object, facts.targets)),
         "waits": [{"target": target, "wait": event, "sessions": count} for target, event, count in facts.waits],
         "messages": [
             {"target": row["target"], "queue": row["queue"], "messages": row["messages"]}
@@ -62,63 +62,63 @@ def as_object(facts: ReportFacts) -> dict[str, object]:
     }
 
 
-def _queue(q: QueueFacts, facts: ReportFacts) -> dict[str, object]:
-    from qmon.pipeline.report.facts import mean, rate
+def _queue_object(queue_facts: QueueFacts, facts: ReportFacts) -> dict[str, object]:
+    from qmon.pipeline.report.facts import flow_rate, time_mean
     from qmon.pipeline.report.period import Trouble
-    from qmon.pipeline.report.tables import counters_watched, watched
+    from qmon.pipeline.report.tables import counters_watched_share, watched_share
 
-    before, none = q.before, Trouble(0.0, 0)
-    trouble = facts.trouble.get(q.key, none)
+    before, none = queue_facts.before, Trouble(0.0, 0)
+    trouble = facts.trouble.get(queue_facts.key, none)
     return {
-        "target": q.target,
-        "queue": q.queue,
-        "watched": watched(q, facts),
-        "counters_watched": counters_watched(q, facts),
+        "target": queue_facts.target,
+        "queue": queue_facts.queue,
+        "watched": watched_share(queue_facts, facts),
+        "counters_watched": counters_watched_share(queue_facts, facts),
         "incidents": trouble.incidents,
         "incident_seconds": trouble.seconds,
-        "incident_before_seconds": None if before is None else facts.trouble_before.get(q.key, none).seconds,
-        "push_rate": rate(q.whole, "pushed"),
-        "push_rate_before": None if before is None else rate(before, "pushed"),
-        "pop_rate": rate(q.whole, "popped"),
-        "pop_rate_best_hour": q.capacity.sustained,
-        "push_rate_growth_per_day": q.capacity.growth,
-        "outgrown_days": q.capacity.outgrown_days,
-        "outgrown_earliest_days": q.capacity.earliest_days,
-        "outgrown_latest_days": q.capacity.latest_days,
-        "ready_mean": mean(q.whole, "ready"),
-        "ready_p95": q.whole["ready_p95"],
-        "ready_max": q.whole["ready_max"],
-        **{f"oldest_{p}_seconds": q.whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
+        "incident_before_seconds": None if before is None else facts.trouble_before.get(queue_facts.key, none).seconds,
+        "push_rate": flow_rate(queue_facts.whole, "pushed"),
+        "push_rate_before": None if before is None else flow_rate(before, "pushed"),
+        "pop_rate": flow_rate(queue_facts.whole, "popped"),
+        "pop_rate_best_hour": queue_facts.capacity.sustained,
+        "push_rate_growth_per_day": queue_facts.capacity.growth,
+        "outgrown_days": queue_facts.capacity.outgrown_days,
+        "outgrown_earliest_days": queue_facts.capacity.earliest_days,
+        "outgrown_latest_days": queue_facts.capacity.latest_days,
+        "ready_mean": time_mean(queue_facts.whole, "ready"),
+        "ready_p95": queue_facts.whole["ready_p95"],
+        "ready_max": queue_facts.whole["ready_max"],
+        **{f"oldest_{p}_seconds": queue_facts.whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
         "oldest_p95_before_seconds": None if before is None else before["oldest_p95"],
     }
 
 
-def _level(each: Level) -> dict[str, object]:
-    asked = each.objective
+def _level_object(level: Level) -> dict[str, object]:
+    asked = level.objective
     return {
-        "target": each.target,
-        "queue": each.queue,
+        "target": level.target,
+        "queue": level.queue,
         "slo": asked.name,
         "figure": asked.figure,
         "below": asked.below,
         "objective": asked.share,
         "window_seconds": asked.window_s,
-        "counted_seconds": each.counted_s,
-        "kept": each.share,
-        "met": each.met,
-        "budget_left": each.budget_left,
-        "burn_rate": each.burn_rate,
+        "counted_seconds": level.counted_s,
+        "kept": level.share,
+        "met": level.is_met,
+        "budget_left": level.budget_left,
+        "burn_rate": level.burn_rate,
     }
 
 
-def _unusual(each: Unusual) -> dict[str, object]:
-    worst = each.worst
+def _unusual_object(hours: UnusualHours) -> dict[str, object]:
+    worst = hours.worst
     return {
-        "target": each.target,
-        "queue": each.queue,
+        "target": hours.target,
+        "queue": hours.queue,
         "figure": worst.figure,
-        "start_at": iso(each.start),
-        "end_at": iso(each.end),
+        "start_at": iso(hours.start),
+        "end_at": iso(hours.end),
         "value": worst.value,
         "usual": worst.band.median,
         "usual_low": worst.band.low,
@@ -126,11 +126,11 @@ def _unusual(each: Unusual) -> dict[str, object]:
     }
 
 
-def _coverage(each: Coverage) -> dict[str, object]:
+def _coverage_object(coverage: Coverage) -> dict[str, object]:
     return {
-        "target": each.target,
-        "watched": each.share,
-        "watched_seconds": each.seconds,
-        "longest_gap_seconds": each.gap_s,
-        "longest_gap_at": None if each.gap_at is None else iso(each.gap_at),
+        "target": coverage.target,
+        "watched": coverage.share,
+        "watched_seconds": coverage.seconds,
+        "longest_gap_seconds": coverage.gap_s,
+        "longest_gap_at": None if coverage.gap_at is None else iso(coverage.gap_at),
     }

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.errors import BadInput
-from qmon.system import adding
+from qmon.system import install_command
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import Lake
 
-_NEEDED: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
+_EXTRA_PACKAGES: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
 
 LakePath = Annotated[
     str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
@@ -28,22 +28,22 @@ Conf = Annotated[
     list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
 ]
 
-EVERY_S: Final = 60.0
+DEFAULT_EVERY_S: Final = 60.0
 
 
-def needed() -> None:
+def check_extra() -> None:
     """Raise ``BadInput``, with the install command, if the extra is missing."""
-    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {adding('pipeline')}")
+    if any(importlib.util.find_spec(name) is None for name in _EXTRA_PACKAGES):
+        raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {install_command('pipeline')}")
 
 
 @contextmanager
-def lake_of(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
+def open_lake(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
     """Open the lake with a Spark session for one command. ``brief``: the command has little to do.
 
     Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
-    needed()
+    check_extra()
     settings = {}
     for text in conf or ():
         name, symbol, value = text.partition("=")
@@ -51,10 +51,10 @@ def lake_of(lake: str, master: str | None, conf: list[str] | None, *, brief: boo
             raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake.lake import Lake
-    from qmon.pipeline.session import end, start
+    from qmon.pipeline.session import start_session, stop_session
 
-    session = start(master, settings, brief=brief)
+    session = start_session(master, settings, brief=brief)
     try:
         yield Lake(session, lake)
     finally:
-        end(session)
+        stop_session(session)

@@ -14,13 +14,13 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.messages import messages
-from qmon.cli.commands.pipeline.options import EVERY_S, Conf, LakePath, Master, lake_of
+from qmon.cli.commands.pipeline.options import DEFAULT_EVERY_S, Conf, LakePath, Master, open_lake
 from qmon.cli.commands.pipeline.tidy import tidy, views
-from qmon.cli.output import Format, clean, note, say
-from qmon.cli.output import report as write
-from qmon.cli.signals import ended_by
+from qmon.cli.output import Format, clean_text, print_note, print_output
+from qmon.cli.output import print_report as write
+from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
-from qmon.recording.write.retention import new_bytes, parse_size
+from qmon.recording.write.retention import parse_size, unread_bytes
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _BRIEF_BYTES: Final = 250_000_000
 
 
-def _moment(text: str | float) -> float:
+def _parse_time(text: str | float) -> float:
     """Return a day or time in UTC as seconds since the epoch. Raises a usage error for anything else."""
     if isinstance(text, float):
         return text
@@ -41,7 +41,7 @@ def _moment(text: str | float) -> float:
         raise typer.BadParameter(f"{text!r} is no day or time, such as 2026-11-21 or 2026-11-21T14:00") from None
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs the extra pipeline.",
         no_args_is_help=True,
@@ -69,8 +69,8 @@ def run(
     ] = False,
     every: Annotated[
         float,
-        typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new segments so often."),
-    ] = EVERY_S,
+        typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Look for new segments so often."),
+    ] = DEFAULT_EVERY_S,
     batch_size: Annotated[
         str, typer.Option("--batch-size", metavar="SIZE", help="So many bytes of segments are taken in at a time.")
     ] = "1GB",
@@ -86,29 +86,31 @@ def run(
     most = parse_size(batch_size)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
-    brief = not continuous and new_bytes(Path(recordings)) < _BRIEF_BYTES
-    with lake_of(lake, master, conf, brief=brief) as target:
-        from qmon.pipeline.ingest.segments import Intake
-        from qmon.pipeline.ingest.segments import run as take_in
+    brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
+    with open_lake(lake, master, conf, brief=brief) as target:
+        from qmon.pipeline.ingest.segments import SegmentIntake
+        from qmon.pipeline.ingest.segments import run_intake as take_in
 
-        intake = Intake(target, recordings, most)
-        with ended_by(signal.SIGINT, signal.SIGTERM) as (stop, _):
-            take_in(intake, every_s=every if continuous else None, on_batch=_progress, stop=stop)
+        intake = SegmentIntake(target, recordings, most)
+        with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
+            take_in(intake, every_s=every if continuous else None, on_batch=_print_progress, stop=stop)
         if stop.is_set():
-            note("stopped; what was under way is done by the next start")
+            print_note("stopped; what was under way is done by the next start")
             return
-        _print(target.view(), output)
+        _print_totals(target.view(), output)
 
 
 def report(
     lake: LakePath,
     since: Annotated[
         float | None,
-        typer.Option("--from", parser=_moment, metavar="DAY", help="Day or time in UTC. Default: a week before --to."),
+        typer.Option(
+            "--from", parser=_parse_time, metavar="DAY", help="Day or time in UTC. Default: a week before --to."
+        ),
     ] = None,
     until: Annotated[
         float | None,
-        typer.Option("--to", parser=_moment, metavar="DAY", help="Up to this day or time. Default: now."),
+        typer.Option("--to", parser=_parse_time, metavar="DAY", help="Up to this day or time. Default: now."),
     ] = None,
     queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues of this name.")] = None,
     file: Annotated[
@@ -138,29 +140,29 @@ def report(
     from qmon.config.file import read_config
 
     objectives = read_config(config).objectives
-    with lake_of(lake, master, conf) as source:
+    with open_lake(lake, master, conf) as source:
         from qmon.pipeline.report.export import write_csv, write_parquet
-        from qmon.pipeline.report.facts import Asked, gather, period_of
-        from qmon.pipeline.report.html import page
+        from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period
+        from qmon.pipeline.report.html import report_page
 
-        found = gather(source.view(), period_of(since, until, time.time()), Asked(queue, objectives))
+        found = gather_facts(source.view(), report_period(since, until, time.time()), ReportRequest(queue, objectives))
     if file is not None:
-        files.replace(file, page(found))
-        say(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
+        files.replace_file(file, report_page(found))
+        print_output(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
     for folder, put in ((csv, write_csv), (parquet, write_parquet)):
         if folder is not None:
-            say(f"{folder}: {', '.join(put(found, folder))}")
+            print_output(f"{folder}: {', '.join(put(found, folder))}")
     if (file, csv, parquet) != (None, None, None):
         return
-    from qmon.cli.commands.pipeline.objects import as_object
-    from qmon.cli.commands.pipeline.text import show
+    from qmon.cli.commands.pipeline.objects import report_object
+    from qmon.cli.commands.pipeline.text import print_period
 
     if output == "table":
-        show(found)
+        print_period(found)
     else:
         from qmon.cli.reports.pipeline import PeriodReport
 
-        write(output, as_object(found), PeriodReport, "queues")
+        write(output, report_object(found), PeriodReport, "queues")
 
 
 def baselines(
@@ -189,29 +191,31 @@ def baselines(
     Minutes within incidents are left out. An hour of the week with fewer than four readings is left out, too: that is
     not enough history.
     """
-    stated = _zones(zone or ())
-    with lake_of(lake, master, conf) as source:
+    stated = _parse_zones(zone or ())
+    with open_lake(lake, master, conf) as source:
         from qmon.pipeline.report.baselines_file import write_baselines
 
         found = write_baselines(source, recordings, weeks, stated)
     for target, newest in sorted(found.ahead.items()):
-        note(
-            f"{clean(target)}: days later than tomorrow, up to {datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, do not"
+        print_note(
+            f"{clean_text(target)}: days later than tomorrow, up to {datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, do not"
             " count; check the clock of its recorder"
         )
     for target in found.lost:
-        note(f"{clean(target)}: the file had a baseline until now; its last {weeks} weeks are not enough for one")
+        print_note(
+            f"{clean_text(target)}: the file had a baseline until now; its last {weeks} weeks are not enough for one"
+        )
     for target, name in sorted(found.zones.items()):
         how = "as stated" if {"", target} & set(stated) else "as its recorder says; --zone states another"
-        say(f"{clean(target)}: hours of the week in {name} ({how})")
+        print_output(f"{clean_text(target)}: hours of the week in {name} ({how})")
     if not found.hours:
         stays = "the file that was there stays; remove it if it is wrong" if found.kept else "the file says so"
-        say(f"not enough history: no hour of the week was watched four times; {stays}")
+        print_output(f"not enough history: no hour of the week was watched four times; {stays}")
         return
-    say(f"what is normal for {found.hours:,} hours of the week of {found.queues:,} queues is written")
+    print_output(f"what is normal for {found.hours:,} hours of the week of {found.queues:,} queues is written")
 
 
-def _zones(texts: Iterable[str]) -> dict[str, str]:
+def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
     """Return time zones by target, ``""`` for all others. Raises ``BadInput`` for an unknown zone."""
     from qmon.recording.times import is_zone
 
@@ -224,23 +228,23 @@ def _zones(texts: Iterable[str]) -> dict[str, str]:
     return zones
 
 
-def _progress(batch: int, counts: Mapping[str, int]) -> None:
-    note(f"batch {batch}: {_counts(counts)} so far")
+def _print_progress(batch: int, counts: Mapping[str, int]) -> None:
+    print_note(f"batch {batch}: {_counts_text(counts)} so far")
 
 
-def _print(view: LakeView, output: Format) -> None:
+def _print_totals(view: LakeView, output: Format) -> None:
     counts = view.counts()
     if output != "table":
         from qmon.cli.reports.pipeline import IngestReport
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return
-    say(f"the lake holds {len(view.dates()):,} days: {_counts(counts)}")
+    print_output(f"the lake holds {len(view.dates()):,} days: {_counts_text(counts)}")
     if counts["bad"]:
-        say("bad lines are kept apart in the table bad of the lake, each with its file and the reason")
+        print_output("bad lines are kept apart in the table bad of the lake, each with its file and the reason")
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def _counts_text(counts: Mapping[str, int]) -> str:
     return (
         f"{counts['samples']:,} samples of {counts['segments']:,} segments, "
         f"{counts['duplicates']:,} duplicates left out, {counts['bad']:,} bad lines"

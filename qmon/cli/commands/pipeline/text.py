@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from qmon.cli.output import clean, say, table
+from qmon.cli.output import clean_text, print_output, print_table
 from qmon.model.text import sparkline
 
 if TYPE_CHECKING:
@@ -14,52 +14,52 @@ if TYPE_CHECKING:
 _WIDTH: Final = 60
 
 
-def show(facts: ReportFacts) -> None:
+def print_period(facts: ReportFacts) -> None:
     """Print the report."""
-    from qmon.pipeline.report.headline import headline, things
-    from qmon.pipeline.report.notes import length_of, notes
-    from qmon.pipeline.report.tables import tables, worst_table
+    from qmon.pipeline.report.headline import headline, things_to_look_at
+    from qmon.pipeline.report.notes import report_notes, scope_text
+    from qmon.pipeline.report.tables import report_tables, worst_table
 
-    say(headline(facts))
-    say(length_of(facts))
-    for place, thing in enumerate(things(facts), 1):
-        say(f"{place}. {thing.text}")
-    for shown in tables(facts):
-        _part(shown)
+    print_output(headline(facts))
+    print_output(scope_text(facts))
+    for place, thing in enumerate(things_to_look_at(facts), 1):
+        print_output(f"{place}. {thing.text}")
+    for shown in report_tables(facts):
+        _print_table(shown)
     for each in facts.queues:
-        say(f"\n{clean(each.target)} · {clean(each.queue)}")
-        _plots(each)
+        print_output(f"\n{clean_text(each.target)} · {clean_text(each.queue)}")
+        _print_plots(each)
         if each.worst:
-            _part(worst_table(each))
-    say("")
-    for note in notes(facts):
-        say(note)
+            _print_table(worst_table(each))
+    print_output("")
+    for note in report_notes(facts):
+        print_output(note)
 
 
-def _part(shown: ReportTable) -> None:
-    say(f"\n{shown.title}")
+def _print_table(shown: ReportTable) -> None:
+    print_output(f"\n{shown.title}")
     if shown.rows:
         rows = [[cell.text for cell in row] for row in shown.rows]
-        table(shown.headings, rows, wrap=shown.free if shown.free >= 0 else None)
+        print_table(shown.headings, rows, wrap=shown.free if shown.free >= 0 else None)
     else:
-        say("none")
+        print_output("none")
 
 
-def _plots(q: QueueFacts) -> None:
-    from qmon.pipeline.report.facts import mean, rate
-    from qmon.pipeline.report.notes import outlook
+def _print_plots(queue_facts: QueueFacts) -> None:
+    from qmon.pipeline.report.facts import flow_rate, time_mean
+    from qmon.pipeline.report.notes import outlook_text
 
     for name, values in (
-        ("pushed/s", [rate(row, "pushed") for row in q.plot]),
-        ("popped/s", [rate(row, "popped") for row in q.plot]),
-        ("ready   ", [mean(row, "ready") for row in q.plot]),
-        ("oldest  ", [row["oldest_max"] for row in q.plot]),
+        ("pushed/s", [flow_rate(row, "pushed") for row in queue_facts.plot]),
+        ("popped/s", [flow_rate(row, "popped") for row in queue_facts.plot]),
+        ("ready   ", [time_mean(row, "ready") for row in queue_facts.plot]),
+        ("oldest  ", [row["oldest_max"] for row in queue_facts.plot]),
     ):
-        say(f"{name} {blocks(values)}")
-    say(outlook(q))
+        print_output(f"{name} {block_line(values)}")
+    print_output(outlook_text(queue_facts))
 
 
-def blocks(values: list[float | None]) -> str:
+def block_line(values: list[float | None]) -> str:
     """Return a line of at most 60 blocks, each the maximum of its share of the values; blank if unknown."""
     each = max(1, -(-len(values) // _WIDTH))
     groups = [[v for v in values[at : at + each] if v is not None] for at in range(0, len(values), each)]

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of, needed
-from qmon.cli.output import report, say, table
+from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, check_extra, open_lake
+from qmon.cli.output import print_output, print_report, print_table
 from qmon.errors import BadInput
 
 _UNUSED_S: Final = 7 * 86400.0
@@ -20,24 +20,29 @@ def tidy(
     samples: Annotated[
         float | None,
         typer.Option(
-            "--keep-samples", parser=options.seconds, metavar="TIME", help="Remove samples that are older, and polls."
+            "--keep-samples",
+            parser=options.parse_seconds,
+            metavar="TIME",
+            help="Remove samples that are older, and polls.",
         ),
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option("--keep-minutes", parser=options.seconds, metavar="TIME", help="Remove minutes that are older."),
+        typer.Option(
+            "--keep-minutes", parser=options.parse_seconds, metavar="TIME", help="Remove minutes that are older."
+        ),
     ] = None,
     messages: Annotated[
         float | None,
         typer.Option(
-            "--keep-messages", parser=options.seconds, metavar="TIME", help="Remove messages archived before."
+            "--keep-messages", parser=options.parse_seconds, metavar="TIME", help="Remove messages archived before."
         ),
     ] = None,
     unused: Annotated[
         float,
         typer.Option(
             "--unused",
-            parser=options.seconds,
+            parser=options.parse_seconds,
             metavar="TIME",
             help="Remove files that no version of so long has needed; a reader that began before loses them.",
         ),
@@ -56,19 +61,21 @@ def tidy(
             raise BadInput(f"--keep-{name} takes a day at least, such as 90d")
     if unused < _LEAST_S:
         raise BadInput("--unused takes a day at least: what a run under way has written no version needs yet")
-    with lake_of(lake, master, conf) as place:
-        from qmon.pipeline.lake.tidy import Keep, tidy
+    with open_lake(lake, master, conf) as place:
+        from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
 
-        found = tidy(place, Keep({name: each for name, each in kept.items() if each is not None}, unused))
+        found = tidy_lake(place, LakeRetention({name: each for name, each in kept.items() if each is not None}, unused))
     rows = [(each.table, each.compacted, each.into, each.old_rows, each.removed) for each in found]
     if output == "table":
-        table(("table", "files", "became", "old rows removed", "files removed"), [tuple(map(str, r)) for r in rows])
+        print_table(
+            ("table", "files", "became", "old rows removed", "files removed"), [tuple(map(str, r)) for r in rows]
+        )
         return
     from qmon.cli.reports.pipeline import TidyReport
 
     names = ("table", "compacted", "into", "old_rows", "removed")
     whole = {"schema": 1, "tables": [dict(zip(names, row, strict=True)) for row in rows]}
-    report(output, whole, TidyReport, "tables")
+    print_report(output, whole, TidyReport, "tables")
 
 
 def views(
@@ -79,10 +86,10 @@ def views(
 
     The views are described in docs/lake.md. For DuckDB they need its extension delta, for Spark SQL Delta Lake.
     """
-    needed()
-    from qmon.pipeline.lake.views import READERS, statements
+    check_extra()
+    from qmon.pipeline.lake.views import READERS, view_statements
 
     if reader not in READERS:
         raise BadInput(f"--for takes {' or '.join(READERS)}")
-    for statement in statements(reader, lake):
-        say(f"{statement};\n")
+    for statement in view_statements(reader, lake):
+        print_output(f"{statement};\n")

@@ -13,21 +13,21 @@ from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.groups.group import Group
 from qmon.model.groups.io import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
-from qmon.model.layout.zones import LOCAL, TIME_TYPES
+from qmon.model.layout.zones import LOCAL_ZONE, TIME_TYPES
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
-from qmon.monitor.catalog.column_names import pick, plain, words
-from qmon.monitor.catalog.complete_layout import complete, loose_sequence
+from qmon.monitor.catalog.column_names import column_for_role, normalize_name, split_words
+from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
-from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
+from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, name_type_pairs, score_shape
 from qmon.monitor.catalog.discovery.states_by_times import states_by_times
-from qmon.monitor.catalog.state_values import Known, is_no_state, known_values, state_column
+from qmon.monitor.catalog.state_values import KnownValues, find_state_column, is_not_a_state, known_values
 from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
 
 # The design of split tables that are only known by their shape: batch_split has the same tables.
-_SPLIT: Final = "batch_fast"
+_SPLIT_DESIGN: Final = "batch_fast"
 POSSIBLE: Final = 0.4
 _NO_END: Final = (
     "what marks a message that is done: no column is called a time at which it ends, and the server has not counted"
@@ -86,12 +86,12 @@ class _Candidates:
     taken: set[int] = field(default_factory=set)
 
 
-def likely(finding: Candidate) -> bool:
+def is_likely(finding: Candidate) -> bool:
     """Return whether it counts as a queue and is complete enough to be watched."""
     return finding.score >= LIKELY and not finding.missing
 
 
-def discover(
+def discover_queues(
     catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: Sequence[SequenceRow] | None = None
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
@@ -99,15 +99,17 @@ def discover(
     Reads the catalog. Of the tables themselves it only reads the values of a state column (by an index, or if the table
     is small) and the last slot of a ring. Raises whatever ``Connection.fetch`` raises.
     """
-    tables = catalog.tables() if tables is None else tables
-    sequences = catalog.sequences() if sequences is None else sequences
-    columns = catalog.columns(tables)
-    activity = catalog.activity(tables)
+    tables = catalog.read_tables() if tables is None else tables
+    sequences = catalog.read_sequences() if sequences is None else sequences
+    columns = catalog.read_columns(tables)
+    activity = catalog.read_activity(tables)
     near = [t for t in tables if may_be_queue(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
     chosen = {t.table_id for t in near}
-    near += [t for t in _partners(tables, near, columns) if t.table_id not in chosen]
-    work = _Candidates(catalog, sequences, catalog.details(near))
-    found = _without_relatives([*_rings(work), *_splits(work), *_singles(work)], catalog, tables)
+    near += [t for t in _second_halves(tables, near, columns) if t.table_id not in chosen]
+    work = _Candidates(catalog, sequences, catalog.read_details(near))
+    found = _without_relatives(
+        [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
+    )
     names = [finding.layout.queue for finding in found]
     return sorted(
         (_with_unique_name(each, names) for each in found if each.score >= POSSIBLE or each.locked is not None),
@@ -120,11 +122,11 @@ def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequenc
     if not found:
         return found
     ids = {table.name: table.table_id for table in tables}
-    queues = frozenset(ids[finding.layout.table] for finding in found if likely(finding))
+    queues = frozenset(ids[finding.layout.table] for finding in found if is_likely(finding))
     relatives = Relatives(catalog, tables)
     return [
         replace(finding, missing=part_of, locked=None)
-        if (part_of := relatives.missing(ids[finding.layout.table], queues))
+        if (part_of := relatives.why_not_a_queue(ids[finding.layout.table], queues))
         else finding
         for finding in found
     ]
@@ -136,97 +138,105 @@ def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
     return replace(finding, layout=replace(finding.layout, queue=str(finding.layout.table)))
 
 
-def _partners(
+def _second_halves(
     tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
 ) -> Iterator[TableRow]:
     """Yield tables that may be the second half of one of ``near``."""
-    families = {(t.table_schema, _family(t)) for t in near}
+    families = {(t.table_schema, _name_family(t)) for t in near}
     for table in tables:
-        if (table.table_schema, _family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
+        if (table.table_schema, _name_family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
             yield table
 
 
-def _family(table: TableRow) -> str:
-    found = words(table.table_name)
+def _name_family(table: TableRow) -> str:
+    found = split_words(table.table_name)
     return "queue" if found and found[0].startswith("queue") else found[0] if found else ""
 
 
-def _base(details: TableDetails, design: str) -> Layout:
+def _base_layout(details: TableDetails, design: str) -> Layout:
     name = details.table.name
     return Layout(queue=name.name, design=design, table=name, source=LayoutSource.DISCOVERY)
 
 
-def _rings(work: _Candidates) -> Iterator[Candidate]:
+def _ring_candidates(work: _Candidates) -> Iterator[Candidate]:
     """Yield tables of preallocated slots, with their two sequences."""
     for details in work.details.values():
-        pairs = pairs_of(details.columns)
-        slot, number, count = pick("slot", pairs), pick("message_id", pairs), pick("reference_count", pairs)
+        pairs = name_type_pairs(details.columns)
+        slot, number, count = (
+            column_for_role("slot", pairs),
+            column_for_role("message_id", pairs),
+            column_for_role("reference_count", pairs),
+        )
         if slot is None or number is None or count is None:
             continue
-        turn = pick("turn", pairs)
+        turn = column_for_role("turn", pairs)
         work.taken.add(details.table.table_id)
-        layout = _base(details, "ring" if turn else "ring_classic")
+        layout = _base_layout(details, "ring" if turn else "ring_classic")
         why = [f"has slots (`{slot}`), a message number (`{number}`) and a reference count (`{count}`)"]
-        push, pop = _position(work, details, "push"), _position(work, details, "pop")
+        push, pop = _position_sequence(work, details, "push"), _position_sequence(work, details, "pop")
         if push is None or pop is None:
             missing = "the sequences of its push and pop positions were not found: name them in ring = { … }"
             yield Candidate(layout, 0.5, tuple(why), missing=missing)
             continue
         why.append(f"the sequences {push} and {pop} are its positions")
-        size = _slots(work.catalog, details, slot)
+        size = _read_slots(work.catalog, details, slot)
         if size is None:
             missing = "its number of slots could not be read: write ring = { size = … }"
-            locked = details.table.table_id if details.table.table_id in work.catalog.locked else None
+            locked = details.table.table_id if details.table.table_id in work.catalog.locked_tables else None
             yield Candidate(layout, 0.8, tuple(why), missing=Reason.LOCKED if locked else missing, locked=locked)
             continue
         ring = Ring(size, push, pop, slot, turn, number, count)
-        time, payload = pick("enqueued_at", pairs), pick("payload", pairs)
+        time, payload = column_for_role("enqueued_at", pairs), column_for_role("payload", pairs)
         why.append(f"{size:,} slots")
         yield Candidate(replace(layout, ring=ring, enqueued_at=time, payload=payload), 1.0, tuple(why))
 
 
-def _position(work: _Candidates, details: TableDetails, verb: str) -> TableName | None:
+def _position_sequence(work: _Candidates, details: TableDetails, verb: str) -> TableName | None:
     """Return the sequence of a ring's position.
 
     It is in the table's schema and named after the verb. If there are several, the name must also contain the table's.
     """
     near = [s for s in work.sequences if s.sequence_schema == details.table.table_schema]
-    found = [s for s in near if verb in words(s.sequence_name) or plain(s.sequence_name).startswith(verb)]
+    found = [
+        s for s in near if verb in split_words(s.sequence_name) or normalize_name(s.sequence_name).startswith(verb)
+    ]
     if len(found) > 1:
-        found = [s for s in found if plain(details.table.table_name) in plain(s.sequence_name)]
+        found = [s for s in found if normalize_name(details.table.table_name) in normalize_name(s.sequence_name)]
     return found[0].name if len(found) == 1 else None
 
 
-def _slots(catalog: Catalog, details: TableDetails, slot: str) -> int | None:
+def _read_slots(catalog: Catalog, details: TableDetails, slot: str) -> int | None:
     if not details.table.readable or not any(index.keys[:1] == (slot,) for index in details.indexes):
         return details.table.estimated_rows or None
     try:
-        return catalog.ask(SlotsRow, "catalog/ring_slots", {"table": details.table.name.parts, "slot": slot})[0].slots
+        return catalog.read_records(SlotsRow, "catalog/ring_slots", {"table": details.table.name.parts, "slot": slot})[
+            0
+        ].slots
     except LockTimeout:
-        catalog.locked.add(details.table.table_id)
+        catalog.locked_tables.add(details.table.table_id)
         return details.table.estimated_rows or None
     except QueryFailed:
         return details.table.estimated_rows or None
 
 
-def _splits(work: _Candidates) -> Iterator[Candidate]:
+def _split_candidates(work: _Candidates) -> Iterator[Candidate]:
     """Yield pairs of tables that share an id: small rows with a state in one, payloads in the other."""
     halves: dict[tuple[str, str], list[TableDetails]] = {}
     for data in work.details.values():
         if data.table.table_id not in work.taken and _holds_payloads(data):
-            halves.setdefault((data.table.table_schema, _family(data.table)), []).append(data)
+            halves.setdefault((data.table.table_schema, _name_family(data.table)), []).append(data)
     for meta in list(work.details.values()):
-        near = halves.get((meta.table.table_schema, _family(meta.table)), ())
+        near = halves.get((meta.table.table_schema, _name_family(meta.table)), ())
         if not near or meta.table.table_id in work.taken or not _holds_states(meta):
             continue
         for data in near:
             shared = _shared_id(meta, data)
             if shared is None or data.table.table_id in work.taken:
                 continue
-            finding = _single(work, meta, _SPLIT)
+            finding = _single_candidate(work, meta, _SPLIT_DESIGN)
             if finding is None:
                 continue
-            layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title(meta))
+            layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title_column(meta))
             work.taken |= {meta.table.table_id, data.table.table_id}
             why = (*finding.why, f"`{data.table.table_name}` has the payloads, by the same `{shared}`")
             yield replace(finding, layout=layout, score=round(finding.score + 0.2, 2), why=why)
@@ -234,17 +244,22 @@ def _splits(work: _Candidates) -> Iterator[Candidate]:
 
 
 def _holds_payloads(data: TableDetails) -> bool:
-    return state_column(data, _SPLIT) is None and pick("payload", pairs_of(data.columns)) is not None
+    return (
+        find_state_column(data, _SPLIT_DESIGN) is None
+        and column_for_role("payload", name_type_pairs(data.columns)) is not None
+    )
 
 
 def _holds_states(meta: TableDetails) -> bool:
-    state = state_column(meta, _SPLIT)
-    return state is not None and not state[1] and pick("payload", pairs_of(meta.columns)) is None
+    state = find_state_column(meta, _SPLIT_DESIGN)
+    return state is not None and not state[1] and column_for_role("payload", name_type_pairs(meta.columns)) is None
 
 
-def _title(meta: TableDetails) -> str | None:
+def _title_column(meta: TableDetails) -> str | None:
     """Return the title column of a split message's small row; the payload itself is in the other table."""
-    return next((c.column_name for c in meta.columns if plain(c.column_name) in ("title", "subject", "name")), None)
+    return next(
+        (c.column_name for c in meta.columns if normalize_name(c.column_name) in ("title", "subject", "name")), None
+    )
 
 
 def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
@@ -258,40 +273,42 @@ def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
     return None
 
 
-def _singles(work: _Candidates) -> Iterator[Candidate]:
+def _single_candidates(work: _Candidates) -> Iterator[Candidate]:
     for details in work.details.values():
-        if details.table.table_id not in work.taken and (finding := _single(work, details)) is not None:
+        if details.table.table_id not in work.taken and (finding := _single_candidate(work, details)) is not None:
             yield finding
 
 
-def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
+def _single_candidate(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
     """Return the finding for one table."""
-    state = state_column(details, "status")
+    state = find_state_column(details, "status")
     # Do not read rows at first: most tables are ruled out before that.
-    known = known_values(details, state[0].column_name) if state else Known()
-    number = pick("id", pairs_of(details.columns))
-    sequence = loose_sequence(details.table.name, number, work.sequences) if number else None
-    shape = measure(details, state, known, sequence)
+    known = known_values(details, state[0].column_name) if state else KnownValues()
+    number = column_for_role("id", name_type_pairs(details.columns))
+    sequence = unowned_sequence(details.table.name, number, work.sequences) if number else None
+    shape = score_shape(details, state, known, sequence)
     if shape.score < POSSIBLE - 0.2:
         return None
     if state is not None:
         known = known_values(details, state[0].column_name, work.catalog)
-        shape = measure(details, state, known, sequence)
-        if not known.values and details.table.table_id in work.catalog.locked:
-            base = _base(details, _design(details, state, work.sequences))
+        shape = score_shape(details, state, known, sequence)
+        if not known.values and details.table.table_id in work.catalog.locked_tables:
+            base = _base_layout(details, _choose_design(details, state, work.sequences))
             return Candidate(base, shape.score, tuple(shape.why), missing=Reason.LOCKED, locked=details.table.table_id)
-    if state is not None and is_no_state(state[0].column_name, known):
-        state, known = None, Known()
-        shape = measure(details, state, known, sequence)
+    if state is not None and is_not_a_state(state[0].column_name, known):
+        state, known = None, KnownValues()
+        shape = score_shape(details, state, known, sequence)
     if shape.score < POSSIBLE:
         return None
-    layout = _base(details, design or _design(details, state, work.sequences))
+    layout = _base_layout(details, design or _choose_design(details, state, work.sequences))
     try:
-        layout, how = complete(layout, details, work.sequences, lambda _: known, work.catalog.engine.textless)
-        layout, zones = with_zones(layout, details, lambda: LOCAL)
+        layout, how = complete_layout(
+            layout, details, work.sequences, lambda _: known, work.catalog.engine.types_without_text
+        )
+        layout, zones = with_zones(layout, details, lambda: LOCAL_ZONE)
     except BadInput as problem:
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
-    if state is not None and (deleted := _popped_by_delete(details.activity)) is not None:
+    if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
     if state is None and not layout.key and (told := states_by_times(details, layout)) is not None:
@@ -300,31 +317,35 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
         missing = "" if ends else _NO_END
         found = Candidate(layout, round(shape.score, 2), (*shape.why, means), missing=missing, written=written)
         group = found.group
-        return found if group is None else replace(found, layout=group.layout(None))
+        return found if group is None else replace(found, layout=group.queue_layout(None))
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
 
 
-def _popped_by_delete(activity: Activity | None) -> int | None:
+def _rows_popped_by_delete(activity: Activity | None) -> int | None:
     """Return how many rows were deleted if hardly any were updated before, which means that pops delete them."""
     if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
 
 
-def _design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:
+def _choose_design(
+    details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]
+) -> str:
     """Return the design that fits the table; designs with identical tables are not distinguished."""
-    pairs = pairs_of(details.columns)
+    pairs = name_type_pairs(details.columns)
     if state is not None:
         if state[1]:
             return "flag"
         times = {name for name, kind in pairs if kind in TIME_TYPES}
         by_time = any(index.keys[0] in times and state[0].column_name in index.keys for index in details.indexes)
-        return "batch_single" if by_time and pick("started_at", pairs) is None else "status"
-    if pick("due_at", pairs) is not None:
+        return "batch_single" if by_time and column_for_role("started_at", pairs) is None else "status"
+    if column_for_role("due_at", pairs) is not None:
         return "pending"
-    if pick("id", pairs) is None and not any(c.sequence_id or c.is_identity for c in details.columns):
+    if column_for_role("id", pairs) is None and not any(c.sequence_id or c.is_identity for c in details.columns):
         return "heap"
-    if {"lifo", "stack"}.intersection(words(details.table.table_name)) or "lifo" in plain(details.table.table_name):
+    if {"lifo", "stack"}.intersection(split_words(details.table.table_name)) or "lifo" in normalize_name(
+        details.table.table_name
+    ):
         return "lifo"
     numbered = any(c.sequence_id is not None or c.is_identity for c in details.columns)
     return "fifo" if numbered or not sequences else "naive"

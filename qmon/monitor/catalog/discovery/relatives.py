@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
-from qmon.monitor.catalog.column_names import plain, words
+from qmon.monitor.catalog.column_names import normalize_name, split_words
 
 # Last words in the name of a table with the states of messages whose payloads are in another table.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
@@ -17,13 +17,13 @@ class Relatives:
 
     def __init__(self, catalog: Catalog, tables: Sequence[TableRow]) -> None:
         self._columns = {
-            table_id: _signature(columns) for table_id, columns in catalog.columns(tables).items() if columns
+            table_id: _signature(columns) for table_id, columns in catalog.read_columns(tables).items() if columns
         }
         self._tables = {table.table_id: table for table in tables}
-        self._parents = catalog.inherited()
-        self._divided = {table_id for table_id, _ in catalog.divided()} | set(self._parents.values())
+        self._parents = catalog.read_parents()
+        self._partitioned = {table_id for table_id, _ in catalog.read_partition_columns()} | set(self._parents.values())
 
-    def missing(self, table_id: int, queues: frozenset[int]) -> str:
+    def why_not_a_queue(self, table_id: int, queues: frozenset[int]) -> str:
         """Return why this table is not a queue of its own; empty if nothing speaks against it.
 
         ``queues``: ids of the tables that count as queues.
@@ -31,9 +31,9 @@ class Relatives:
         for parent in ancestors(table_id, self._parents):
             if parent in queues and parent in self._tables:
                 return f"its rows are counted with those of {self._tables[parent].name}, from which it inherits"
-        if table_id in self._divided or table_id not in self._columns:
+        if table_id in self._partitioned or table_id not in self._columns:
             return ""
-        for other in sorted(self._divided & queues):
+        for other in sorted(self._partitioned & queues):
             if self._columns.get(other) == self._columns[table_id]:
                 name = self._tables[other].name
                 return f"it has the columns of the partitioned table {name}, and may be a detached partition of it"
@@ -62,7 +62,7 @@ def are_halves(meta: TableDetails, data: TableDetails, key: str) -> bool:
         return True
     if _is_numbered(one) and _is_numbered(other):
         return False
-    return plain(key) != "id" or _is_named_after(data.table.table_name, meta.table.table_name)
+    return normalize_name(key) != "id" or _is_named_after(data.table.table_name, meta.table.table_name)
 
 
 def _is_numbered(column: ColumnRow) -> bool:
@@ -70,9 +70,9 @@ def _is_numbered(column: ColumnRow) -> bool:
 
 
 def _is_named_after(data: str, meta: str) -> bool:
-    stem = words(meta)
+    stem = split_words(meta)
     stem = stem[:-1] if len(stem) > 1 and stem[-1] in _HALVES else stem
-    return words(data)[: len(stem)] == stem
+    return split_words(data)[: len(stem)] == stem
 
 
 def _signature(columns: Sequence[ColumnRow]) -> frozenset[tuple[str, str]]:

@@ -8,8 +8,15 @@ from typing import Final
 
 from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
-from qmon.monitor.catalog.column_names import BLOBS, Role, pick, sounds_like_a_queue, state_of, words
-from qmon.monitor.catalog.state_values import Known, shown
+from qmon.monitor.catalog.column_names import (
+    BLOB_TYPES,
+    Role,
+    column_for_role,
+    queue_name_score,
+    split_words,
+    state_for_value,
+)
+from qmon.monitor.catalog.state_values import KnownValues, values_text
 
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
@@ -30,7 +37,7 @@ class Shape:
     why: list[str] = field(default_factory=list)
     behaves: bool = False
 
-    def add(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
+    def add_reason(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
         """Add a reason. ``behaves``: it concerns what is done with rows, not the name of the table."""
         self.score += weight
         self.behaves = self.behaves or behaves
@@ -38,7 +45,7 @@ class Shape:
             self.why.append(reason)
 
 
-def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
+def name_type_pairs(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
     """Return the names and types of columns."""
     return [(column.column_name, column.type_name) for column in columns]
 
@@ -47,14 +54,16 @@ def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | N
     """Return whether names and counters suggest a queue, so that most tables of a large database are not examined."""
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
-    pairs = pairs_of(columns)
+    pairs = name_type_pairs(columns)
     roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
-    score = 0.3 * sum(1 for role in roles if pick(role, pairs)) + (0.15 if pick("state", pairs) else 0.0)
-    return sounds_like_a_queue(name) + score >= _MAY_BE
+    score = 0.3 * sum(1 for role in roles if column_for_role(role, pairs)) + (
+        0.15 if column_for_role("state", pairs) else 0.0
+    )
+    return queue_name_score(name) + score >= _MAY_BE
 
 
-def measure(
-    details: TableDetails, state: tuple[ColumnRow, bool] | None, known: Known, sequence: TableName | None = None
+def score_shape(
+    details: TableDetails, state: tuple[ColumnRow, bool] | None, known: KnownValues, sequence: TableName | None = None
 ) -> Shape:
     """Score one table.
 
@@ -62,92 +71,94 @@ def measure(
     unowned sequence named after the table or its id.
     """
     shape = Shape()
-    pairs = pairs_of(details.columns)
-    sounds = sounds_like_a_queue(details.table.table_name)
-    shape.add(sounds, "is called like a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
+    pairs = name_type_pairs(details.columns)
+    sounds = queue_name_score(details.table.table_name)
+    shape.add_reason(sounds, "is called like a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
     if sequence is not None and sounds >= 0.3:
-        shape.add(0.15, f"the sequence {sequence} is called after it", behaves=True)
-    _state(shape, details, state, known)
-    claims = [name for role in _CLAIMS if (name := pick(role, pairs))]
+        shape.add_reason(0.15, f"the sequence {sequence} is called after it", behaves=True)
+    _score_state(shape, details, state, known)
+    claims = [name for role in _CLAIMS if (name := column_for_role(role, pairs))]
     if claims:
-        shape.add(0.25, f"notes who took a row or when ({_ticked(claims)})", behaves=True)
-    if (attempts := pick("attempts", pairs)) is not None:
-        shape.add(0.2, f"counts attempts (`{attempts}`)", behaves=True)
-    if (due := pick("due_at", pairs)) is not None:
-        shape.add(0.15, f"has a due time `{due}`", behaves=True)
-    _contents(shape, details, pairs, state)
+        shape.add_reason(0.25, f"notes who took a row or when ({_quoted_list(claims)})", behaves=True)
+    if (attempts := column_for_role("attempts", pairs)) is not None:
+        shape.add_reason(0.2, f"counts attempts (`{attempts}`)", behaves=True)
+    if (due := column_for_role("due_at", pairs)) is not None:
+        shape.add_reason(0.15, f"has a due time `{due}`", behaves=True)
+    _score_contents(shape, details, pairs, state)
     if details.activity is not None:
-        _activity(shape, details.activity, state is not None)
-    _relations(shape, details)
+        _score_activity(shape, details.activity, state is not None)
+    _score_relations(shape, details)
     if not shape.behaves:
         shape.score = min(shape.score, _UNPROVEN)
     shape.score = round(shape.score, 2)
     return shape
 
 
-def _ticked(names: Sequence[str]) -> str:
+def _quoted_list(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bool] | None, known: Known) -> None:
+def _score_state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bool] | None, known: KnownValues) -> None:
     if state is None:
         return
     column, flag = state
     name = column.column_name
-    values = f" with values {shown(known.values)}" if known.values else ""
+    values = f" with values {values_text(known.values)}" if known.values else ""
     if flag:
-        shape.add(0.2, f"has a flag `{name}`{values}", behaves=True)
+        shape.add_reason(0.2, f"has a flag `{name}`{values}", behaves=True)
     else:
-        meant = {state_of(value) for value in known.values}
+        meant = {state_for_value(value) for value in known.values}
         working = {"ready", "in_progress"} <= meant
-        shape.add(0.3 if working else 0.1, f"has a state column `{name}`{values}", behaves=working)
+        shape.add_reason(0.3 if working else 0.1, f"has a state column `{name}`{values}", behaves=working)
     for index in details.indexes:
-        if index.keys[:1] == (name,) or (index.where is not None and index.where.only(name)):
+        if index.keys[:1] == (name,) or (index.where is not None and index.where.values_if_only(name)):
             how = "leads with it" if index.keys[:1] == (name,) else "holds the rows of one state"
-            shape.add(0.2 if flag or index.where is not None else 0.1, f"the index `{index.name}` {how}", behaves=True)
+            shape.add_reason(
+                0.2 if flag or index.where is not None else 0.1, f"the index `{index.name}` {how}", behaves=True
+            )
             break
 
 
-def _contents(
+def _score_contents(
     shape: Shape, details: TableDetails, pairs: list[tuple[str, str]], state: tuple[ColumnRow, bool] | None
 ) -> None:
-    payload = pick("payload", pairs)
+    payload = column_for_role("payload", pairs)
     if payload is not None:
         column = details.column(payload)
-        blob = column is not None and column.type_name in BLOBS
-        shape.add(0.15 if blob else 0.1, f"carries a payload `{payload}`")
+        blob = column is not None and column.type_name in BLOB_TYPES
+        shape.add_reason(0.15 if blob else 0.1, f"carries a payload `{payload}`")
     numbered = next((c for c in details.columns if c.is_identity or c.sequence_id is not None), None)
     if numbered is not None:
-        shape.add(0.05, f"numbers its rows (`{numbered.column_name}`)")
+        shape.add_reason(0.05, f"numbers its rows (`{numbered.column_name}`)")
     count = len(details.columns)
     if count <= _FEW and (payload is not None or state is not None):
-        shape.add(0.1)
+        shape.add_reason(0.1)
     elif count > _MANY:
-        shape.add(-0.3 if count > _TOO_MANY else -0.1, f"but has {count} columns")
+        shape.add_reason(-0.3 if count > _TOO_MANY else -0.1, f"but has {count} columns")
 
 
-def _activity(shape: Shape, activity: Activity, has_state: bool) -> None:
+def _score_activity(shape: Shape, activity: Activity, has_state: bool) -> None:
     inserted = activity.inserted
     if inserted < ENOUGH_ROWS:
         return
     deleted, updated = activity.deleted / inserted, activity.updated / inserted
     if activity.rows_are_deleted:
-        shape.add(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
+        shape.add_reason(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
     if updated >= 0.3 and has_state:
-        shape.add(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
+        shape.add_reason(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
     if deleted < 0.01 and updated < 0.01 and inserted >= 20 * ENOUGH_ROWS:
-        shape.add(-0.2, f"but of {inserted:,} rows inserted hardly one was changed or deleted")
+        shape.add_reason(-0.2, f"but of {inserted:,} rows inserted hardly one was changed or deleted")
 
 
 def _percent(share: float) -> str:
     return f"{min(share, 1.0) * 100:.0f} %"
 
 
-def _relations(shape: Shape, details: TableDetails) -> None:
-    family = words(details.table.table_name)[:1]
+def _score_relations(shape: Shape, details: TableDetails) -> None:
+    family = split_words(details.table.table_name)[:1]
     if details.referring and family:
-        shape.add(-0.25, f"but {len(details.referring)} other table(s) refer to its rows")
+        shape.add_reason(-0.25, f"but {len(details.referring)} other table(s) refer to its rows")
     if len(details.referred) >= 2:
-        shape.add(-0.15, f"but it refers to {len(details.referred)} other tables")
+        shape.add_reason(-0.15, f"but it refers to {len(details.referred)} other tables")
     elif details.referred:
-        shape.add(-0.05)
+        shape.add_reason(-0.05)

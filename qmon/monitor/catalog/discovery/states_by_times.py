@@ -7,7 +7,7 @@ from typing import Final
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.monitor.catalog.catalog import TableDetails
-from qmon.monitor.catalog.column_names import Role, pick
+from qmon.monitor.catalog.column_names import Role, column_for_role
 
 Toml = dict[str, object]
 _ENDED: Final[tuple[tuple[Role, str], ...]] = (("failed_at", "dead"), ("finished_at", "done"))
@@ -21,12 +21,12 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     message is popped again after its lease ends.
     """
     may_be_null = [(c.column_name, c.type_name) for c in details.columns if not c.not_null]
-    started = pick("started_at", may_be_null)
-    ended = [(kind, column) for role, kind in _ENDED if (column := pick(role, may_be_null)) is not None]
+    started = column_for_role("started_at", may_be_null)
+    ended = [(kind, column) for role, kind in _ENDED if (column := column_for_role(role, may_be_null)) is not None]
     if layout.id is None or not (started or ended):
         return None
     everything = [(c.column_name, c.type_name) for c in details.columns]
-    due, pushed = pick("due_at", everything), pick("enqueued_at", everything)
+    due, pushed = column_for_role("due_at", everything), column_for_role("enqueued_at", everything)
     due = due if due not in (started, *(column for _, column in ended)) else None
     still: Toml = {column: {"null": True} for _, column in ended}
     free = still | ({started: {"null": True}} if started else {})
@@ -44,10 +44,10 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
         before: Toml = {other: {"null": True} for _, other in ended[:place]}
         states.append({"name": kind, "when": before | {column: {"null": False}}, "since": column})
     queue: Toml = {"name": layout.queue, "table": table_to_text(layout.table), "id": layout.id, "state": states}
-    lease = pick("lease", may_be_null)
+    lease = column_for_role("lease", may_be_null)
     queue |= {"overdue": {lease: {"past": True}}} if started and lease else {}
-    shown = {"owner": pick("owner_name", everything), "attempts": layout.attempts, "payload": layout.payload}
-    shown["error"] = pick("error", everything)
+    shown = {"owner": column_for_role("owner_name", everything), "attempts": layout.attempts, "payload": layout.payload}
+    shown["error"] = column_for_role("error", everything)
     queue |= {key: column for key, column in shown.items() if column is not None}
     told = [f"`{started}` is set while it is in progress"] if started else []
     told += [f"`{column}` is set once it is {kind}" for kind, column in ended]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmon.model.layout.layout import Layout
-from qmon.model.rates.committed_rows import CommittedWork, Shares, committed, held_against, shares_of
+from qmon.model.rates.committed_rows import CommittedWork, Shares, committed_work, reconcile_with_rows, update_shares
 from qmon.model.samples.polled import CounterSample
 
 
@@ -15,27 +15,27 @@ class CommittedTrack:
     """
 
     def __init__(self) -> None:
-        self.forget()
+        self.start_over()
 
-    def forget(self) -> None:
+    def start_over(self) -> None:
         """Start over after a gap or a counter reset."""
         self._shares = Shares()
         self._rows: float | None = None
 
-    def add(
+    def record_counters(
         self, before: CounterSample, now: CounterSample, layout: Layout, rows: float | None
     ) -> CommittedWork | None:
         """Return the work between two samples; ``None`` if the counters were reset.
 
         ``rows``: the table's current row count; ``None`` if it is not counted.
         """
-        work = committed(before, now, layout, self._shares)
+        work = committed_work(before, now, layout, self._shares)
         if work is None:
-            self.forget()
+            self.start_over()
             return None
         if rows is not None and self._rows is not None:
-            work = held_against(work, rows - self._rows, before, now)
-        self._shares = shares_of(before, now, work, self._shares)
+            work = reconcile_with_rows(work, rows - self._rows, before, now)
+        self._shares = update_shares(before, now, work, self._shares)
         by_work = None if self._rows is None else self._rows + work.inserted - work.deleted
         tried = now.inserted - before.inserted + now.deleted - before.deleted
         untold = rows is None or by_work is None or abs(rows - by_work) > 2 * tried

@@ -22,7 +22,7 @@ SHOWN_S: Final = 30.0
 RECENT_S: Final = 4.0
 
 # Fewer samples of waits say nothing. If the requested time has fewer samples, it is extended until it has this many.
-SAMPLES: Final = 4
+MIN_SAMPLES: Final = 4
 _DEADLOCKS_S: Final = 60.0
 
 # Tolerance for polls that come slightly early or late.
@@ -45,7 +45,7 @@ class CounterWindow(Generic[Totals]):
         self._reset = reset
         self._points: deque[tuple[float, Totals]] = deque(maxlen=_MOST_POLLS)
 
-    def add(self, at: float, totals: Totals) -> None:
+    def record_totals(self, at: float, totals: Totals) -> None:
         """Record the totals at ``at`` (server clock, seconds)."""
         if self._points and self._reset(self._points[-1][1], totals):
             self._points.clear()
@@ -75,7 +75,9 @@ class CounterWindow(Generic[Totals]):
         """Seconds between the oldest and the newest totals."""
         return self._points[-1][0] - self._points[0][0]
 
-    def before(self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True) -> tuple[float, Totals]:
+    def totals_before(
+        self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True
+    ) -> tuple[float, Totals]:
         """Return the newest totals that are at least ``seconds`` old and ``enough``, with their age in seconds.
 
         If there are none, return the oldest.
@@ -96,7 +98,7 @@ class CounterTrack:
         )
         self._shown: CounterRates | None = None
 
-    def add(self, snapshot: Snapshot, *, unbroken: bool) -> CounterRates | None:
+    def record_poll(self, snapshot: Snapshot, *, unbroken: bool) -> CounterRates | None:
         """Record one poll; ``None`` before the second. ``unbroken``: it follows the previous poll without a gap.
 
         A poll that skipped the counters returns the rates of the previous one.
@@ -105,7 +107,7 @@ class CounterTrack:
             self._window.clear()
             self._shown = None
         if snapshot.server_counters is not None:
-            self._window.add(snapshot.sampled_at, snapshot.server_counters)
+            self._window.record_totals(snapshot.sampled_at, snapshot.server_counters)
             self._shown = rates_between(self._window.first, self._window.last, self._window.seconds)
         return self._shown
 
@@ -118,23 +120,23 @@ class WaitTrack:
             SHOWN_S, reset=lambda before, now: waiting_between(before, now) is None and now != before
         )
 
-    def add(self, snapshot: Snapshot, *, unbroken: bool) -> None:
+    def record_poll(self, snapshot: Snapshot, *, unbroken: bool) -> None:
         """Record one poll. ``unbroken``: it follows the previous one without a gap or a restart."""
         if not unbroken or snapshot.waits_total is None:
             self._window.clear()
         if snapshot.waits_total is not None:
-            self._window.add(snapshot.sampled_at, snapshot.waits_total)
+            self._window.record_totals(snapshot.sampled_at, snapshot.waits_total)
 
-    def over(self, seconds: float) -> Waiting | None:
+    def waits_over(self, seconds: float) -> Waiting | None:
         """Return the waits of the last ``seconds``, or since watching began; ``None`` before the second sample."""
         if len(self._window) < 2:
             return None
         now = self._window.last
 
         def enough(before: WaitTotals) -> bool:
-            return before.samples is None or now.samples is None or now.samples - before.samples >= SAMPLES
+            return before.samples is None or now.samples is None or now.samples - before.samples >= MIN_SAMPLES
 
-        return waiting_between(self._window.before(seconds, enough)[1], now)
+        return waiting_between(self._window.totals_before(seconds, enough)[1], now)
 
 
 class DeadlockTrack:
@@ -145,7 +147,7 @@ class DeadlockTrack:
         self._counted: deque[tuple[float, int]] = deque()
         self._seen: deque[tuple[float, Circle]] = deque(maxlen=20)
 
-    def add(self, snapshot: Snapshot, *, unbroken: bool) -> Deadlocks:
+    def record_poll(self, snapshot: Snapshot, *, unbroken: bool) -> Deadlocks:
         """Record one poll. ``unbroken``: it follows the previous one without a gap or a restart."""
         at, total = snapshot.sampled_at, snapshot.server.deadlocks
         if unbroken and total is not None and self._before is not None and total > self._before:

@@ -20,23 +20,23 @@ class IdRates:
         # The newest id, and the depth if it is exact.
         self._seen = CounterWindow[tuple[int, float | None]](window_s, reset=lambda before, now: now[0] < before[0])
 
-    def add(self, q: QueueSamples, at: float, ready: float | None) -> None:
+    def record_poll(self, samples: QueueSamples, at: float, ready: float | None) -> None:
         """Record one poll. ``ready``: the depth if it is exact."""
-        known = not q.layout.traits.deletes_on_pop or q.layout.traits.order == "fifo"
-        if q.last_id is None or not known:
+        known = not samples.layout.traits.deletes_on_pop or samples.layout.traits.order == "fifo"
+        if samples.last_id is None or not known:
             self._seen.clear()
         else:
-            self._seen.add(at, (q.last_id, ready if q.layout.due_at is None else None))
+            self._seen.record_totals(at, (samples.last_id, ready if samples.layout.due_at is None else None))
 
     @property
-    def push(self) -> Figure | None:
+    def push_rate(self) -> Figure | None:
         """Messages pushed per second; ``None`` if the ids do not tell."""
         if len(self._seen) < 2:
             return None
-        return Figure(self._pushed / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS)
+        return Figure(self._ids_issued / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS)
 
     @property
-    def pop(self) -> Figure | None:
+    def pop_rate(self) -> Figure | None:
         """Messages popped per second; ``None`` if ids and depths do not tell."""
         if len(self._seen) < 2:
             return None
@@ -44,9 +44,9 @@ class IdRates:
         if before is None or now is None:
             return None
         return Figure(
-            max(0.0, self._pushed - (now - before)) / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS
+            max(0.0, self._ids_issued - (now - before)) / self._seen.seconds, estimated=True, reason=Reason.STANDBY_IDS
         )
 
     @property
-    def _pushed(self) -> int:
+    def _ids_issued(self) -> int:
         return self._seen.last[0] - self._seen.first[0]

@@ -21,11 +21,11 @@ class OwnChanges:
     """
 
     def __init__(self) -> None:
-        self.under_way = False
+        self.is_under_way = False
         self._done: dict[str, int] = {}
         self._changed_at = float("-inf")
 
-    def add(self, operated: Sequence[OperatedSample] | None, layout: Layout, at: float) -> bool:
+    def record_operations(self, operated: Sequence[OperatedSample] | None, layout: Layout, at: float) -> bool:
         """Record the operations of one poll, read at ``at`` (server clock, seconds); return ``is_under_way``.
 
         ``operated``: ``None`` if they were not read.
@@ -35,5 +35,5 @@ class OwnChanges:
             self._done = {each.id: each.done for each in operated if each.about == about}
             if any(done > before.get(id, 0) for id, done in self._done.items()):
                 self._changed_at = at
-        self.under_way = at - self._changed_at <= _LATE_S
-        return self.under_way
+        self.is_under_way = at - self._changed_at <= _LATE_S
+        return self.is_under_way

@@ -55,7 +55,7 @@ class RateWindow:
         # The newest tick in which messages moved.
         self._moved_at = float("-inf")
 
-    def start(self, at: float) -> None:
+    def start_over(self, at: float) -> None:
         """Start over with the poll at ``at`` (server clock, seconds)."""
         self._ticks.clear()
         self._times = array("d", (at,))
@@ -63,10 +63,10 @@ class RateWindow:
         self._base = None
         self._moved_at = float("-inf")
 
-    def add(self, tick: Tick) -> None:
+    def record_tick(self, tick: Tick) -> None:
         """Record the messages moved since the previous poll."""
         self._ticks.append(tick)
-        if tick.flow.moves:
+        if tick.flow.has_movement:
             self._moved_at = tick.at
         while tick.at - self._ticks[0].at >= max(TICKS_S, self._seconds):
             self._ticks.popleft()
@@ -75,7 +75,7 @@ class RateWindow:
         if len(self._times) >= _MOST_NETS + _SPARE:
             del self._times[:_SPARE], self._nets[:_SPARE]
 
-    def rates(self, seconds: float | None = None) -> Rates | None:
+    def rates_over(self, seconds: float | None = None) -> Rates | None:
         """Return rates over the last ``seconds`` (``None``: the window's) or less; ``None`` before the second poll."""
         seconds = self._seconds if seconds is None else seconds
         span = pushed = 0.0
@@ -87,9 +87,9 @@ class RateWindow:
                 break
             span += tick.seconds
             pushed += tick.flow.pushed
-            popped = _sum(popped, tick.flow.popped)
-            completed = _sum(completed, tick.flow.completed)
-            net = _sum(net, tick.flow.net)
+            popped = _sum_or_none(popped, tick.flow.popped)
+            completed = _sum_or_none(completed, tick.flow.completed)
+            net = _sum_or_none(net, tick.flow.net)
         if span <= 0:
             return None
         popped_s, completed_s, net_s = (None if moved is None else moved / span for moved in (popped, completed, net))
@@ -105,12 +105,12 @@ class RateWindow:
         remembered = (self._ticks[-2], self._ticks[-1]) if still else self._ticks
         return [(tick.seconds, tick.flow) for tick in remembered]
 
-    def rebase(self, at: float, ready: float) -> None:
+    def rebase_ready(self, at: float, ready: float) -> None:
         """Use ``ready`` as the ready messages at ``at`` (server clock), unless that time is before the window."""
         if self._times and at >= self._times[0] - 1.0 and (self._base is None or at >= self._base[0]):
             self._base = (at, ready)
 
-    def carried(self) -> tuple[float, float] | None:
+    def extrapolated_ready(self) -> tuple[float, float] | None:
         """Return the ready messages now, extrapolated from the newest count, and that count's age in seconds.
 
         Returns ``None`` if there is no count.
@@ -132,6 +132,6 @@ class RateWindow:
         return nets[right - 1] + share * (nets[right] - nets[right - 1])
 
 
-def _sum(total: float | None, more: float | None) -> float | None:
+def _sum_or_none(total: float | None, more: float | None) -> float | None:
     """Return the sum; unknown if either part is unknown."""
     return None if total is None or more is None else total + more

@@ -19,13 +19,13 @@ _LATELY_S: Final = 5.0
 
 
 @dataclass(slots=True)
-class _Kind:
+class _Movement:
     """One kind of movement. ``seen_at``: when rows last moved without the counter; server clock, seconds."""
 
     total: int | None = None
     seen_at: float | None = None
 
-    def add(self, total: int, at: float, *, moved: bool) -> None:
+    def record_total(self, total: int, at: float, *, moved: bool) -> None:
         """Record the counter's total, and whether rows have moved since the previous poll."""
         if total != self.total:
             self.total, self.seen_at = total, None
@@ -49,87 +49,87 @@ class StandingCounters:
     pushes: bool = False
     pops: bool = False
     pops_lately: bool = False
-    _inserted: _Kind = field(default_factory=_Kind)
-    _added: _Kind = field(default_factory=_Kind)
-    _left: _Kind = field(default_factory=_Kind)
+    _inserted: _Movement = field(default_factory=_Movement)
+    _added: _Movement = field(default_factory=_Movement)
+    _left: _Movement = field(default_factory=_Movement)
     _before: QueueSamples | None = None
     # The last drawn id when the number of inserted rows last changed.
     _issued: int | None = None
 
-    def add(self, q: QueueSamples, at: float) -> None:
+    def record_poll(self, samples: QueueSamples, at: float) -> None:
         """Record the samples of one poll, read at ``at`` (server clock, seconds)."""
-        counters = q.counters
-        if counters is None or q.head is None or not _by_session(counters):
+        counters = samples.counters
+        if counters is None or samples.head is None or not _counts_by_session(counters):
             return
-        before, self._before = self._before, q
-        updated = counters.updated if q.layout.state is not None else 0
-        through = _passed_through(before, q)
-        left = _head_left(before, q)
+        before, self._before = self._before, samples
+        updated = counters.updated if samples.layout.state is not None else 0
+        through = _has_passed_through(before, samples)
+        left = _has_head_left(before, samples)
         if counters.inserted != self._inserted.total:
-            self._issued = q.last_id
-        head = _number(q)
+            self._issued = samples.last_id
+        head = _head_number(samples)
         new = left and head is not None and self._issued is not None and head > self._issued
-        self._inserted.add(counters.inserted, at, moved=through or new)
-        self._added.add(counters.inserted + updated, at, moved=_grew(before, q, replaced=left))
+        self._inserted.record_total(counters.inserted, at, moved=through or new)
+        self._added.record_total(counters.inserted + updated, at, moved=_has_grown(before, samples, replaced=left))
         # Rows that no counter shows have come: others that no counter shows may have gone.
-        hidden = self._added.contradicts(at) and _drew_more_than_grew(before, q)
-        gone = through or left or hidden or _shrank(before, q)
-        self._left.add(counters.updated + counters.deleted, at, moved=gone)
+        hidden = self._added.contradicts(at) and _drew_more_than_grew(before, samples)
+        gone = through or left or hidden or _has_shrunk(before, samples)
+        self._left.record_total(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
         self.pops_lately = self._left.contradicts(at, _LATELY_S)
 
 
-def _by_session(counters: CounterSample) -> bool:
+def _counts_by_session(counters: CounterSample) -> bool:
     """Return whether each session counts (PostgreSQL), not the server for all sessions (SQL Server)."""
     return counters.counted and counters.modified_since_analyze is not None
 
 
-def _rows(q: QueueSamples) -> int | None:
+def _ready_rows(samples: QueueSamples) -> int | None:
     """Return the ready rows, if all were counted."""
-    return q.head.counted if q.head is not None and q.head.counted < q.head_limit else None
+    return samples.head.counted if samples.head is not None and samples.head.counted < samples.head_limit else None
 
 
-def _number(q: QueueSamples) -> int | None:
+def _head_number(samples: QueueSamples) -> int | None:
     """Return the id at the head of a queue that is popped in id order."""
-    if q.head is None or q.layout.traits.order != "fifo" or q.layout.due_at is not None:
+    if samples.head is None or samples.layout.traits.order != "fifo" or samples.layout.due_at is not None:
         return None
-    text = q.head.head_id or ""
+    text = samples.head.head_id or ""
     return int(text) if text.removeprefix("-").isdecimal() else None
 
 
-def _grew(before: QueueSamples | None, q: QueueSamples, *, replaced: bool) -> bool:
+def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
     """Return whether rows have become ready, other than by due time: there are more, or as many although some left."""
-    then, now = (None if before is None else _rows(before)), _rows(q)
-    if then is None or now is None or q.layout.due_at is not None:
+    then, now = (None if before is None else _ready_rows(before)), _ready_rows(samples)
+    if then is None or now is None or samples.layout.due_at is not None:
         return False
     return now > then or (replaced and now == then)
 
 
-def _shrank(before: QueueSamples | None, q: QueueSamples) -> bool:
-    then, now = (None if before is None else _rows(before)), _rows(q)
+def _has_shrunk(before: QueueSamples | None, samples: QueueSamples) -> bool:
+    then, now = (None if before is None else _ready_rows(before)), _ready_rows(samples)
     return then is not None and now is not None and now < then
 
 
 def _drew_more_than_grew(before: QueueSamples | None, q: QueueSamples) -> bool:
     """Return whether more ids were drawn than rows were added: messages may have been popped as others were pushed."""
-    then, now = (None if before is None else _rows(before)), _rows(q)
+    then, now = (None if before is None else _ready_rows(before)), _ready_rows(q)
     if before is None or then is None or now is None or before.last_id is None or q.last_id is None:
         return False
     return q.last_id - before.last_id > max(0, now - then)
 
 
-def _head_left(before: QueueSamples | None, q: QueueSamples) -> bool:
+def _has_head_left(before: QueueSamples | None, samples: QueueSamples) -> bool:
     """Return whether the head row is no longer ready: the head has a greater id now."""
-    then, now = (None if before is None else _number(before)), _number(q)
+    then, now = (None if before is None else _head_number(before)), _head_number(samples)
     return then is not None and now is not None and now > then
 
 
-def _passed_through(before: QueueSamples | None, q: QueueSamples) -> bool:
+def _has_passed_through(before: QueueSamples | None, samples: QueueSamples) -> bool:
     """Return whether ids were drawn although no row was ready at either poll.
 
     Ids are also drawn for rows that are never inserted, so this proves nothing while rows are ready.
     """
-    if before is None or before.last_id is None or q.last_id is None:
+    if before is None or before.last_id is None or samples.last_id is None:
         return False
-    return q.last_id > before.last_id and _rows(before) == 0 and _rows(q) == 0
+    return samples.last_id > before.last_id and _ready_rows(before) == 0 and _ready_rows(samples) == 0
