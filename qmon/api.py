@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from qmon.config.file import Config, read_config
-from qmon.config.secrets import connect_with_password, password_from_keyring
-from qmon.config.targets import find_target
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config, read_config
+from qmon.config.credentials import connect_with_password, password_from_keyring
 from qmon.engines.base import Connection, Engine, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, Unreachable
 from qmon.model.config_reader import suggest_nearest
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationResult, OwnerState, Plan, RedriveLimits
+from qmon.model.operation_records import Choice, OperationResult, OwnerState, Plan, RedriveLimits
 from qmon.model.report import status_object
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve_queues
@@ -26,11 +26,11 @@ from qmon.monitor.one_shot import view_over
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import POLL
 from qmon.monitor.source import Event, Phase, SourceState
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.context import Permission
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from qmon.redact import build_redactor
 
 __all__ = [

@@ -33,14 +33,14 @@ class NoConnectionLeft(Unreachable):
 
 
 class PasswordNeeded(Unreachable):
-    """The server asks for a password and we sent none. ``qmon.config.secrets`` can get one."""
+    """The server asks for a password and we sent none. ``qmon.config.credentials`` can get one."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
 
 
 class WrongPassword(Unreachable):
-    """The server rejects the password or does not know the user. ``qmon.config.secrets`` asks for another password."""
+    """The server rejects the password or does not know the user. ``qmon.config.credentials`` asks for another password."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)

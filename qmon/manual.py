@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final
 
-from qmon import carried
+from qmon import bundled
 from qmon.errors import BadInput, QmonError
 from qmon.model.config_reader import suggest_nearest
 
@@ -44,7 +44,7 @@ class Section:
 @cache
 def pages() -> tuple[str, ...]:
     """Return the names of the pages, such as ``acting``, ordered as in the index. Raises ``QmonError`` without one."""
-    folder = carried.bundled_folder("docs")
+    folder = bundled.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
     if folder is None or INDEX not in names:
         raise QmonError("the manual of qmon is missing: its installation is broken")
@@ -55,7 +55,7 @@ def pages() -> tuple[str, ...]:
 @cache
 def sections(page: str) -> tuple[Section, ...]:
     """Return the sections of a page, without images, and with links to other pages replaced by their text."""
-    folder = carried.bundled_folder("docs")
+    folder = bundled.bundled_folder("docs")
     assert folder is not None  # noqa: S101 - the caller has the name from pages()
     text = _LINK.sub(r"\1", _IMAGE.sub("", (folder / f"{page}.md").read_text(encoding="utf-8")))
     out: list[Section] = []

@@ -77,7 +77,7 @@ def hide_in_argument(text: str) -> str:
 def hide_secrets(text: str) -> str:
     """Return the text with everything that looks like a password hidden, and every known distinctive password.
 
-    This is a last resort. qmon's own texts contain no passwords, and ``qmon.engines.faults`` cleans the texts of
+    This is a last resort. qmon's own texts contain no passwords, and ``qmon.engines.driver_faults`` cleans the texts of
     drivers.
     """
     for word in sorted(filter(is_distinctive, _KNOWN), key=len, reverse=True):

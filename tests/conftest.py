@@ -22,7 +22,7 @@ from tests.facts import connected, drop_roles, query
 from tests.temporary import keep_in_memory, quiet_driver
 
 if TYPE_CHECKING:
-    from qmon.demo.server import EmbeddedServer
+    from qmon.demo.embedded_server import EmbeddedServer
 
 keep_in_memory()
 
@@ -134,7 +134,7 @@ def server() -> Iterator[EmbeddedServer]:
     settings = {"shared_preload_libraries": "pg_stat_statements", "max_connections": "200"}
     settings |= {"fsync": "off", "full_page_writes": "off"}
     settings["track_commit_timestamp"] = "on"  # the order of commits is what tests of order compare with
-    from qmon.demo.server import EmbeddedServer
+    from qmon.demo.embedded_server import EmbeddedServer
 
     with EmbeddedServer(settings=settings) as running:
         yield running

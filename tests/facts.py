@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pyodbc
 
 if TYPE_CHECKING:
-    from qmon.demo.server import EmbeddedServer
+    from qmon.demo.embedded_server import EmbeddedServer
 
 pyodbc.pooling = False  # a session that is closed must be gone: its database is copied, and dropped
 

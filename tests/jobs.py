@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from qmon.model.layout.layout import Layout
 from tests.contract.tables import make
 from tests.facts import query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmon.libraries.library import Library, group_for, with_prefix
-from qmon.libraries.recognise import Columns
+from qmon.libraries.recognition import Columns
 from qmon.model.layout.layout import TableName
 
 

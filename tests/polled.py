@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model.budget import Budget
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.model.cost_budget import Budget
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus

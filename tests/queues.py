@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import install_queue
+from qmon.operate.install.install_queue import install_queue
 
 ENGINE: Final = Postgres()
 # All that can be installed.

@@ -16,10 +16,10 @@ from typing import Final
 
 import pyodbc
 
-from qmon.engines.faults import DriverFault
+from qmon.engines.driver_faults import DriverFault
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver import engine, errors
+from qmon.engines.sqlserver import sqlserver_engine, sqlserver_errors
 from qmon.errors import QmonError, QueryFailed
 from tests.tsql_types import Type, types_of
 
@@ -223,8 +223,8 @@ def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
     """qmon's own connection over this driver."""
 
     def explain(fault: DriverFault, name: str) -> QmonError:
-        return errors.statement_error(fault, name, "me")
+        return sqlserver_errors.statement_error(fault, name, "me")
 
-    opened = engine.wrap_connection(driver, explain)
+    opened = sqlserver_engine.wrap_connection(driver, explain)
     opened.set_identity(version, 61)
     return opened

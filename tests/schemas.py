@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from qmon.cli.reports import bench, figures, pipeline, target
-from qmon.model.alerts.shapes import NoticeReport
+from qmon.model.alerts.notice_formats import NoticeReport
 from qmon.operate.audit import AuditLine
 from qmon.recording.format.codec import PayloadText, StatementText, struct_of
 from qmon.recording.format.records import KINDS

@@ -24,22 +24,22 @@ from textual.pilot import Pilot
 from qmon.cli.signals import exit_on_signals
 from qmon.demo import runner
 from qmon.engines.base import Session, Target
-from qmon.engines.keywords import format_connection_string
-from qmon.engines.postgres.engine import Postgres
-from qmon.model.alerts.rules import AlertRule
-from qmon.model.budget import parse_budget
+from qmon.engines.odbc_keywords import format_connection_string
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.model.alerts.alert_rules import AlertRule
+from qmon.model.cost_budget import parse_budget
 from qmon.model.figure import Severity
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.open import open_poller
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.open import open_context
-from qmon.recording.history.archive import live_archive
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.open_context import open_context
+from qmon.recording.history.recording_archive import live_archive
 from qmon.recording.times import local_zone
 from qmon.recording.write.recorder import Recorder
-from qmon.recording.write.tee import RecordingSource
+from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.action_runner import ActionRunner
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from qmon.tui.past_reader import KnownPast
 from tests.svg import one_after_the_other, smaller

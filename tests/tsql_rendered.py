@@ -6,18 +6,18 @@ from collections import defaultdict
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import RowCondition
-from qmon.engines.sql.file import scan_cached
-from qmon.engines.sql.page import ColumnTest, PagePart, PageRows
+from qmon.engines.sql.condition_sql import RowCondition
+from qmon.engines.sql.list_page import ColumnTest, PagePart, PageRows
 from qmon.engines.sql.queries import Name, SqlFile
-from qmon.engines.sql.text import Form, Placeholder
+from qmon.engines.sql.query_file import scan_cached
+from qmon.engines.sql.query_text import Form, Placeholder
 from qmon.engines.sql.whole_row import RowValues, StoredColumn
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, IsNull
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column, IndexName
-from qmon.model.samples.listing import Place
+from qmon.model.samples.listing_samples import Place
 
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 

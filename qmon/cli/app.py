@@ -161,7 +161,7 @@ def _root(
 
     A TARGET is a name from qmon.toml, a URL (postgresql://… or mssql://…), an ODBC connection string, or a DSN.
     """
-    from qmon.cli.logged import start_log
+    from qmon.cli.command_log import start_log
 
     start_log(context, log_file, log_level)
 

@@ -10,7 +10,7 @@ import typer
 from qmon.errors import QmonError
 
 if TYPE_CHECKING:
-    from qmon.config.file import Config
+    from qmon.config.config_file import Config
 
 # Each word with the description that some shells show.
 Completions = list[tuple[str, str]]
@@ -18,7 +18,7 @@ Completions = list[tuple[str, str]]
 
 def complete_targets(context: typer.Context, incomplete: str) -> Completions:
     """Return the targets of the configuration and the DSNs."""
-    from qmon.config.known import known_targets
+    from qmon.config.known_targets import known_targets
 
     config = _read_named_config(context)
     known = () if config is None else known_targets(config)
@@ -30,7 +30,7 @@ def complete_queues(context: typer.Context, incomplete: str) -> Completions:
 
     For the value of an option the target is not known yet, so the queues of all targets are returned.
     """
-    from qmon.model.groups.configured import configured_name
+    from qmon.model.groups.configured_queue import configured_name
 
     config = _read_named_config(context)
     if config is None:
@@ -44,7 +44,7 @@ def complete_queues(context: typer.Context, incomplete: str) -> Completions:
 
 def _read_named_config(context: typer.Context) -> Config | None:
     """Return the configuration named on the command line, or the default one; ``None`` if it cannot be read."""
-    from qmon.config.file import read_config
+    from qmon.config.config_file import read_config
 
     given: Any = context.params.get("config")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from qmon.model.operations import OperationKind, Side
+from qmon.model.operation_records import OperationKind, Side
 
 if TYPE_CHECKING:
     from qmon.libraries.library import Library
@@ -58,7 +58,7 @@ def library_lines(library: Library) -> Iterator[str]:
 
 
 def _layout_lines(layout: Layout) -> Iterator[str]:
-    from qmon.operate.plan.allowed import why_not_allowed
+    from qmon.operate.plan.allowed_actions import why_not_allowed
 
     yield f"  messages       rows of such a table, called by {' and '.join(layout.ids)}"
     yield f"  queues         one a table, as of the design {layout.design}: {layout.traits.essence}"
@@ -73,8 +73,8 @@ def _layout_lines(layout: Layout) -> Iterator[str]:
 
 
 def _group_lines(group: Group) -> Iterator[str]:
+    from qmon.model.formatting import format_duration
     from qmon.model.groups.conditions import column_text, condition_text
-    from qmon.model.text import format_duration
 
     yield f"  messages       rows of {group.table.name}, called by {group.id}"
     yield f"  queues         {'one a table' if group.queue is None else f'by {column_text(group.queue)}'}"

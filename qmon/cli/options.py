@@ -24,7 +24,7 @@ def parse_seconds(text: str | float) -> float:
     """
     if isinstance(text, float):
         return text
-    from qmon.model.text import parse_duration
+    from qmon.model.formatting import parse_duration
 
     try:
         return parse_duration(text)

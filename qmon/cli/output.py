@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from qmon.cli.console import can_encode_all
-from qmon.model.text import spreadsheet_safe
+from qmon.model.formatting import spreadsheet_safe
 
 Format = Literal["table", "json", "csv"]
 

@@ -20,9 +20,9 @@ def send_test_notice(names: Sequence[str], config: Path | None) -> None:
 
     Ends with exit code 1 if a receiver did not take it. Raises ``BadInput`` for a name that the file does not have.
     """
-    from qmon.cli.notices import deliveries_for
-    from qmon.config.file import read_config
-    from qmon.model.alerts.alerts import AlertEvent
+    from qmon.cli.alerting_setup import deliveries_for
+    from qmon.config.config_file import read_config
+    from qmon.model.alerts.latches import AlertEvent
     from qmon.model.alerts.notices import Notice
     from qmon.model.config_reader import suggest_nearest
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.alerts.io import parse_limit, parse_patterns
-from qmon.model.alerts.rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matches_pattern
+from qmon.model.alerts.alert_rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matches_pattern
+from qmon.model.alerts.rule_parser import parse_limit, parse_patterns
 from qmon.model.config_reader import Keys, suggest_nearest
 
 # Figures for which the lake stores the duration of each value, by their names in the status report.

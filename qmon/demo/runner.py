@@ -12,25 +12,25 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.scene import PARTS, SCHEMA, healthy_loads
-from qmon.demo.server import EmbeddedServer
 from qmon.demo.story import Story
 from qmon.engines.base import Bound, Connection, Session, Target
 from qmon.engines.registry import engine_named
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.errors import Unreachable
-from qmon.model.budget import UNLIMITED
+from qmon.model.cost_budget import UNLIMITED
 from qmon.model.layout.layout import Layout
 from qmon.model.report import status_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import install_queue
-from qmon.workload.counts import CommittedCounts
-from qmon.workload.load import Load
-from qmon.workload.statements import WorkloadStatements
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.install.install_queue import install_queue
+from qmon.workload.committed_counts import CommittedCounts
+from qmon.workload.load_driver import Load
+from qmon.workload.workload_statements import WorkloadStatements
 
 NAME: Final = "demo"
 INTERVAL_S: Final = 1.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from qmon.model.layout.layout import Layout
 from qmon.model.view import View
-from qmon.workload.plan import PlannedFault, QueueLoad
+from qmon.workload.load_plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
 

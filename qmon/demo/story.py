@@ -16,14 +16,14 @@ from qmon.demo.scene import LATER, STORY, PlannedPause, StoryStep
 from qmon.engines.base import Target
 from qmon.errors import QmonError
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.operate.context import Permission
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
-from qmon.workload.load import Load
-from qmon.workload.plan import PlannedFault
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import PlannedFault
 
 SEEN_WITHIN_S: Final = 60.0
 

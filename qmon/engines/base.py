@@ -9,8 +9,8 @@ from typing import Final, Literal, Protocol
 
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.budget import Budget
-from qmon.model.layout.zones import Zone
+from qmon.model.cost_budget import Budget
+from qmon.model.layout.time_zones import Zone
 
 # UTF-16 units of the longest text that is not a large object (SQL Server).
 MAX_TEXT_UNITS: Final = 4000
@@ -281,7 +281,7 @@ class Engine(Protocol):
         ...
 
     def text_expression(self, columns: Sequence[str]) -> str:
-        """Return an expression for the text of a column, or of several in the format of ``qmon.model.layout.ids``.
+        """Return an expression for the text of a column, or of several in the format of ``qmon.model.layout.message_ids``.
 
         ``columns``: quoted.
         """

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from qmon.engines.base import SILENCE_S
 from qmon.errors import Unreachable
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.engines.base import Bound, Connection, Engine
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 

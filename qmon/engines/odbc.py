@@ -12,14 +12,14 @@ from typing import Final, TypeVar
 
 from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
 from qmon.engines.base import MAX_TEXT_UNITS, Bound, Rows, Session, Statement, Value, fits_max_text, ordered_values
-from qmon.engines.calls import DriverCalls, ExplainStatement
+from qmon.engines.driver_calls import DriverCalls, ExplainStatement
+from qmon.engines.driver_faults import DriverFault, ExplainFault, read_fault
 from qmon.engines.drivers import MANAGER_HINT
-from qmon.engines.faults import DriverFault, ExplainFault, read_fault
-from qmon.engines.keywords import format_for_manager, lookup_keyword, respell_keywords
-from qmon.engines.prepared import KNOWN_NAMES, PreparedStatements
-from qmon.engines.rows import check_columns, read_results
+from qmon.engines.odbc_keywords import format_for_manager, lookup_keyword, respell_keywords
+from qmon.engines.prepared_statements import KNOWN_NAMES, PreparedStatements
+from qmon.engines.result_records import check_columns, read_results
 from qmon.engines.secret import Secret
-from qmon.engines.sql.lasting import PreparedTexts, join_statements, split_batch
+from qmon.engines.sql.batch_text import PreparedTexts, join_statements, split_batch
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
 
 try:

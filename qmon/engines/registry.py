@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.engines.base import Engine, EngineName, Target
 from qmon.engines.bounded_calls import log_in
-from qmon.engines.keywords import lookup_keyword
+from qmon.engines.odbc_keywords import lookup_keyword
 from qmon.errors import BadInput
 
 # Words in the names of drivers and servers, in lower case.
@@ -26,10 +26,10 @@ _LOGIN_S: Final = 5.0
 def engine_named(name: EngineName) -> Engine:
     """Return the engine with this name."""
     if name == "postgres":
-        from qmon.engines.postgres.engine import Postgres
+        from qmon.engines.postgres.postgres_engine import Postgres
 
         return Postgres()
-    from qmon.engines.sqlserver.engine import SqlServer
+    from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 
     return SqlServer()
 
@@ -59,12 +59,15 @@ def engine_from_words(words: str) -> EngineName | None:
 def _read_engine_name(target: Target) -> EngineName:
     """Connect and ask the server for its product name."""
     from qmon.engines import odbc
-    from qmon.engines.postgres import errors
+    from qmon.engines.postgres import postgres_errors
 
     def ask() -> str:
         # No timeout here: psqlODBC refuses one if the DSN has a connect_timeout.
         raw = odbc.connect(
-            dict(target.parameters), target.password, None, lambda fault: errors.connecting_error(fault, target)
+            dict(target.parameters),
+            target.password,
+            None,
+            lambda fault: postgres_errors.connecting_error(fault, target),
         )
         try:
             return odbc.server_kind(raw)

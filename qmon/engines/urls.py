@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from qmon.engines.base import EngineName
-from qmon.engines.keywords import format_conninfo
+from qmon.engines.odbc_keywords import format_conninfo
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest

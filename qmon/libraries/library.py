@@ -9,11 +9,11 @@ from typing import cast
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
-from qmon.model.groups.configured import NamedLibrary, queue_from_dict
+from qmon.model.groups.configured_queue import NamedLibrary, queue_from_dict
 from qmon.model.groups.group import Group
-from qmon.model.groups.io import group_from_dict
-from qmon.model.layout.io import table_to_text
+from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout_io import table_to_text
 
 # Prefix of the name of a table that begins with one of the library's `prefixes`.
 PREFIX_MARK = "~"

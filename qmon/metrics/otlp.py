@@ -22,9 +22,9 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality, M
 
 from qmon import __version__
 from qmon.errors import BadInput
-from qmon.metrics.metrics import METRICS
-from qmon.metrics.metrics import Metric as Listed
-from qmon.metrics.readings import TargetReadings
+from qmon.metrics.metric_list import METRICS
+from qmon.metrics.metric_list import Metric as Listed
+from qmon.metrics.target_readings import TargetReadings
 from qmon.monitor.notify.web import post_request
 
 _LOG: Final = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from typing import Final
 from prometheus_client import write_to_textfile
 
 from qmon.errors import BadInput
-from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import registry_for
+from qmon.metrics.metrics_server import registry_for
+from qmon.metrics.target_readings import TargetReadings
 
 _LOG: Final = logging.getLogger(__name__)
 

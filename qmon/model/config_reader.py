@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.text import parse_duration
+from qmon.model.formatting import parse_duration
 
 _MAX_INTEGER: Final = 2**63 - 1
 

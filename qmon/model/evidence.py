@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
-from qmon.model.rates.usage import QueueUse
-from qmon.model.samples.messages import DrawerSample
-from qmon.model.samples.plans import QueuePlans
+from qmon.model.rates.queue_use import QueueUse
+from qmon.model.samples.message_samples import DrawerSample
+from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.waits.deadlocks import Deadlocks
-from qmon.model.waits.waiting import Waiting
+from qmon.model.trend import DueLater, Rise, Silence, Slower
+from qmon.model.waits.deadlock_circles import Deadlocks
+from qmon.model.waits.wait_rates import Waiting
 
 
 @dataclass(frozen=True, slots=True)

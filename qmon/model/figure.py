@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
+from qmon.model.formatting import UNKNOWN, count, duration
 from qmon.model.reasons import Reason
-from qmon.model.text import UNKNOWN, count, duration
 
 # A figure that is counted outside the polls may be this many times its interval old: a count takes time and may wait
 # for other counts.

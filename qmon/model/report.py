@@ -7,15 +7,15 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from qmon.model.broker import BrokerView
-from qmon.model.broker import queue_state as broker_state
+from qmon.model.combined_figures import GROUP_FIGURES, GroupView, group_views
 from qmon.model.figure import Figure, Verdict
-from qmon.model.group_view import GROUP_FIGURES, GroupView, group_views
 from qmon.model.queue_figures import QUEUE_FIGURES
-from qmon.model.rates.usage import QueueUse
+from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
-from qmon.model.samples.groups import GroupBlockerSample
-from qmon.model.samples.server_state import ServerState
+from qmon.model.samples.group_samples import GroupBlockerSample
+from qmon.model.samples.server_state_samples import ServerState
+from qmon.model.service_broker import BrokerView
+from qmon.model.service_broker import queue_state as broker_state
 from qmon.model.settings import Setting, database_card
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
 from qmon.model.view import QueueView, TargetView, View

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.samples.server_state import SettingSample
+from qmon.model.samples.server_state_samples import SettingSample
 
 # Why a value is unknown. Probes do not ask for settings that a version lacks.
 NOT_REPORTED: Final = "this version does not report it, or not for other sessions"

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.model.budget import PollingCost
+from qmon.model.cost_budget import PollingCost
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.broker import Broker
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.counters import ServerCounters
-from qmon.model.samples.deadlocks import BlockedReport, Circle
-from qmon.model.samples.groups import BlockedMessages, StepTotals
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.jobs import Jobs
-from qmon.model.samples.listing import PageSample
-from qmon.model.samples.messages import NO_DIAGNOSTICS, MessageDiagnostics
-from qmon.model.samples.plans import QueuePlans
-from qmon.model.samples.polled import (
+from qmon.model.samples.broker_samples import Broker
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.counter_samples import ServerCounters
+from qmon.model.samples.deadlock_samples import BlockedReport, Circle
+from qmon.model.samples.group_samples import BlockedMessages, StepTotals
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.job_samples import Jobs
+from qmon.model.samples.listing_samples import PageSample
+from qmon.model.samples.message_samples import NO_DIAGNOSTICS, MessageDiagnostics
+from qmon.model.samples.plan_samples import QueuePlans
+from qmon.model.samples.polled_samples import (
     BlockingSample,
     CostSample,
     CounterSample,
@@ -36,9 +36,9 @@ from qmon.model.samples.polled import (
     WaitSample,
     WriterSample,
 )
-from qmon.model.samples.server_state import ServerState
-from qmon.model.samples.usage import Fragmentation, ProcedureReads, StatisticsSample, UseSample
-from qmon.model.samples.waits import LatchSample, WaitTotals
+from qmon.model.samples.server_state_samples import ServerState
+from qmon.model.samples.usage_samples import Fragmentation, ProcedureReads, StatisticsSample, UseSample
+from qmon.model.samples.wait_samples import LatchSample, WaitTotals
 
 # Probe name of the failure that other sessions are not or only partly visible.
 SESSIONS_PROBE: Final = "sessions"

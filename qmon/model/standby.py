@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from qmon.model.figure import Figure
+from qmon.model.formatting import duration
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import ServerSample
-from qmon.model.text import duration
+from qmon.model.samples.polled_samples import ServerSample
 
 
 @dataclass(frozen=True, slots=True)

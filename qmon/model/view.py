@@ -6,31 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from qmon.model.budget import PollingCost, Throttled
+from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.figure import Figure, PastVerdict, Verdict
+from qmon.model.forecast import Forecast
+from qmon.model.gap_ledger import Ledger
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Pause
-from qmon.model.rates.counters import CounterRates
+from qmon.model.operation_records import Pause
+from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import Forecast
-from qmon.model.rates.ledger import Ledger
-from qmon.model.rates.series import Point
-from qmon.model.samples.deadlocks import BlockedReport
-from qmon.model.samples.groups import GroupBlockerSample
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.jobs import Jobs
-from qmon.model.samples.listing import PageSample
-from qmon.model.samples.plans import QueuePlans
-from qmon.model.samples.polled import MessageSample, WaitSample
-from qmon.model.samples.server_state import ServerState
+from qmon.model.samples.deadlock_samples import BlockedReport
+from qmon.model.samples.group_samples import GroupBlockerSample
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.job_samples import Jobs
+from qmon.model.samples.listing_samples import PageSample
+from qmon.model.samples.plan_samples import QueuePlans
+from qmon.model.samples.polled_samples import MessageSample, WaitSample
+from qmon.model.samples.server_state_samples import ServerState
+from qmon.model.series import Point
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.waits.blocking import LockChains
+from qmon.model.waits.lock_chains import LockChains
 
 if TYPE_CHECKING:
-    from qmon.model.broker import BrokerView
-    from qmon.model.rates.usage import QueueUse
+    from qmon.model.rates.queue_use import QueueUse
+    from qmon.model.service_broker import BrokerView
     from qmon.model.standby import Standby
-    from qmon.model.waits.waiting import Waiting
+    from qmon.model.waits.wait_rates import Waiting
 
 
 _UNKNOWN: Final = Figure()

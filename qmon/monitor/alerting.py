@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from qmon import log
-from qmon.model.alerts.alerts import (
+from qmon.model.alerts.alert_rules import AlertRule
+from qmon.model.alerts.latches import (
     Alert,
     AlertEvent,
     Change,
@@ -25,7 +26,6 @@ from qmon.model.alerts.alerts import (
     record_view,
 )
 from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
-from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity
 from qmon.model.view import View
 from qmon.monitor.source import Phase, SourceState

@@ -8,39 +8,39 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Engine, Session
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.guard import DEFECT_PREFIX
-from qmon.model.samples.polled import (
+from qmon.model.samples.polled_samples import (
     PartialSample,
     ReplicaSample,
     ServerSample,
 )
-from qmon.model.samples.server_state import SettingSample
-from qmon.model.samples.usage import NamingSample, SizeSample, UseSample
+from qmon.model.samples.server_state_samples import SettingSample
+from qmon.model.samples.usage_samples import NamingSample, SizeSample, UseSample
 from qmon.model.standby import standby_for
-from qmon.monitor.background.exact_counts import SlowReads
-from qmon.monitor.background.fragmentation import FragmentationReader
-from qmon.monitor.background.plans import PlanReader
-from qmon.monitor.background.scan import Scan, read_parts
+from qmon.monitor.background.fragmentation_reader import FragmentationReader
+from qmon.monitor.background.plan_reader import PlanReader
+from qmon.monitor.background.slow_reads import SlowReads
+from qmon.monitor.background.table_scan import Scan, read_parts
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock
+from qmon.monitor.catalog.proposed_indexes import propose_indexes
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
-from qmon.monitor.catalog.wanted_indexes import propose_indexes
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.standby import statements_for_replica, with_replica
+from qmon.monitor.poll.standby_snapshot import statements_for_replica, with_replica
 from qmon.monitor.probes import table_counters
-from qmon.monitor.probes.groups import GroupProbes
-from qmon.monitor.probes.locks import RowLocks
+from qmon.monitor.probes.group_probes import GroupProbes
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
+from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 
 # The use of each connection of `qmon connect`, in the order in which they are opened.
 CONNECTION_USES: Final = (

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from qmon.config.secrets import connect_with_password, password_from_keyring
+from qmon.config.credentials import connect_with_password, password_from_keyring
 from qmon.engines.base import Connection, Target
 from qmon.errors import PasswordNeeded, QmonError
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import POLL, Poller
 from qmon.monitor.source import Focus, Phase, Sink, SourceState

@@ -8,15 +8,15 @@ from typing import Final
 
 from qmon.engines.base import Connection, Target
 from qmon.errors import Unreachable
-from qmon.model.budget import UNLIMITED
-from qmon.model.groups.configured import ConfiguredQueue
-from qmon.model.text import duration
+from qmon.model.cost_budget import UNLIMITED
+from qmon.model.formatting import duration
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import FIRST_READ_S
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0

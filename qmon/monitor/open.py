@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
-from qmon.model.budget import Budget
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.cost_budget import Budget
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.monitor.background.catalog_reading import Resolve
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from qmon.monitor.poll.poller import POLL, Poller

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol
 
-from qmon.model.samples.listing import Listing
+from qmon.model.samples.listing_samples import Listing
 from qmon.model.snapshot import Snapshot
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Target
 from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput
-from qmon.model.operations import Consent, Progress
+from qmon.model.operation_records import Consent, Progress
 from qmon.operate.sql import Sql
 
 # The operator must type the queue's name for actions on more messages than this.

@@ -9,14 +9,14 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
 from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
-from qmon.model.layout.ids import split_id
+from qmon.model.formatting import duration, one_line, utf8_text
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.text import duration, one_line, utf8_text
-from qmon.operate.actions import sessions
+from qmon.model.layout.message_ids import split_id
+from qmon.operate.actions import end_sessions
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.library_queue import library_queue_for
 from qmon.operate.sql import Sql
-from qmon.operate.table import MAX_KEY_CHARS
+from qmon.operate.table_structure import MAX_KEY_CHARS
 
 # Maximum size of a payload on screen: characters, or bytes for binary columns.
 MAX_PAYLOAD_CHARS: Final = 1 << 20
@@ -270,7 +270,7 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
     if (column is not None and column.kind != "session") or layout.part is not None or not number.isdecimal():
         return "a name: which session it is, is not known"
     try:
-        found = sessions.read_session(sql, int(number))
+        found = end_sessions.read_session(sql, int(number))
     except QmonError as problem:
         return f"what session {number} does is not known: {one_line(str(problem), 120)}"
     if found is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, RedriveLimits, Side
+from qmon.model.operation_records import DEFAULT_PAUSE_S, Choice, Operation, Pause, RedriveLimits, Side
+from qmon.operate.actions.empty_trash import prepare_empty_trash
 from qmon.operate.actions.end_session import prepare_end_session
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
@@ -12,18 +13,17 @@ from qmon.operate.actions.purge import prepare_purge
 from qmon.operate.actions.redrive import prepare_redrive
 from qmon.operate.actions.requeue import prepare_requeue
 from qmon.operate.actions.ring_repair import prepare_repair
-from qmon.operate.actions.trash import prepare_empty_trash
 from qmon.operate.actions.undo import prepare_undo
 from qmon.operate.context import OperatorContext
-from qmon.operate.libraries.messages import (
+from qmon.operate.libraries.library_actions import (
     prepare_library_purge,
     prepare_library_redrive,
     prepare_library_requeue,
 )
-from qmon.operate.libraries.pause import is_library_paused, prepare_library_pause, prepare_library_resume
+from qmon.operate.libraries.library_pause import is_library_paused, prepare_library_pause, prepare_library_resume
 from qmon.operate.message import Message, read_message
-from qmon.operate.run.operations import read_operations
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.operation_history import read_operations
+from qmon.operate.run.prepared_action import PreparedAction
 
 
 class Operator:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from qmon.engines.base import EngineName
 from qmon.engines.postgres.arrays import array_literal
-from qmon.model.layout.ids import split_id
+from qmon.model.layout.message_ids import split_id
 
 # Number of rows that are packed into one chunk, and sent by the server in one piece.
 CHUNK_ROWS: Final = 2000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Statement, Value
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 

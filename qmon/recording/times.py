@@ -12,7 +12,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from qmon.errors import BadInput
-from qmon.model.text import parse_duration
+from qmon.model.formatting import parse_duration
 
 _ZONE_FOLDER: Final = "zoneinfo/"
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")

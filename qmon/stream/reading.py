@@ -17,13 +17,13 @@ from urllib.parse import urlencode
 
 from qmon import __version__
 from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable, WrongPassword
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 from qmon.monitor.notify.web import why_unreachable
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_line
-from qmon.stream.address import ServeAddress
 from qmon.stream.sending import CLOCK_HEADER, SILENCE_S, STREAM_PATH
+from qmon.stream.serve_address import ServeAddress
 
 _CONNECT_S: Final = 5.0
 

@@ -13,13 +13,13 @@ from textual.message_pump import MessagePump
 
 from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.model.operations import OperationKind, OperationResult, OperationState, Plan, Progress
+from qmon.model.operation_records import OperationKind, OperationResult, OperationState, Plan, Progress
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.open import Connections, with_own_connections
+from qmon.operate.open_context import Connections, with_own_connections
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
-    from qmon.operate.run.prepared import PreparedAction
+    from qmon.operate.run.prepared_action import PreparedAction
 
 T = TypeVar("T")
 

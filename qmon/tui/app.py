@@ -19,19 +19,19 @@ from textual.timer import Timer
 from qmon import log
 from qmon.config.preferences import Preferences
 from qmon.model.figure import Severity
+from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
-from qmon.model.text import duration
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
-from qmon.tui.catalogue import ENTRIES, ScreenEntry
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
+from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.status import Shown
 from qmon.tui.widgets.dialog import leave_pushed_screen
 

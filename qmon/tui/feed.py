@@ -10,7 +10,7 @@ from textual.message_pump import MessagePump
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
-from qmon.model.waits.blocking import LockChains
+from qmon.model.waits.lock_chains import LockChains
 from qmon.monitor.source import Event, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 

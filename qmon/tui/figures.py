@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.queue_figures import MAIN_FIGURES
-from qmon.model.verdicts.flow import PAUSED
+from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean
 
@@ -31,7 +31,7 @@ TONES: Final[Mapping[Severity, str]] = {
 
 def aligned_rate(value: float) -> str:
     """Return a rate with blanks after whole numbers, so that right-aligned columns line up on the decimal point."""
-    rate = text.rate(value)
+    rate = formatting.rate(value)
     return rate if "." in rate else f"{rate}  "
 
 
@@ -49,7 +49,7 @@ def moment_text(at: float, *, seconds: bool = False, short: bool = False) -> str
 
 
 def figure_cell(
-    figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True
+    figure: Figure, write: Callable[[float], str] = formatting.count, tone: str = "text", *, aged: bool = True
 ) -> Cell:
     """Return a figure with its symbol. Zero, unknown and old values are grey.
 
@@ -57,7 +57,7 @@ def figure_cell(
     """
     shown = figure.text(write)
     if aged and figure.shows_age:
-        shown = f"{shown.rstrip()} ·{text.short_duration(figure.age_s)}"
+        shown = f"{shown.rstrip()} ·{formatting.short_duration(figure.age_s)}"
     return (shown, "faint" if figure.value is None else "muted" if figure.old or figure.value == 0 else tone)
 
 
@@ -65,7 +65,7 @@ def unread_reason(view: View, what: str, *probes: str) -> str:
     """Return why these probes did not read ``what`` for the whole target: failed, throttled, or out of time."""
     failed = next((clean(f.text) for f in view.failures if not f.queue and f.probe in probes), "")
     throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
-    every = next((text.duration(each.every_s) for each in throttled if each.probe in probes), "")
+    every = next((formatting.duration(each.every_s) for each in throttled if each.probe in probes), "")
     if every and not failed:
         return f"{what} is read every {every} now, to stay within the budget; n reads now"
     return failed or f"{what} was not read in this poll; a later poll reads it"
@@ -121,4 +121,4 @@ def forecast_cell(queue: QueueView, *, brief: bool = False) -> Cell:
     """Return the forecast as text, or the sign for unknown. ``brief``: without what would be needed to drain."""
     words = clean(queue.forecast.text)
     words = words.partition(": ")[0] if brief else words
-    return (words, "text") if words else (text.UNKNOWN, "faint")
+    return (words, "text") if words else (formatting.UNKNOWN, "faint")

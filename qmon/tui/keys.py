@@ -7,7 +7,7 @@ from typing import Final
 
 from textual.binding import Binding, BindingType
 
-from qmon.tui.catalogue import ENTRIES, FLEET_ENTRIES, ScreenEntry
+from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 
 SCREENS: Final = Binding.Group("Screens")
 ACTING: Final = Binding.Group("Acting")

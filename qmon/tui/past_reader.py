@@ -9,11 +9,11 @@ from threading import Lock, Thread
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from qmon.model.baselines import Baselines
+from qmon.model.baseline_bands import Baselines
 from qmon.recording.format.records import Mark
-from qmon.recording.history.archive import RecordingArchive
-from qmon.recording.history.baselines import FoundBaselines
+from qmon.recording.history.baselines_reader import FoundBaselines
 from qmon.recording.history.range_query import PastRange, RangeReader
+from qmon.recording.history.recording_archive import RecordingArchive
 
 
 @dataclass(frozen=True, slots=True)

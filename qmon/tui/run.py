@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder
     from qmon.tui.action_runner import ActionRunner
     from qmon.tui.app import QmonApp
-    from qmon.tui.configuration.followed import FollowedConfig
+    from qmon.tui.configuration.followed_config import FollowedConfig
     from qmon.tui.feed import Fold
     from qmon.tui.fleet.member import FleetTarget
     from qmon.tui.past_reader import KnownPast
@@ -92,7 +92,7 @@ def run_fleet(
 ) -> int:
     """Show several targets, like ``run`` does one. The arguments are those of ``FleetApp``."""
     _prepare_terminal()
-    from qmon.tui.fleet.app import FleetApp
+    from qmon.tui.fleet.fleet_app import FleetApp
 
     app = FleetApp(targets, alerting=alerting, dark=dark, for_s=for_s, preferences=preferences)
     return _run_app(app, [each.source for each in targets], lambda: [each.runner for each in targets], alerting)
@@ -144,12 +144,12 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
     from qmon.tui.app import QmonApp
 
     if followed is not None:
-        from qmon.tui.configuration.app import ConfiguredApp
+        from qmon.tui.configuration.configured_app import ConfiguredApp
 
         return partial(ConfiguredApp, followed=followed)
     if not isinstance(source, Replay):
         return QmonApp
-    from qmon.tui.replay.app import ReplayApp
+    from qmon.tui.replay.replay_app import ReplayApp
 
     return ReplayApp
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.engines.base import Connection, Value
-from qmon.workload.member import Worker
-from qmon.workload.slots import CounterField
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.counter_slots import CounterField
+from qmon.workload.member_thread import Worker
+from qmon.workload.workload_statements import WorkloadStatements
 
 _BATCH: Final = 500
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout
-from qmon.workload.member import Worker
-from qmon.workload.messages import is_poison
-from qmon.workload.slots import CounterField
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.counter_slots import CounterField
+from qmon.workload.member_thread import Worker
+from qmon.workload.workload_messages import is_poison
+from qmon.workload.workload_statements import WorkloadStatements
 
 _IDLE_GROWTH: Final = 1.5
 _MAX_IDLE: Final = 5.0

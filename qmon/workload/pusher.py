@@ -6,10 +6,10 @@ from typing import Final
 
 from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
-from qmon.workload.member import Worker
-from qmon.workload.messages import make_message
-from qmon.workload.slots import CounterField
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.counter_slots import CounterField
+from qmon.workload.member_thread import Worker
+from qmon.workload.workload_messages import make_message
+from qmon.workload.workload_statements import WorkloadStatements
 
 # The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 in the text).
 _FULL_ERRORS: Final = ("QM003", 770003)

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from qmon.engines.base import EngineName, Target
 from qmon.engines.secret import Secret
-from qmon.model.layout.io import layout_from_dict, layout_to_dict
 from qmon.model.layout.layout import Layout, LayoutSource
+from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict
 
 Role = Literal["pusher", "popper", "keeper"]
 

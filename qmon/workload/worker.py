@@ -15,12 +15,12 @@ import time
 from typing import Final, TextIO
 
 from qmon.engines import registry
-from qmon.workload.faults import hold_locks, pin_horizon
+from qmon.workload.counter_slots import Slots
 from qmon.workload.keeper import Keeper
-from qmon.workload.member import Worker
+from qmon.workload.member_thread import Worker
 from qmon.workload.popper import Popper
 from qmon.workload.pusher import Pusher
-from qmon.workload.slots import Slots
+from qmon.workload.session_faults import hold_locks, pin_horizon
 from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
 _GRACE_S: Final = 1.5

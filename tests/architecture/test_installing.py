@@ -75,7 +75,7 @@ def test_the_search_lets_pass_what_is_ours(line: str) -> None:
 
 def test_nothing_says_to_install_the_qmon_of_the_index() -> None:
     texts = said()
-    assert {"README.md", "qmon/engines/sqlserver/engine.py", "sql/README.md"} <= texts.keys()
+    assert {"README.md", "qmon/engines/sqlserver/sqlserver_engine.py", "sql/README.md"} <= texts.keys()
     assert {path: lines for path, text in texts.items() if (lines := strangers(text))} == {}
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from qmon.engines.postgres.engine import MIN_MAJOR
-from qmon.model.broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
+from qmon.engines.postgres.postgres_engine import MIN_MAJOR
 from qmon.model.figure import Severity
+from qmon.model.service_broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
-from qmon.model.verdicts.access import UNREACHABLE
+from qmon.model.verdicts.access_verdicts import UNREACHABLE
 
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"

@@ -19,14 +19,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OwnerState
+from qmon.model.operation_records import Choice, OwnerState
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.install.install import install_queue
+from qmon.operate.install.install_queue import install_queue
 from qmon.operate.operator import Operator
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected, odbc
 from tests.queues import ENGINE, opened, routine, target_of

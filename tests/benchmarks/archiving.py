@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from statistics import median
 
 from qmon.model.layout.layout import Layout
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.facts import query, wait_until

@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.split import PARTS

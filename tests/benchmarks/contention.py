@@ -18,14 +18,14 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
 
-from qmon.config.file import Settings
+from qmon.config.config_file import Settings
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.runner import SETTINGS, run_scene_on
-from qmon.demo.server import EmbeddedServer
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts.judge import CANNOT_TELL
-from qmon.model.verdicts.server import HORIZON
+from qmon.model.verdicts.server_verdicts import HORIZON
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase
 from tests.benchmarks.results import Bound, Part

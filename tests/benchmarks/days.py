@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qmon.recording.format.frames import FrameWriter, inflate_frame
-from qmon.recording.read.paths import list_segments
+from qmon.recording.read.recording_paths import list_segments
 from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0

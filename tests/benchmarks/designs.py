@@ -7,15 +7,15 @@ from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Target
 from qmon.engines.registry import engine_named
-from qmon.operate.install.install import available_designs, install_trial
-from qmon.workload.bench.cases import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, choose_designs
-from qmon.workload.bench.dequeue import ARTICLE_READS
-from qmon.workload.bench.results import BenchReport, CaseResult, Latency
-from qmon.workload.bench.run import run_bench
-from qmon.workload.bench.site import new_schema_name
+from qmon.operate.install.install_queue import available_designs, install_trial
+from qmon.workload.bench.bench_plan import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, choose_designs
+from qmon.workload.bench.bench_results import BenchReport, CaseResult, Latency
+from qmon.workload.bench.bench_site import new_schema_name
+from qmon.workload.bench.dequeue_part import ARTICLE_READS
+from qmon.workload.bench.run_bench import run_bench
 from tests.benchmarks.queues import bench_target
 from tests.benchmarks.results import Bound
 from tests.benchmarks.results import Part as Found

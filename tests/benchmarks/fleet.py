@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 from urllib.parse import quote, urlencode
 
-from qmon.demo.server import SUPERUSER, EmbeddedServer
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.demo.embedded_server import SUPERUSER, EmbeddedServer
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import SETTINGS, bench_target, install_queues, installed_queues
 from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.terminal import InTerminal

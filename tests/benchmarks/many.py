@@ -16,8 +16,8 @@ from unittest.mock import patch
 
 import psutil
 
-from qmon.demo.server import EmbeddedServer
-from qmon.model.budget import Budget
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.model.cost_budget import Budget
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
@@ -25,9 +25,9 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.runner import MOST_TRIPS
 from qmon.monitor.poll.turns import EVERY_S
 from qmon.monitor.source import Event, Focus, SourceState
-from qmon.monitor.state.target import TargetHistory
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.terminal import InTerminal

@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from qmon.pipeline.ingest.segments import SegmentIntake
+from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.session import start_session
-from qmon.recording.write.segment import FRAME_S
+from qmon.pipeline.spark_session import start_session
+from qmon.recording.write.segment_writer import FRAME_S
 from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.fresh import Used, processor_s, used
 from tests.benchmarks.recording import live_run
@@ -41,7 +41,9 @@ _BEGIN: Final = 1_795_219_200.0
 # Late batches one after the other in a running process: by then Java has compiled most of what they need. Of the last
 # five the middle one counts.
 _RUNNING: Final = 50
-_TRIVIAL: Final = "from qmon.pipeline.session import start; s = start('local[2]'); print(s.range(10).count()); s.stop()"
+_TRIVIAL: Final = (
+    "from qmon.pipeline.spark_session import start; s = start('local[2]'); print(s.range(10).count()); s.stop()"
+)
 
 
 def run(*, quick: bool = False) -> Part:

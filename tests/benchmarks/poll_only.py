@@ -7,7 +7,7 @@ import threading
 
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.benchmarks.queues import bench_target
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from statistics import median
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Target
 from qmon.engines.registry import engine_named
 from qmon.engines.sql import queries
@@ -15,7 +15,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.operate.install.install import install_queue, read_registry
+from qmon.operate.install.install_queue import install_queue, read_registry
 
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 

@@ -22,18 +22,18 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import encode
-from qmon.recording.format.figures import figures_from_view
+from qmon.recording.format.poll_figures import figures_from_view
 from qmon.recording.format.records import End, Line, SessionLine
-from qmon.recording.read.paths import list_segments
-from qmon.recording.read.reader import open_recording
+from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder, RecorderStatus
 from qmon.recording.write.rolling_writer import RollingWriter
-from qmon.recording.write.segment import FRAME_S
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.recording.write.segment_writer import FRAME_S
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import TWELVE, bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 

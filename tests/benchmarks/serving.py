@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 
 import psutil
 
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import TWELVE, bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.usage import processor_s

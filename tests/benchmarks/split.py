@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.history.in_memory import InMemoryHistory
 
 HOUR_S: Final = 3600
@@ -103,15 +103,15 @@ def main() -> None:
     from qmon.cli import main as qmon
     from qmon.engines.odbc import OdbcConnection
     from qmon.monitor.poll.collector import Collector
-    from qmon.monitor.state import queue
-    from qmon.tui.overview.screen import OverviewScreen
+    from qmon.monitor.state import queue_track
+    from qmon.tui.overview.overview_screen import OverviewScreen
 
     file = Path(sys.argv.pop(1))
     wanted = threading.Event()
     hours(wanted, file)
     timed(OdbcConnection, "_guarded", "driver")
     timed(Collector, "collect", "collect")
-    timed(queue, "judge", "judge")
+    timed(queue_track, "judge", "judge")
     timed(TargetHistory, "add", "fold")
     counted(TargetHistory, "add", "views")
     counted(TargetHistory, "add", "throttled", lambda view: bool(view.server.observing.throttled))

@@ -20,8 +20,8 @@ from math import sqrt
 from statistics import mean, stdev
 from typing import Final
 
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.terminal import InTerminal

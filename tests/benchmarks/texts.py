@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from tests.benchmarks.results import Bound, Part
 from tests.polled import DESIGNS, Polls
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyodbc
 import pytest
 
-from qmon.cli.commands.act.run import exit_code
-from qmon.model.operations import OperationKind, OperationResult, OperationState
+from qmon.cli.commands.act.run_action import exit_code
+from qmon.model.operation_records import OperationKind, OperationResult, OperationState
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query

@@ -15,9 +15,9 @@ import pytest
 
 import qmon
 from qmon.cli.commands.doctor.bundle import _poll_once
-from qmon.cli.session import ConnectedTarget
-from qmon.config.file import Config
-from qmon.config.targets import find_target
+from qmon.cli.target_session import ConnectedTarget
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
 from qmon.errors import Unreachable
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
@@ -134,7 +134,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("qmon.cli.session.ConnectedTarget", broken)
+    monkeypatch.setattr("qmon.cli.target_session.ConnectedTarget", broken)
     done = call("doctor", "postgresql://a@127.0.0.1:1/d", "--bundle", str(tmp_path / "c.zip"))
     assert done.exit_code == 1
 

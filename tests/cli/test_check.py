@@ -207,7 +207,7 @@ def test_as_a_program_a_configured_queue_whose_table_is_missing_is_critical_with
 
 @pytest.mark.server
 def test_a_server_that_hangs_or_is_stopped_is_unknown_in_time(quick: Path) -> None:
-    from qmon.demo.server import EmbeddedServer
+    from qmon.demo.embedded_server import EmbeddedServer
 
     with EmbeddedServer() as server:
         made(server.url(), "fifo", "orders")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.engines import odbc
-from qmon.engines.sqlserver import wheel
+from qmon.engines.sqlserver import driver_wheel
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
@@ -127,7 +127,7 @@ def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -
     assert (found["warehouse"]["dsn"], found["warehouse"]["dsn_of"]) == (True, "user")
     assert found["shop"]["answered_s"] > 0
     assert (found["shop"]["dsn_of"], found["off"]["answered_s"]) == (None, None)
-    assert valid(done.stdout, "targets")["drivers"] == sorted({*odbc.installed_drivers(), *wheel.known_names()})
+    assert valid(done.stdout, "targets")["drivers"] == sorted({*odbc.installed_drivers(), *driver_wheel.known_names()})
     assert "nothing listens on" in " ".join(call("targets").stdout.split())
     unasked = valid(call("targets", "--no-connect", "--output", "json").stdout, "targets")["targets"]
     assert {each["reachable"] for each in unasked} == {None}

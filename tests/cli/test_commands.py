@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.config.file import read_config
-from qmon.model.groups.configured import configured_name
+from qmon.config.config_file import read_config
+from qmon.model.groups.configured_queue import configured_name
 from qmon.model.groups.group import Group
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout

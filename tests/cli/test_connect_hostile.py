@@ -15,10 +15,10 @@ from qmon.errors import BadInput, Unreachable
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.codec import encode
 from qmon.recording.format.records import Line, SessionLine, encode_line
-from qmon.stream import reading, source
-from qmon.stream.address import parse_address
+from qmon.stream import reading, served_source
 from qmon.stream.reading import OpenStream
-from qmon.stream.source import ServedSource
+from qmon.stream.serve_address import parse_address
+from qmon.stream.served_source import ServedSource
 from tests.facts import wait_until
 
 HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\nQmon-Clock: 1.0\r\n"
@@ -95,7 +95,7 @@ def watching(url: str) -> Iterator[Callable[[], list[str]]]:
 
 def test_a_stream_without_a_whole_line_is_left_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "SILENT_S", 0.3)
-    monkeypatch.setattr(source, "BACK_OFF_S", (0.01,))
+    monkeypatch.setattr(served_source, "BACK_OFF_S", (0.01,))
     with answering(HEAD + b"\r\n" + SESSION, forever=b"x") as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")
         wait_until(reasons, what="the reason")
@@ -104,7 +104,7 @@ def test_a_stream_without_a_whole_line_is_left_and_tried_again(monkeypatch: pyte
 
 def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LONGEST", 3 * 2**20)
-    monkeypatch.setattr(source, "BACK_OFF_S", (0.01,))
+    monkeypatch.setattr(served_source, "BACK_OFF_S", (0.01,))
     endless = b"x" * 2**20
     with answering(HEAD + b"\r\n" + SESSION, forever=endless, pause_s=0.0) as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")

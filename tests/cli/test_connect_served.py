@@ -15,13 +15,13 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.metrics.access import read_users, tls_context
-from qmon.metrics.server import MetricsServer
+from qmon.metrics.metrics_server import MetricsServer
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Event, Phase, SourceState
-from qmon.stream import reading, source
-from qmon.stream.address import parse_address
+from qmon.stream import reading, served_source
 from qmon.stream.sending import PollStream
-from qmon.stream.source import ServedSource
+from qmon.stream.serve_address import parse_address
+from qmon.stream.served_source import ServedSource
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 from tests.cli.pseudo_terminal import Terminal
@@ -196,7 +196,7 @@ def test_polls_are_as_old_as_they_are_by_whatever_clocks() -> None:
 
 
 def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "BACK_OFF_S", (0.01,))
+    monkeypatch.setattr(served_source, "BACK_OFF_S", (0.01,))
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     with watching(f"http://{listen}/shop") as found:
@@ -220,7 +220,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
 
 
 def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "_RENEW_S", -1e9)  # a new one after each poll, and nobody notices
+    monkeypatch.setattr(served_source, "_RENEW_S", -1e9)  # a new one after each poll, and nobody notices
     stream = PollStream("shop", 2.0)
     stream.publish_event(LIVE)
     stream.publish_event(poll(1))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.engines.postgres.engine import DRIVER_FOLDERS, DRIVER_LIBRARY
+from qmon.engines.postgres.postgres_engine import DRIVER_FOLDERS, DRIVER_LIBRARY
 from tests.cli.calling import program, run, surroundings
 from tests.facts import odbc, query, wait_until
 

@@ -11,7 +11,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice
+from qmon.model.operation_records import Choice
 from qmon.operate.operator import Operator
 from tests.cli.calling import ROOT, call
 from tests.contract.operating import desk_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qmon.config.file import read_config
+from qmon.config.config_file import read_config
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.contract.watching import watching

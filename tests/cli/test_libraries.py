@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.libraries.catalogue import all_libraries
+from qmon.libraries.library_catalog import all_libraries
 from tests.cli.calling import call
 
 KNOWN = all_libraries(Path("/nowhere"))

@@ -11,7 +11,7 @@ import typer
 from typer.main import get_command
 
 from qmon.cli import app
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from tests import manual
 
 ROOT: Any = get_command(app)

@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from qmon.cli.notices import headless_alerting
-from qmon.cli.session import choose_targets
+from qmon.cli.alerting_setup import headless_alerting
+from qmon.cli.target_session import choose_targets
 from qmon.errors import BadInput
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.write.headless import HeadlessRecorder
+from qmon.recording.write.headless_recorder import HeadlessRecorder
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.listener import Listener, listening

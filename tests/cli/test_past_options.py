@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.past import replay_past, target_past
-from qmon.config.file import Config
-from qmon.recording.history.baselines import FILE_NAME
-from qmon.recording.read.reader import open_recording
+from qmon.cli.dashboard_past import replay_past, target_past
+from qmon.config.config_file import Config
+from qmon.recording.history.baselines_reader import FILE_NAME
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
 from tests.cli.calling import call
 from tests.contract.watching import target_of

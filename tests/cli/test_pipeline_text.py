@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.cli.commands.pipeline.text import block_line
+from qmon.cli.commands.pipeline.report_text import block_line
 
 
 def test_a_plot_is_as_high_as_the_highest_of_each_share() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from qmon.recording.read.paths import list_segments
+from qmon.recording.read.recording_paths import list_segments
 from tests.cli.calling import call, program, surroundings
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states

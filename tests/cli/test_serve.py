@@ -10,11 +10,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import MetricsServer
+from qmon.metrics.metrics_server import MetricsServer
+from qmon.metrics.target_readings import TargetReadings
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.records import parse_line
-from qmon.recording.read.paths import list_segments
+from qmon.recording.read.recording_paths import list_segments
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until

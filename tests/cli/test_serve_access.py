@@ -15,8 +15,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from qmon.metrics.access import Users, read_users, tls_context
-from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import MetricsServer
+from qmon.metrics.metrics_server import MetricsServer
+from qmon.metrics.target_readings import TargetReadings
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 

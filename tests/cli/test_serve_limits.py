@@ -14,10 +14,10 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.metrics import access, connections
-from qmon.metrics import server as serving
+from qmon.metrics import metrics_server as serving
 from qmon.metrics.access import Users, read_users, tls_context
-from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import MetricsServer
+from qmon.metrics.metrics_server import MetricsServer
+from qmon.metrics.target_readings import TargetReadings
 from qmon.monitor.source import Phase, SourceState
 from qmon.stream.sending import PollStream
 from tests.cli.calling import call

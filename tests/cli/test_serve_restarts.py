@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until

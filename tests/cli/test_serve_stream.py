@@ -15,9 +15,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from qmon.metrics import server as serving
-from qmon.metrics.server import MetricsServer
-from qmon.model.samples.polled import BlockingSample
+from qmon.metrics import metrics_server as serving
+from qmon.metrics.metrics_server import MetricsServer
+from qmon.model.samples.polled_samples import BlockingSample
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.codec import encode
 from qmon.recording.format.records import Line, PhaseChange, parse_line

@@ -15,7 +15,7 @@ from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Tar
 from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.context import OperatorContext
-from qmon.operate.install.install import install_queue
+from qmon.operate.install.install_queue import install_queue
 from tests.contract.engines import as_application
 from tests.contract.watching import target_of
 

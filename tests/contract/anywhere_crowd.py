@@ -14,7 +14,7 @@ from typing import Final
 from qmon.engines.base import Connection, Value
 from qmon.errors import QueryFailed, Unreachable
 from qmon.model.layout.layout import Layout
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
 
 PUSHERS: Final = 4

@@ -19,9 +19,9 @@ import pytest
 
 from qmon.engines.base import Bound, EngineName
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 
 Version = tuple[int, int]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.view import View
 from tests.contract.watching import Watched

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from qmon.config.file import Config
-from qmon.config.targets import find_target
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
 from qmon.engines.base import Bound, Connection, Session, Statement, Target, Value
 from qmon.engines.registry import engine_for
 

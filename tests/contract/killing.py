@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from qmon.model.operations import Operation, OperationState
-from qmon.operate.install.install import install_queue
+from qmon.model.operation_records import Operation, OperationState
+from qmon.operate.install.install_queue import install_queue
 from qmon.operate.operator import Operator
 from tests.cli.calling import program, surroundings
 from tests.contract.operating import desk_at

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from qmon.engines.base import Connection
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.samples.listing import PAGE_SIZE, ListedSample, Listing, PageSample
-from qmon.model.samples.polled import MessageSample
+from qmon.model.samples.listing_samples import PAGE_SIZE, ListedSample, Listing, PageSample
+from qmon.model.samples.polled_samples import MessageSample
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.poll.poller import POLL
-from qmon.monitor.probes.listing import closer_listing, page_from_results, statements_for_page
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.statements import Results, StatementCache
+from qmon.monitor.probes.message_pages import closer_listing, page_from_results, statements_for_page
+from qmon.monitor.probes.probe_statements import Results, StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from tests.facts import connected, query
 from tests.queues import ENGINE, target_of
 

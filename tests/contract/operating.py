@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from qmon.engines.base import Connection, Session
-from qmon.model.operations import OperationResult, Progress
+from qmon.model.operation_records import OperationResult, Progress
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from tests.queues import ENGINE, target_of
 from tests.schemas import valid
 

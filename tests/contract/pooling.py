@@ -15,7 +15,7 @@ from typing import Final
 import pyodbc
 
 from qmon.demo.account import server_account
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from tests.facts import odbc, wait_until
 
 PGBOUNCER: Final = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") or "pgbouncer"

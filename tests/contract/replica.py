@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from qmon.demo.account import Account
-from qmon.demo.places import DemoFolder
+from qmon.demo.demo_folder import DemoFolder
+from qmon.demo.embedded_server import SUPERUSER, EmbeddedServer
 from qmon.demo.programs import last_lines
-from qmon.demo.server import SUPERUSER, EmbeddedServer
 from qmon.errors import Unreachable
 from tests.facts import query, wait_until
 

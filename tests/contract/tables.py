@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from qmon.engines.base import Connection, Session, Target
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.urls import read_url
 from tests.facts import connected
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import QmonError, Unreachable
-from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState, Progress
+from qmon.model.operation_records import Choice, OperationResult, OperationState, OwnerState, Progress
 from qmon.operate.audit import AuditFailed
-from qmon.operate.run import operation
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run import running_operation
+from qmon.operate.run.prepared_action import PreparedAction
 from tests.contract.killing import ACTS, Act, Victim
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
@@ -131,7 +131,7 @@ def test_a_disk_that_is_full_for_the_audit_stops_before_the_next_batch(
 ) -> None:
     victim = Victim(database, tmp_path, ROWS, random.Random(act))
     victim.fill(act)
-    monkeypatch.setattr(operation, "PROGRESS_EVERY_S", 0.0)
+    monkeypatch.setattr(running_operation, "PROGRESS_EVERY_S", 0.0)
     audit = victim.operator.context.audit
     assert audit is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -11,10 +11,10 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
 from qmon.model.reasons import Reason
 from qmon.monitor.one_shot import view_over
-from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from tests.contract.operating import applied, desk_at

@@ -8,7 +8,7 @@ import pyodbc
 import pytest
 
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Choice, OperationState, OwnerState, Side
+from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import query

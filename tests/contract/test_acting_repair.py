@@ -9,11 +9,11 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import OperationKind, OperationState
+from qmon.model.operation_records import OperationKind, OperationState
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.context import ReadOnly
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.session import ChosenTarget
-from qmon.config.file import Config
+from qmon.cli.target_session import ChosenTarget
+from qmon.config.config_file import Config
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationKind, OwnerState, Side
+from qmon.model.operation_records import Choice, OperationKind, OwnerState, Side
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.install.roles import Role, plan_setup, run_setup
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_acting_sessions import pid
 from tests.facts import connected, query

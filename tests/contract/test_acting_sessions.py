@@ -15,10 +15,10 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationKind, OperationState, OwnerState
+from qmon.model.operation_records import Choice, OperationKind, OperationState, OwnerState
 from qmon.operate.actions.end_session import prepare_end_session
+from qmon.operate.actions.end_sessions import EndSessions
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
-from qmon.operate.actions.sessions import EndSessions
 from qmon.operate.context import Permission, ReadOnly
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, odbc, query, wait_until

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OwnerState, Plan
+from qmon.model.operation_records import Choice, OwnerState, Plan
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at

@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.any_bytes import bytes_from_text
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operations import Choice, OperationState, OwnerState
-from qmon.model.samples.listing import Listing
+from qmon.model.operation_records import Choice, OperationState, OwnerState
+from qmon.model.samples.listing_samples import Listing
 from qmon.monitor.source import Focus
 from qmon.operate.operator import Operator
 from tests.contract.listing import reading

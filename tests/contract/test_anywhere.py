@@ -9,8 +9,8 @@ import pytest
 from qmon.engines.base import Connection, Value
 from qmon.engines.sql import queries
 from qmon.monitor.doctor import read_rights, run_checkup
-from qmon.operate.install.install import read_registry, uninstall_queue
-from qmon.workload.statements import WorkloadStatements
+from qmon.operate.install.install_queue import read_registry, uninstall_queue
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows
 from tests.contract.watching import watching
 from tests.facts import wait_until

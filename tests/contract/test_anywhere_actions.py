@@ -12,13 +12,13 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
-from qmon.model.operations import Choice, OperationKind, OperationResult, OperationState, OwnerState
-from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.model.operation_records import Choice, OperationKind, OperationResult, OperationState, OwnerState
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from qmon.pipeline.messages.archive_reader import find_archive, read_messages, survey_archive
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
 from tests.contract.operating import applied

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import Value
-from qmon.operate.install.install import available_designs, install_trial
-from qmon.workload.bench.cases import BenchPlan, Case
+from qmon.operate.install.install_queue import available_designs, install_trial
+from qmon.workload.bench.bench_plan import BenchPlan, Case
+from qmon.workload.bench.bench_site import BenchSite, new_schema_name, sweep_schema
+from qmon.workload.bench.load_sessions import LoadSessions
 from qmon.workload.bench.loops import make_loops
-from qmon.workload.bench.run import find_leftovers, run_bench
-from qmon.workload.bench.sessions import LoadSessions
-from qmon.workload.bench.site import BenchSite, new_schema_name, sweep_schema
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.bench.run_bench import find_leftovers, run_bench
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place
 from tests.facts import known, wait_until
 

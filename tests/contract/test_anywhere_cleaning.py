@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from tests.contract.anywhere_run import left_out
 from tests.contract.anywhere_server import SIGN, Server
 from tests.facts import query, wait_until

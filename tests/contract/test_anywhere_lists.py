@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout.lists import STATES, reason_without_list
-from qmon.model.samples.listing import PAGE_SIZE, Listing
+from qmon.model.layout.list_states import STATES, reason_without_list
+from qmon.model.samples.listing_samples import PAGE_SIZE, Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.anywhere import Place

@@ -9,23 +9,23 @@ from typing import Any, Final
 import pytest
 
 from qmon.engines.base import Connection, Value
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
-from qmon.model.samples.polled import ReadableSample
-from qmon.model.samples.usage import ReadsSample, RoutineSample
+from qmon.model.samples.deadlock_samples import GraphSample, ReportFile, ReportSample
+from qmon.model.samples.polled_samples import ReadableSample
+from qmon.model.samples.usage_samples import ReadsSample, RoutineSample
 from qmon.model.view import View
-from qmon.monitor.background.scan import Scan
+from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover_queues
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.doctor import run_checkup
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.source import Focus
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, rolled_back
 from tests.contract.watching import watching
 from tests.queues import DESIGNS

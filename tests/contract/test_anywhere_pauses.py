@@ -9,7 +9,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute
 from tests.contract.operating import YES, applied

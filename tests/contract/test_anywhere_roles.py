@@ -14,12 +14,12 @@ import pytest
 
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationState, OwnerState, Side
+from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
 from qmon.monitor.doctor import read_rights, run_checkup
-from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import Login, Server

@@ -14,12 +14,12 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import ConnectionLost, QueryFailed
 from qmon.model.layout.layout import Clients, Layout
-from qmon.model.operations import Choice, OperationState
+from qmon.model.operation_records import Choice, OperationState
 from qmon.model.view import QueueView, View
 from qmon.operate.operator import Operator
-from qmon.workload.load import Load
-from qmon.workload.plan import PlannedFault, QueueLoad
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import PlannedFault, QueueLoad
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, held_by_popper
 from tests.contract.operating import applied
 from tests.contract.watching import Watched, said_at_once, watching

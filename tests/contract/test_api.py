@@ -10,7 +10,7 @@ import pytest
 
 from qmon.api import OpenTarget, apply, open_target
 from qmon.errors import BadInput, Unreachable
-from qmon.model.operations import Choice
+from qmon.model.operation_records import Choice
 from tests.cli.calling import call
 from tests.contract.tables import JOBS, make
 from tests.facts import query

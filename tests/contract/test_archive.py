@@ -15,7 +15,7 @@ import pytest
 from qmon.engines.base import Bound, Statement
 from qmon.errors import BadInput, ConnectionLost
 from qmon.model.layout.layout import Layout
-from qmon.operate.actions.archive import (
+from qmon.operate.actions.archiver import (
     ARCHIVE_SESSION,
     ArchiveProgress,
     Archiver,

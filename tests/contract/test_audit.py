@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.operations import Consent, OperationKind, OperationState, Plan
+from qmon.model.operation_records import Consent, OperationKind, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
-from qmon.operate.run.operation import OperationRecord, RunningOperation, run_operation
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, run_operation
 from qmon.operate.sql import Sql
 from tests.contract.operating import YES, desk_at, lines
 from tests.facts import connected, query, wait_until
@@ -128,7 +128,7 @@ def test_without_a_local_audit_nothing_begins(database: str, tmp_path: Path) -> 
 def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qmon.operate.run.operation.PROGRESS_EVERY_S", 0.0)
+    monkeypatch.setattr("qmon.operate.run.running_operation.PROGRESS_EVERY_S", 0.0)
     at = desk_at(database, tmp_path)
     with pytest.raises(AuditFailed), begun(at) as work:
         with work.batch() as batch:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
-from qmon.model.waits.blocking import LockChainLine, LockChains, Role
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role
 from qmon.monitor.source import Focus
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
 from tests.contract.sessions import OpenSessions, open_sessions, stand
 from tests.contract.watching import Watched, installed, target_of, watching

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from qmon.config.file import parse_config
-from qmon.engines.postgres.engine import Postgres
+from qmon.config.config_file import parse_config
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.registry import engine_for
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues

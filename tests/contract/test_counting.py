@@ -9,21 +9,21 @@ from typing import Final
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.model.alerts.check import CheckState, check_target
+from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import QueueView
-from qmon.monitor.background import exact_counts, scan
-from qmon.monitor.background.scan import Scan, read_parts
+from qmon.monitor.background import slow_reads, table_scan
 from qmon.monitor.background.scan_counts import ScanCounts
+from qmon.monitor.background.table_scan import Scan, read_parts
 from qmon.monitor.one_shot import view_after, view_over
-from qmon.monitor.probes.names import probe_names_for
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_names import probe_names_for
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from tests.contract.watching import Watched, connect, installed, target_of, watching
 from tests.facts import connected, query, wait_until
 
@@ -94,9 +94,9 @@ def test_a_large_table_is_counted_range_by_range_and_says_how_far_it_is(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(database, filler=1500)
-    monkeypatch.setattr(scan, "_PAGES_S", 60.0)
-    monkeypatch.setattr(scan, "_FIRST", 16)
-    monkeypatch.setattr(scan, "_MOST", 16)
+    monkeypatch.setattr(table_scan, "_PAGES_S", 60.0)
+    monkeypatch.setattr(table_scan, "_FIRST", 16)
+    monkeypatch.setattr(table_scan, "_MOST", 16)
     with watching(database, [JOBS]) as watched:
         first = watched.queue("jobs", lambda q: q.counting and q.counting > 0)
         assert first.stuck.value is None
@@ -109,15 +109,15 @@ def test_a_large_table_is_counted_range_by_range_and_says_how_far_it_is(
         queue = watched.queue("jobs", lambda q: q.stuck.value is not None)
         assert_true(queue)
         assert queue.counting is None
-        assert queue.stuck.every_s > scan.EVERY_S
+        assert queue.stuck.every_s > table_scan.EVERY_S
 
 
 def test_a_table_too_large_for_a_look_is_not_begun_and_the_reason_says_what_counts_it(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(database)
-    monkeypatch.setattr(scan, "AT_ONCE_PAGES", 1)
-    monkeypatch.setattr(scan, "_PAGES_S", 0.01)
+    monkeypatch.setattr(table_scan, "AT_ONCE_PAGES", 1)
+    monkeypatch.setattr(table_scan, "_PAGES_S", 0.01)
     queue = view_over(target_of(database), [JOBS], over_s=1.0).queues[0]
     assert queue.stuck.value is None
     assert "pages of the table take about" in queue.stuck.reason
@@ -129,7 +129,7 @@ def test_a_table_too_large_for_a_look_is_not_begun_and_the_reason_says_what_coun
 def test_a_table_in_which_nothing_changes_is_not_scanned_again_until_it_does(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "EVERY_S", 0.1)
+    monkeypatch.setattr(table_scan, "EVERY_S", 0.1)
     monkeypatch.setattr("qmon.monitor.background.scan_counts.EVERY_S", 0.1)
     made(database)
     query(database, "DELETE FROM jobs WHERE due_at > now() OR (status = 'working' AND id > 520)")
@@ -211,7 +211,7 @@ def _plan(url: str, spec: QueueSpec, statements: StatementCache, name: str) -> s
 
 
 def test_a_count_that_met_a_lock_is_made_soon_after_it_is_gone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_counts, "_LOCK_AGAIN_S", 0.2)
+    monkeypatch.setattr(slow_reads, "_LOCK_AGAIN_S", 0.2)
     made(database)
     with connected(database, autocommit=False) as holder, watching(database, [JOBS]) as watched:
         holder.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout
 from tests.contract.soaking import MENDED

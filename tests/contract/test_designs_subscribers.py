@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.install.install import install_queue
+from qmon.operate.install.install_queue import install_queue
 from tests.contract.test_designs_ring import draw, end
 from tests.facts import query
 from tests.queues import ENGINE, Row, call, made, opened, run

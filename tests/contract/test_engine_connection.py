@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Connection, Rows, Session
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError, QueryFailed
 from tests.contract.engines import open_target, opened, sql

@@ -7,11 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from qmon.config.file import Config
-from qmon.config.targets import find_target
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
 from qmon.engines.base import Session, Target
-from qmon.engines.keywords import parse_conninfo
-from qmon.engines.postgres.engine import DRIVER_FOLDERS, DRIVER_LIBRARY, Postgres
+from qmon.engines.odbc_keywords import parse_conninfo
+from qmon.engines.postgres.postgres_engine import DRIVER_FOLDERS, DRIVER_LIBRARY, Postgres
 from qmon.engines.registry import engine_for, engine_named
 from qmon.errors import BadInput, MissingDriver
 from tests.contract.engines import opened, sql
@@ -77,12 +77,12 @@ def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
 
 def test_no_driver_is_found_where_none_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from qmon.engines import odbc
-    from qmon.engines.postgres import engine
+    from qmon.engines.postgres import postgres_engine
 
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("FreeTDS",))
     library = tmp_path / "psqlodbcw.so"
-    monkeypatch.setattr(engine, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(postgres_engine, "FOLDERS", (str(tmp_path),))
     with pytest.raises(MissingDriver, match="apt install odbc-postgresql"):
-        engine.find_driver()
+        postgres_engine.find_driver()
     library.touch()
-    assert engine.find_driver() == str(library)
+    assert postgres_engine.find_driver() == str(library)

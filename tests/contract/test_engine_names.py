@@ -6,12 +6,12 @@ from urllib.parse import quote
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sql.file import parse_query
 from qmon.engines.sql.queries import Name
+from qmon.engines.sql.query_file import parse_query
 from qmon.errors import BadInput
 from tests.contract.engines import opened, sql
 from tests.facts import query

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 import qmon
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, PasswordNeeded, QmonError, Unreachable, WrongPassword
 from tests.contract.engines import open_target, opened, sql, target

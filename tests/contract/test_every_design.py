@@ -9,10 +9,10 @@ import pytest
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.contract.watching import installed, target_of, watching
 from tests.demo.test_headless import agree
 from tests.facts import connected, query

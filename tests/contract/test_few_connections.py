@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import NoConnectionLeft
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from tests.cli.calling import call
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until

@@ -10,8 +10,8 @@ import pytest
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
-from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.scan_counts import ScanCounts
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.one_shot import view_over
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
@@ -112,8 +112,8 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a look from the first row on is dear, polls seek from a known id, and see what is before it rarely."""
-    monkeypatch.setattr("qmon.monitor.background.exact_counts._DEAR_HEAD_S", float("-inf"))
-    monkeypatch.setattr("qmon.monitor.background.exact_counts._HEAD_EVERY_S", 3600.0)
+    monkeypatch.setattr("qmon.monitor.background.slow_reads._DEAR_HEAD_S", float("-inf"))
+    monkeypatch.setattr("qmon.monitor.background.slow_reads._HEAD_EVERY_S", 3600.0)
     installed(database, "fifo")
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 10)")
     with watching(database) as watched:
@@ -131,7 +131,7 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
 def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "qmon.monitor.background.exact_counts"
+    module = "qmon.monitor.background.slow_reads"
     monkeypatch.setattr(f"{module}._HEAD_EVERY_S", 0.1)
     monkeypatch.setattr(f"{module}._CHEAP_HEAD_EVERY_S", 3600.0)
     monkeypatch.setattr(f"{module}._DEAR_HEAD_S", float("inf"))

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from qmon.engines.base import Session
-from qmon.engines.postgres.engine import SEARCH_PATH
+from qmon.engines.postgres.postgres_engine import SEARCH_PATH
 from qmon.engines.registry import engine_for
 from tests.cli.calling import call
 from tests.contract.engines import sql

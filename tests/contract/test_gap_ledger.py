@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
-from qmon.model.rates.ledger import AHEAD_BURNT, AHEAD_UNCLEAR, BURNT, IN_FLIGHT, ORPHANED, READY, UNCLEAR, Ledger
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.model.gap_ledger import AHEAD_BURNT, AHEAD_UNCLEAR, BURNT, IN_FLIGHT, ORPHANED, READY, UNCLEAR, Ledger
 from qmon.model.view import QueueView, View
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import connected, query

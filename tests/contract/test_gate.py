@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
-from qmon.model.operations import OperationKind, Side
+from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_switch import read_pauses

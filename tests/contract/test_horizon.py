@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
-from qmon.model.samples.horizon import HorizonSample
-from qmon.model.verdicts.server import MIN_ROWS
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.model.samples.horizon_samples import HorizonSample
+from qmon.model.verdicts.server_verdicts import MIN_ROWS
 from qmon.model.view import QueueView
 from qmon.model.waits import horizon_holders
-from qmon.monitor.state import usage
+from qmon.monitor.state import usage_track
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import Watched, installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
@@ -75,7 +75,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
 ) -> None:
     query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 80000)")
     monkeypatch.setattr(horizon_holders, "LONG_S", 3.0)
-    monkeypatch.setattr(usage, "_REMEMBER_EVERY_S", 1.0)
+    monkeypatch.setattr(usage_track, "_REMEMBER_EVERY_S", 1.0)
     said_at_once(monkeypatch)
     with watching(url) as watched, open_sessions(url) as sessions, popping(url):
 
@@ -109,7 +109,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
 
 
 def test_what_qmon_reads_itself_is_not_in_the_figures(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usage, "WINDOW_S", 2.0)
+    monkeypatch.setattr(usage_track, "WINDOW_S", 2.0)
     query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 500)")
     counter = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'fifo'"
     with watching(url, interval_s=1.0) as watched:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.errors import BadInput, QmonError
 from tests.contract.engines import opened, sql, target
 from tests.facts import query

@@ -9,9 +9,9 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.errors import BadInput
-from qmon.model.layout.ids import split_id, split_ids
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operations import Choice, OwnerState
+from qmon.model.layout.message_ids import split_id, split_ids
+from qmon.model.operation_records import Choice, OwnerState
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.operator import Operator
 from qmon.operate.run import batches

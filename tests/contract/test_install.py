@@ -7,7 +7,7 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import LayoutSource, TableName
-from qmon.operate.install.install import available_designs, install_queue, read_registry, uninstall_queue
+from qmon.operate.install.install_queue import available_designs, install_queue, read_registry, uninstall_queue
 from qmon.operate.install.object_names import object_slots
 from tests.cli.calling import call as cli
 from tests.facts import connected, query

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples.listing import Listing
+from qmon.model.samples.listing_samples import Listing
 from qmon.monitor.source import Focus
 from tests.contract.listing import BY_ID, fill, jobs, reading, table
 from tests.contract.test_configured_groups import configured

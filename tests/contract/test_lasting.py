@@ -1,7 +1,7 @@
 """Lists of which some are asked for, through a real driver: prepared once for all of them, values as they were given.
 
 The text is PostgreSQL's, since what pyodbc and a driver do with it is the same everywhere: that of SQL Server is
-``qmon.engines.sql.lasting``.
+``qmon.engines.sql.batch_text``.
 """
 
 from __future__ import annotations

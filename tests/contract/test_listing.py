@@ -10,10 +10,10 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
 from qmon.model.view import QueueView
-from qmon.monitor.probes.listing import statements_for_page
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.message_pages import statements_for_page
+from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.contract.listing import BY_ID, COLUMNS, STATES, fill, ids_of, jobs, reading, table, touched
 from tests.contract.watching import watching

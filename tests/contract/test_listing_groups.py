@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.test_configured_groups import EVIL, QUOTED, configured

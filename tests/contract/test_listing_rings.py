@@ -9,7 +9,7 @@ import pytest
 
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.listing import MAX_ROWS_READ, PAGE_SIZE, Listing
+from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, Listing
 from tests.contract.listing import Reader, reading, touched
 from tests.facts import connected, query
 from tests.queues import call, made, opened

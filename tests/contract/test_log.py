@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pytest
 
 from qmon import log
-from qmon.config.file import Config
-from qmon.config.targets import find_target
-from qmon.demo.server import EmbeddedServer
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.registry import engine_for
 from qmon.errors import QueryFailed, Unreachable

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
-from qmon.libraries.catalogue import built_in_libraries
 from qmon.libraries.library import group_for
+from qmon.libraries.library_catalog import built_in_libraries
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
 from qmon.operate.context import OperatorContext
 from qmon.operate.message import MAX_COLUMN_CHARS, MAX_PAYLOAD_CHARS, Message, MessageColumn
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from qmon.operate.operator import Operator
 from tests.facts import connected, query
 from tests.jobs import HOSTILE

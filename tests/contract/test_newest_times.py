@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.layout.zones import UNKNOWN_ZONE
+from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.poll.poller import POLL

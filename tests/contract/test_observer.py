@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from qmon.model.view import View
-from qmon.tui.queue.panel import unknown_items
+from qmon.tui.queue.queue_panel import unknown_items
 from qmon.tui.shared.header import header_lines
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operations import Choice, OwnerState, Side
+from qmon.model.operation_records import Choice, OwnerState, Side
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import query

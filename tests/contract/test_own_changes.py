@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.operations import Choice, OwnerState, RedriveLimits
+from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make

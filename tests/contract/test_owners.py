@@ -11,7 +11,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operations import Choice, OwnerState
+from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator

@@ -12,23 +12,23 @@ from urllib.parse import quote
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.rows import to_records
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.result_records import to_records
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
-from qmon.model.samples.polled import WriterSample
+from qmon.model.samples.polled_samples import WriterSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
-from qmon.model.waits.blocking import Role
+from qmon.model.waits.lock_chains import Role
 from qmon.monitor.background import scan_counts
 from qmon.monitor.one_shot import view_over
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.tui.blocking import tree
 from qmon.tui.overview import panels
 from qmon.tui.spans import Line
-from qmon.tui.waits import horizon, panel
+from qmon.tui.waits import horizon_panel, waits_panel
 from tests.cli.calling import call
 from tests.contract.engines import opened, sql
 from tests.contract.sessions import open_sessions
@@ -84,8 +84,8 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         assert "blocked 1" in line
         assert "waits –" in line
         assert "not visible" in words(tree.session_lines(top, 160, 5))
-        assert "our role sees only its own sessions" in words(horizon.horizon_lines(view, 200, 9))
-        assert "our role sees only its own sessions" in panel.empty_text(view, "")
+        assert "our role sees only its own sessions" in words(horizon_panel.horizon_lines(view, 200, 9))
+        assert "our role sees only its own sessions" in waits_panel.empty_text(view, "")
 
 
 def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: str) -> None:
@@ -122,7 +122,7 @@ def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: 
         assert queue is not None
         assert (queue.pushers.value, queue.poppers.value) == (None, None)
         assert view.server.horizon is None
-        assert "track_activities is off" in words(horizon.horizon_lines(view, 200, 9))
+        assert "track_activities is off" in words(horizon_panel.horizon_lines(view, 200, 9))
 
 
 def ages_of_writers(connection: Connection) -> dict[int, float | None]:

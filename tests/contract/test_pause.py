@@ -13,12 +13,12 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import OperationKind, Progress, Side
+from qmon.model.operation_records import OperationKind, Progress, Side
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_check import ArrivalCounter
 from qmon.operate.actions.pause_switch import read_pauses
 from qmon.operate.context import Permission
-from qmon.operate.install.install import install_queue, uninstall_queue
+from qmon.operate.install.install_queue import install_queue, uninstall_queue
 from qmon.operate.sql import Sql
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query, wait_until

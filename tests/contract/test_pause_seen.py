@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from tests.contract.operating import applied, desk_at
 from tests.contract.watching import watching
@@ -17,10 +17,10 @@ from tests.queues import ENGINE, made, routine
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.operate.context import Permission
 from qmon.operate.operator import Operator
-from qmon.operate.install.install import registered
+from qmon.operate.install.install_queue import registered
 from tests.contract.operating import desk_at
 from tests.queues import ENGINE, opened
 

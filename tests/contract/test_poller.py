@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, QueryFailed

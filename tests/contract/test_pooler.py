@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
 from qmon.errors import BadInput, DeadlineExceeded, QueryFailed
 from tests.cli.calling import call

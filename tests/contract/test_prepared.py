@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Bound, Connection, Session, Statement, Value
-from qmon.engines.prepared import PreparedStatements
-from qmon.engines.sql.text import number_values
+from qmon.engines.prepared_statements import PreparedStatements
+from qmon.engines.sql.query_text import number_values
 from qmon.errors import LockTimeout, QueryFailed
 from tests.facts import connected, query
 from tests.queues import ENGINE, target_of

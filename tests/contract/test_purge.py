@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice, OperationKind, OperationState, OwnerState
+from qmon.model.operation_records import Choice, OperationKind, OperationState, OwnerState
 from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at, lines

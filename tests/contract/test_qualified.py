@@ -16,8 +16,8 @@ from pglast.visitors import Skip, Visitor
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.file import scan_cached
-from qmon.engines.sql.text import Parameter, Placeholder, Separator
+from qmon.engines.sql.query_file import scan_cached
+from qmon.engines.sql.query_text import Parameter, Placeholder, Separator
 from tests.facts import query
 
 # An identifier that stands for a slot: qmon fills it with a name and its schema, or with a column.

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from qmon.model.report import status_object
-from qmon.workload.load import Load
-from qmon.workload.plan import PlannedFault, QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import PlannedFault, QueueLoad
 from tests.contract.watching import installed, target_of, watching
 from tests.demo.test_headless import FLOW_S, depth_agrees
 from tests.facts import wait_until

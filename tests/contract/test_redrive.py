@@ -12,11 +12,11 @@ import pytest
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationState, Progress, RedriveLimits
+from qmon.model.operation_records import Choice, OperationState, Progress, RedriveLimits
 from qmon.model.reasons import Reason
 from qmon.operate.operator import Operator
 from qmon.operate.plan.selection import id_names
-from qmon.operate.run import failures
+from qmon.operate.run import failure_watch
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make
 from tests.facts import connected, query
@@ -107,7 +107,7 @@ def test_what_the_payload_contains_is_found_where_the_design_keeps_it(
 def test_it_stops_when_they_fail_again(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, again: bool
 ) -> None:
-    monkeypatch.setattr(failures, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(failure_watch, "LOOK_EVERY_S", 0.0)
     make(database, f"{TABLE}INSERT INTO public.jobs (status, attempts) SELECT 'dead', 5 FROM generate_series(1, 40)")
     told: list[Progress] = []
 

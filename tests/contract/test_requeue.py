@@ -12,9 +12,9 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState
+from qmon.model.operation_records import Choice, OperationResult, OperationState, OwnerState
 from qmon.operate.context import Permission, ReadOnly
-from qmon.operate.install.install import install_queue, read_registry
+from qmon.operate.install.install_queue import install_queue, read_registry
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, Order, StateColumn, TableName, Write
-from qmon.model.operations import Choice, OwnerState
+from qmon.model.operation_records import Choice, OwnerState
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import query

@@ -9,11 +9,11 @@ import pytest
 from qmon.engines.base import Session, Target
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
-from qmon.model.layout.io import layout_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout_io import layout_from_dict
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
-from qmon.operate.install.install import available_designs, install_queue
+from qmon.operate.install.install_queue import available_designs, install_queue
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.contract.watching import watching
 from tests.facts import connected, query

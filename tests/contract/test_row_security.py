@@ -11,7 +11,7 @@ import pytest
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice
+from qmon.model.operation_records import Choice
 from qmon.monitor.doctor import run_checkup
 from qmon.monitor.one_shot import view_over
 from qmon.operate.operator import Operator

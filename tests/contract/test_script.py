@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
-from qmon.operate.install.install import install_queue, read_registry, uninstall_queue
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.operate.install.install_queue import install_queue, read_registry, uninstall_queue
 from tests.cli.calling import call
 from tests.contract.test_install import HOSTILE
 from tests.facts import query

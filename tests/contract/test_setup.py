@@ -13,7 +13,7 @@ from qmon.engines.urls import read_url
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Layout
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.operate.install.install import install_queue
+from qmon.operate.install.install_queue import install_queue
 from qmon.operate.install.roles import Role, missing_grants, plan_setup, run_setup, setup_script
 from tests.contract.tables import ENGINE, qmon_connection
 from tests.facts import connected, drop_roles, query

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Bound, Statement
-from qmon.model.budget import Budget, PollingCost
+from qmon.model.cost_budget import Budget, PollingCost
 from qmon.model.view import View
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.tui.shared.header import header_lines

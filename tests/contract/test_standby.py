@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.server_state import ServerState
+from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.view import QueueView, View
-from qmon.monitor.probes.server_state import READ_EVERY_S
-from qmon.operate.open import open_context
+from qmon.monitor.probes.server_health import READ_EVERY_S
+from qmon.operate.open_context import open_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
 from tests.contract.watching import installed, target_of, watching

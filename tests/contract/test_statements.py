@@ -10,11 +10,11 @@ import pytest
 from qmon.engines.base import Connection, Session
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.rates.plans import statement_uses
-from qmon.model.samples.plans import QueuePlans
-from qmon.monitor.background.plans import PlanReader
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.model.samples.plan_samples import QueuePlans
+from qmon.model.statement_use import statement_uses
+from qmon.monitor.background.plan_reader import PlanReader
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from tests.facts import query
 from tests.queues import ENGINE, target_of
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from qmon.engines.registry import engine_for
-from qmon.model.alerts.check import CheckState, check_target
+from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView

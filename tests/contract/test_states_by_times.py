@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from qmon.config.file import parse_config
-from qmon.config.write import queue_to_toml
+from qmon.config.config_file import parse_config
+from qmon.config.toml_writer import queue_to_toml
 from qmon.engines.registry import engine_for
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely

@@ -17,8 +17,8 @@ from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.doctor import run_checkup
 from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.source import Focus, Phase
-from qmon.monitor.state import figures
-from qmon.monitor.state.queue import QueueTrack
+from qmon.monitor.state import sample_figures
+from qmon.monitor.state.queue_track import QueueTrack
 from tests.cli.calling import call
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
@@ -147,8 +147,8 @@ def _broken(work: Callable[..., object]) -> Callable[..., object]:
 _STUCK: Final = next(rule for rule in RULES if rule.code == "stuck in progress")
 DEFECTS: Final = {
     "fault: samples": (QueueFiling, "of"),
-    "fault: view": (figures, "done"),
-    "fault: oldest": (figures, "oldest"),
+    "fault: view": (sample_figures, "done"),
+    "fault: oldest": (sample_figures, "oldest"),
     "fault: dead": (QueueTrack, "_extra"),
     "fault: rule stuck in progress": (_STUCK, "proof"),
 }

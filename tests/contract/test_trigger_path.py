@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import QueryFailed
-from qmon.model.operations import Choice
+from qmon.model.operation_records import Choice
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import query

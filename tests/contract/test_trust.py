@@ -15,10 +15,10 @@ from qmon.engines.control_schema import why_untrusted
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource
-from qmon.model.operations import Choice, Side
+from qmon.model.operation_records import Choice, Side
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import Permission
-from qmon.operate.install.install import install_queue, read_registry
+from qmon.operate.install.install_queue import install_queue, read_registry
 from qmon.operate.install.roles import plan_setup
 from qmon.operate.operator import Operator
 from tests.cli.calling import call

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.figure import Severity
 from qmon.model.reasons import Reason
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY
 from qmon.model.view import QueueView, View
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import NO_QUEUES, resolve_queues
 from qmon.monitor.poll import runner
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import POLL
 from qmon.monitor.poll.runner import MOST_TRIPS
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import install_queue
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.install.install_queue import install_queue
 from tests.benchmarks.wire import relayed
 from tests.facts import connected, query
 from tests.queues import ENGINE, opened, target_of

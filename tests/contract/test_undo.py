@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import BadInput
 from qmon.model.layout.layout import OwnerColumn
-from qmon.model.operations import Choice, OperationState, OwnerState
-from qmon.operate.install.install import uninstall_queue
+from qmon.model.operation_records import Choice, OperationState, OwnerState
+from qmon.operate.install.install_queue import uninstall_queue
 from qmon.operate.operator import Operator
 from qmon.operate.row_set import pack_rows
 from tests.contract.operating import applied, desk_at

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.monitor.source import Focus
 from tests.contract.watching import installed, watching
 from tests.facts import connected

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import pyodbc
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.samples.waits import WaitSource
-from qmon.model.verdicts import server
+from qmon.model.samples.wait_samples import WaitSource
+from qmon.model.verdicts import server_verdicts
 from qmon.monitor.source import Focus
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import installed, said_at_once, watching
@@ -93,7 +93,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
 ) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(server, "EACH_S", 0.05)  # well above what a busy disk takes
+    monkeypatch.setattr(server_verdicts, "EACH_S", 0.05)  # well above what a busy disk takes
     with watching(url) as watched, working(url, "SELECT fifo_push('x'::bytea)", 6):
         watched.queue("fifo", lambda q: (q.push_rate.value or 0) > 0)
         try:
@@ -119,8 +119,8 @@ def _a_commit_ms(proof: str) -> float:
 def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(server, "LATCH_SESSIONS", 1.0)
-    monkeypatch.setattr(server, "LATCH_SHARE", 0.15)  # how hard they fight depends on the machine's processors
+    monkeypatch.setattr(server_verdicts, "LATCH_SESSIONS", 1.0)
+    monkeypatch.setattr(server_verdicts, "LATCH_SHARE", 0.15)  # how hard they fight depends on the machine's processors
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
     settings = ("SET application_name = 'pusher'", "SET synchronous_commit = off")
@@ -188,7 +188,7 @@ def deadlocking(url: str, table: str) -> Iterator[None]:
 
 def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "status")
-    monkeypatch.setattr(server, "LATELY_S", 3.0)
+    monkeypatch.setattr(server_verdicts, "LATELY_S", 3.0)
     query(url, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 4)")
     with watching(url) as watched:
         watched.view()

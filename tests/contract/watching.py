@@ -14,20 +14,20 @@ from typing import Final
 
 import pytest
 
-from qmon.config.file import Config
-from qmon.config.targets import find_target
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
-from qmon.model.budget import Budget
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.model.cost_budget import Budget
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.layout.layout import Layout
 from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import Poller
 from qmon.monitor.source import Event, Phase, SourceState
-from qmon.monitor.state.queue import QueueTrack
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import install_queue
+from qmon.monitor.state.queue_track import QueueTrack
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.install.install_queue import install_queue
 from tests.contract.engines import as_application
 from tests.facts import wait_until
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from tests.demo.leftovers import segment_of
 
 

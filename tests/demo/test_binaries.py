@@ -11,7 +11,7 @@ import pytest
 
 from qmon.demo import binaries
 from qmon.demo.account import Account, server_account
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput
 from tests.facts import query
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from qmon.demo import processes
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.guardian import Guardian
-from qmon.demo.server import EmbeddedServer
 from tests.demo.leftovers import alive, segment_of, segments_of, shared_memory
 from tests.facts import wait_until
 

@@ -10,7 +10,7 @@ import pyodbc
 import pytest
 
 from qmon.demo import binaries, processes
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput, Unreachable
 from tests.facts import connected, odbc, query, wait_until
 

@@ -11,21 +11,21 @@ from typing import Final
 
 import pytest
 
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.runner import INTERVAL_S, SETTINGS, run_scene_on
 from qmon.demo.scene import STORY, StoryStep, healthy_loads
-from qmon.demo.server import EmbeddedServer
 from qmon.demo.story import Story, TourStep
 from qmon.model.layout.layout import Layout
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.open import open_context
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.open_context import open_context
 from qmon.tui import ActionRunner
-from qmon.tui.actions.dialog import DialogStep
+from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.app import QmonApp
 from qmon.tui.shared.banner import tour_lines
 from qmon.tui.widgets.grid import Grid
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_plan import QueueLoad
 from tests.cli.calling import call
 from tests.contract.watching import ROOMY
 from tests.facts import query

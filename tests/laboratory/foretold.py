@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
+from qmon.model.forecast import AHEAD_S, Trend, forecast_drain
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import AHEAD_S, Trend, forecast_drain
 from qmon.model.view import View
 
 # The forecast that is checked is the first that is made so many seconds after the run began.

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.operate.install.install import install_queue
-from qmon.workload.load import Load
-from qmon.workload.plan import PlannedFault, QueueLoad
+from qmon.operate.install.install_queue import install_queue
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import PlannedFault, QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.laboratory.case import FINE
 from tests.laboratory.laboratory import SETTINGS

@@ -13,19 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from qmon.model.figure import Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import HEALTHY
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import OperatorContext
-from qmon.operate.install.install import install_queue
+from qmon.operate.install.install_queue import install_queue
 from qmon.operate.install.roles import plan_setup, run_setup
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.contract.operating import desk_at
 from tests.contract.watching import ROOMY, Watched, connect, target_of, watching
 from tests.facts import query, wait_until

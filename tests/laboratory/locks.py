@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
-from qmon.model.waits.locked import HELD_S
+from qmon.model.waits.queue_lock import HELD_S
 from tests.contract.sessions import open_sessions
 from tests.facts import query, wait_until
 from tests.laboratory.case import LATELY_S, Case

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
-from qmon.workload.plan import PlannedFault
+from qmon.workload.load_plan import PlannedFault
 from tests.contract.operating import applied
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import LATELY_S, Case

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.model.rates.forecast import AHEAD_S
-from qmon.operate.install.install import install_queue
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.model.forecast import AHEAD_S
+from qmon.operate.install.install_queue import install_queue
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.facts import query
 from tests.laboratory.foretold import DRAINED, FORETOLD_AT_S

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.verdicts.judge import CANNOT_TELL
 from tests.contract.watching import watching

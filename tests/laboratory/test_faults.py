@@ -8,8 +8,8 @@ from functools import partial
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
-from qmon.model.rates.forecast import Trend
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.model.forecast import Trend
 from tests.laboratory import locks, messages, poppers, rings, shape, sight, target, upkeep
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.confusion import table

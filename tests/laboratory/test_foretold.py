@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from qmon.model.rates.forecast import Trend
+from qmon.model.forecast import Trend
 from tests.laboratory.foretold import foretold, summary
 from tests.laboratory.runs import RUNS
 

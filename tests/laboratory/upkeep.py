@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
-from qmon.monitor.state.usage import ANALYZED_S
+from qmon.monitor.state.usage_track import ANALYZED_S
 from tests.facts import connected
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory

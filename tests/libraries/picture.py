@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from qmon.demo.server import EmbeddedServer
-from qmon.model.budget import parse_budget
+from qmon.demo.embedded_server import EmbeddedServer
+from qmon.model.cost_budget import parse_budget
 from qmon.monitor.open import open_poller
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
 from tests.libraries.every import LIBRARIES
 from tests.libraries.library import ATTEMPTS, QUEUES, Library

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from qmon.libraries.catalogue import all_libraries
 from qmon.libraries.library import group_for
+from qmon.libraries.library_catalog import all_libraries
 from qmon.model.groups.conditions import AllOf, AnyOf, Condition, OneOf
 from qmon.model.layout.layout import TableName
 from qmon.model.report import queue_object

@@ -9,7 +9,7 @@ from typing import Any
 import pyodbc
 import pytest
 
-from qmon.model.operations import Choice, OperationKind, Side
+from qmon.model.operation_records import Choice, OperationKind, Side
 from qmon.tui.actions.request import ActionRequest, options_for
 from tests.cli.calling import call
 from tests.contract.operating import applied

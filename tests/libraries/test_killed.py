@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from qmon.model.operations import Choice, Operation, OperationState
+from qmon.model.operation_records import Choice, Operation, OperationState
 from qmon.operate.operator import Operator
 from tests.cli.calling import program, surroundings
 from tests.contract.operating import applied

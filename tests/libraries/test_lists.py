@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.layout.lists import listable_states
-from qmon.model.samples.listing import Listing
+from qmon.model.layout.list_states import listable_states
+from qmon.model.samples.listing_samples import Listing
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from tests.contract.watching import Watched, watching

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.operations import Choice, OperationState
+from qmon.model.operation_records import Choice, OperationState
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.contract.watching import watching

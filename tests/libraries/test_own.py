@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from qmon.engines.registry import engine_for
-from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary
+from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import connected, query

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied

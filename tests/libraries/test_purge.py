@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.operations import Choice, OperationState
+from qmon.model.operation_records import Choice, OperationState
 from tests.contract.operating import applied
 from tests.facts import query, wait_until
 from tests.libraries.acting import agree, each_made, layout_of, operator, own_id, times

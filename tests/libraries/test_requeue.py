@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 
 from qmon.errors import BadInput
-from qmon.libraries.catalogue import all_libraries
 from qmon.libraries.library import group_for
+from qmon.libraries.library_catalog import all_libraries
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import Choice, OperationKind, OperationState, OwnerState, Progress, Side
-from qmon.operate.plan import allowed
+from qmon.model.operation_records import Choice, OperationKind, OperationState, OwnerState, Progress, Side
+from qmon.operate.plan import allowed_actions
 from qmon.tui.actions.request import ActionRequest
 from tests.cli.calling import call
 from tests.contract.hostile import role
@@ -323,7 +323,7 @@ def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: P
     (tmp_path / "oban.toml").write_text(OWN)
     (own,) = (library for library in all_libraries(tmp_path) if library.own)
     layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
-    why = allowed.why_not_allowed(layout, OperationKind.REQUEUE)
+    why = allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)
     assert why == "qmon does not requeue messages of oban's queues, which a file of yours describes: use its own tools"
 
 

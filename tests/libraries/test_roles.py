@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qmon.model.operations import Choice
+from qmon.model.operation_records import Choice
 from tests.cli.calling import call
 from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE

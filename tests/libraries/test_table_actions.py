@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.operations import Choice, OwnerState
+from qmon.model.operation_records import Choice, OwnerState
 from tests.contract.operating import applied
 from tests.facts import connected, query
 from tests.libraries.acting import layout_of, operator

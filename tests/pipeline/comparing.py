@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.segments import SegmentIntake
-from qmon.pipeline.ingest.segments import run_intake as take_in
+from qmon.pipeline.ingest.segment_intake import SegmentIntake
+from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.rollup.incidents import incidents_from_runs
+from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
 from qmon.pipeline.rollup.rollups import DAY_S, HOUR_S, MINUTE_S
 from tests.pipeline import reference
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.session import start_session
+from qmon.pipeline.spark_session import start_session
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from qmon.recording.format.codec import encode
-from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import SEGMENT_SUFFIX
+from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
 

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from qmon.pipeline.lake.schema import MINUTES
-from qmon.pipeline.rollup.baselines import (
+from qmon.pipeline.rollup.baseline_rollup import (
     FIGURES,
     baselines_json,
     hourly_readings,

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
 from qmon.pipeline.report.baselines_file import write_baselines
-from qmon.recording.history.baselines import FILE_NAME
+from qmon.recording.history.baselines_reader import FILE_NAME
 from tests.pipeline.comparing import START, run
 from tests.pipeline.recordings import Watched
 

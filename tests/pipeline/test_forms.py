@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import pipeline as command
-from qmon.cli.commands.pipeline.objects import report_object
+from qmon.cli.commands.pipeline.report_object import report_object
 from qmon.cli.output import column_header, print_report
 from qmon.cli.reports.pipeline import PeriodReport
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.report.export import SCHEMAS
+from qmon.pipeline.report.data_files import SCHEMAS
 from tests.cli.calling import call
 from tests.pipeline.pages import hostile_facts
 from tests.recording.test_replay_command import recorded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.pipeline.session import java_options
+from qmon.pipeline.spark_session import java_options
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline.ingest.segments import SegmentIntake
+from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.delta import Conflict, LakeTable
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
+from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 from qmon.pipeline.rollup.rollups import DAY_S
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, rolled_up, run

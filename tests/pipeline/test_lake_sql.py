@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 from qmon.pipeline.lake.schema import BATCH, TABLES
-from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
 from qmon.pipeline.lake.views import VIEWS, view_query, view_statements
-from qmon.pipeline.rollup.incidents import incidents_from_runs
+from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
 from tests.cli.calling import ROOT, call
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, run

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import encode
-from qmon.recording.format.figures import figures_from_view
-from qmon.recording.read.paths import list_segments
+from qmon.recording.format.poll_figures import figures_from_view
+from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
 from tests.contract.watching import installed
 from tests.facts import query, wait_until

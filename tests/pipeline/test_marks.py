@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline.ingest.segments import SegmentIntake
+from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
 from qmon.recording.write.retention import RetentionResult, apply_retention, read_lake_marks
 from tests.pipeline.comparing import START, run
@@ -34,7 +34,7 @@ def test_a_second_lake_keeps_what_it_has_not_read(
         raise QmonError("no room")
 
     with monkeypatch.context() as patch, pytest.raises(QmonError, match="no room"):
-        patch.setattr("qmon.pipeline.ingest.segments.take_in", fail)
+        patch.setattr("qmon.pipeline.ingest.segment_intake.take_in", fail)
         run(spark, root, tmp_path / "second")
     kept = keep_nothing(root)
     assert (kept.removed, kept.waiting) == (0, 1)

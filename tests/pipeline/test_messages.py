@@ -16,17 +16,17 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from qmon.cli.commands.pipeline import messages as command
+from qmon.cli.commands.pipeline import archived_messages as command
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
+from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 from qmon.pipeline.messages.archive_reader import ArchiveTable
+from qmon.pipeline.messages.message_intake import IntakeResult, MessageIntake
 from qmon.pipeline.messages.spark_source import KeyRangeRead
-from qmon.pipeline.messages.take import IntakeResult, MessageIntake
 from qmon.pipeline.messages.waits import message_times
+from qmon.pipeline.report.formatting import duration_text, number_text
 from qmon.pipeline.report.html import report_page
-from qmon.pipeline.report.text import duration_text, number_text
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept

@@ -17,13 +17,13 @@ from pyspark.sql import SparkSession
 
 from qmon.config.slo import Objective
 from qmon.errors import BadInput
-from qmon.pipeline.ingest.segments import SegmentIntake
+from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts
+from qmon.pipeline.report.formatting import duration_text, good_share_text, number_text, percent_text
 from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import report_page
 from qmon.pipeline.report.period import Period
-from qmon.pipeline.report.text import duration_text, good_share_text, number_text, percent_text
 from qmon.recording.write.retention import read_lake_marks, unread_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run

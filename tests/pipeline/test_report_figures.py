@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from qmon.config.slo import Objective
-from qmon.model.baselines import Baseline, Baselines
+from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
+from qmon.pipeline.report.formatting import change_text, good_share_text
 from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
-from qmon.pipeline.report.levels import Level, sort_by_budget
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
-from qmon.pipeline.report.text import change_text, good_share_text
-from qmon.pipeline.report.unusual import SUMS, find_unusual_hours
+from qmon.pipeline.report.service_levels import Level, sort_by_budget
+from qmon.pipeline.report.unusual_hours import SUMS, find_unusual_hours
 from qmon.pipeline.rollup.capacity import GrowthTrend, estimate_capacity
 from tests.pipeline import reference
 from tests.pipeline.comparing import START

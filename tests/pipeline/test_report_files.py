@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyarrow import parquet
 
-from qmon.pipeline.report.export import SCHEMAS, export_tables, write_csv, write_parquet
+from qmon.pipeline.report.data_files import SCHEMAS, export_tables, write_csv, write_parquet
 from qmon.pipeline.report.html import report_page
 from tests.pipeline.pages import HOSTILE, Page, hostile_facts
 

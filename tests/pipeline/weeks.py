@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from qmon.model.operations import Operation, OperationKind, OperationState
-from qmon.recording.format.figures import Figures
+from qmon.model.operation_records import Operation, OperationKind, OperationState
+from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
 

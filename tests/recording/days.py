@@ -13,12 +13,12 @@ from typing import Final
 from unittest import mock
 
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Operation, OperationKind, OperationState
-from qmon.model.samples.polled import ServerSample
+from qmon.model.operation_records import Operation, OperationKind, OperationState
+from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.recording.format.figures import Figures
+from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import End, SessionLine, VerdictsLine
-from qmon.recording.history.baselines import FILE_NAME
+from qmon.recording.history.baselines_reader import FILE_NAME
 from qmon.recording.write.rolling_writer import RollingWriter
 from tests.recording.made import made
 from tests.tui.scripted import queue
@@ -93,7 +93,7 @@ def written(
     ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: of so many hours, for a
     replay.
     """
-    with mock.patch("qmon.system.sync_data"), mock.patch("qmon.recording.write.segment.os.fsync"):
+    with mock.patch("qmon.system.sync_data"), mock.patch("qmon.recording.write.segment_writer.os.fsync"):
         _written(root, hours, target, every_s, change, seal, begin_at, snapshots)
 
 

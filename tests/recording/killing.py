@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from qmon.recording.read.paths import list_segments
+from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.recovery import salvage_segments
 from tests.cli.calling import ROOT, surroundings

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from qmon.model.rates.series import Series
+from qmon.model.series import Series
 
 
 def plain(value: Any) -> Any:

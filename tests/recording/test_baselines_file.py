@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.baselines import Baseline
-from qmon.recording.history.baselines import FILE_NAME, find_baselines, read_baselines
+from qmon.model.baseline_bands import Baseline
+from qmon.recording.history.baselines_reader import FILE_NAME, find_baselines, read_baselines
 
 WHOLE = {
     "version": 1,

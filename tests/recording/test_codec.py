@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import qmon.recording
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.recording.format.codec import decode, encode, typed_fields

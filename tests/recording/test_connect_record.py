@@ -14,9 +14,9 @@ from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.source import Phase, SnapshotSource, SourceState
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.open import open_context
-from qmon.recording.read.paths import list_segments
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.open_context import open_context
+from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.write.recorder import Recorder
 from tests.contract.watching import target_of
 from tests.facts import wait_until

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.alerts.check import check_target as check
+from qmon.model.alerts.target_check import check_target as check
 from qmon.model.figure import Severity, Verdict
+from qmon.model.formatting import duration
 from qmon.model.report import iso, status_object
-from qmon.model.text import duration
 from qmon.model.verdicts import RULES, Rule, RuleInput
 from qmon.model.view import View
-from qmon.monitor.state.target import TargetHistory
-from qmon.recording.history.archive import live_archive
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.recording.history.recording_archive import live_archive
 from qmon.recording.history.timeline import EventKind, TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 from qmon.recording.write.recorder import Recorder
 from qmon.tui.overview.panels import why_lines
-from qmon.tui.overview.rows import COLUMNS, rows_for
+from qmon.tui.overview.queue_rows import COLUMNS, rows_for
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 
 pytestmark = pytest.mark.unit

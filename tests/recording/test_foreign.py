@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 
 from qmon.errors import BadInput, QmonError
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.pipeline.ingest.segment_lines import SegmentLine, read_segment
-from qmon.recording.export import export_range
 from qmon.recording.format import frames
 from qmon.recording.format.codec import decode, encode
-from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import Damaged, FrameWriter, inflate_frame, line_kind, locator_bytes
+from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import (
     KIND_BY_TYPE,
     Frame,
@@ -36,13 +35,14 @@ from qmon.recording.format.records import (
     encode_line,
     parse_line,
 )
-from qmon.recording.history.archive import archive_from_reader
 from qmon.recording.history.buckets import Bins
-from qmon.recording.history.gathered import FIGURES, CollectedRange
+from qmon.recording.history.collected_range import FIGURES, CollectedRange
 from qmon.recording.history.range_query import gather_segment
+from qmon.recording.history.recording_archive import archive_from_reader
 from qmon.recording.history.timeline_query import _segment_events
-from qmon.recording.read.reader import open_recording
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.segment_export import export_range
 from qmon.recording.write.recovery import salvage_segments
 from tests.cli.calling import call
 from tests.recording.made import made
@@ -254,11 +254,11 @@ def test_a_file_that_is_a_bomb_alone_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_what_a_recorder_writes_is_never_taken_for_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from qmon.recording.write import segment
+    from qmon.recording.write import segment_writer
 
-    monkeypatch.setattr(segment, "FRAME_TEXT_BYTES", 200_000)
+    monkeypatch.setattr(segment_writer, "FRAME_TEXT_BYTES", 200_000)
     monkeypatch.setattr(frames, "FRAME_TEXT_BYTES", 200_000)
-    writer = segment.SegmentWriter(tmp_path / f"_{NAME}", tmp_path / NAME)
+    writer = segment_writer.SegmentWriter(tmp_path / f"_{NAME}", tmp_path / NAME)
     for number in range(1, 41):
         text = encode_line(
             Line("4f2a9c01be77", number, BEGAN + number, "gap", b'{"lost":1,"reason":"%s"}' % (b"x" * 30_000))

@@ -9,10 +9,10 @@ import pytest
 
 from qmon.model.figure import Severity, Verdict
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.history.archive import live_archive
-from qmon.recording.history.gathered import FIGURES
+from qmon.recording.history.collected_range import FIGURES
 from qmon.recording.history.in_memory import MOST_EVENTS, InMemoryHistory
 from qmon.recording.history.range_query import PastRange, RangeReader
+from qmon.recording.history.recording_archive import live_archive
 from qmon.recording.history.thinned import TIERS, ThinnedFigures
 from qmon.recording.history.timeline import EventKind, TimelineEvent, VerdictChanges
 from qmon.recording.history.timeline_query import recorded_events

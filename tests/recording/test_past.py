@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.export import export_range
-from qmon.recording.history.archive import RecordingArchive, archive_from_reader, live_archive
 from qmon.recording.history.buckets import Bins, Bucket
-from qmon.recording.history.gathered import FIGURES
+from qmon.recording.history.collected_range import FIGURES
 from qmon.recording.history.incidents import RunCollector, incidents_from_runs
 from qmon.recording.history.range_query import PastRange, RangeReader
-from qmon.recording.read.paths import list_segments
-from qmon.recording.read.reader import open_recording
+from qmon.recording.history.recording_archive import RecordingArchive, archive_from_reader, live_archive
+from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.read.recording_reader import open_recording
+from qmon.recording.segment_export import export_range
 from tests.recording.days import BEGIN, DONE_AT, EVERY_S, ZONE, depth, written
 
 HOUR = 3600.0

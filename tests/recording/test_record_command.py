@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.commands.record import waiting_text, watch_recorders
-from qmon.recording.read.paths import list_segments, recorded_targets
+from qmon.recording.read.recording_paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
-from qmon.recording.write.headless import HeadlessRecorder
+from qmon.recording.write.headless_recorder import HeadlessRecorder
 from qmon.recording.write.retention import apply_retention, lake_mark_name, lake_mark_text, parse_size, unread_bytes
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed, target_of

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.base import Connection, Target
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.errors import BadInput, ConnectionLost
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
 from qmon.operate.context import OperatorContext
-from qmon.recording.read.paths import folder_name_for, list_segments, segment_start, target_from_folder
+from qmon.recording.read.recording_paths import folder_name_for, list_segments, segment_start, target_from_folder
 from qmon.recording.read.segment_reader import open_segment
-from qmon.recording.write import segment
-from qmon.recording.write.operations import OperationsWatch
+from qmon.recording.write import segment_writer
+from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recovery import salvage_segments
 from tests import needs
@@ -237,7 +237,7 @@ from pathlib import Path
 from tests.recording.writing import snapshots
 from tests.tui.scripted import view
 from tests.facts import wait_until
-from qmon.recording.write.operations import OperationsWatch
+from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recorder import Recorder
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -288,7 +288,7 @@ def test_a_kill_costs_a_moment_and_damages_nothing(tmp_path: Path) -> None:
 def test_the_limits_are_those_that_are_promised() -> None:
     import resource
 
-    assert (segment.FRAME_S, segment.SEGMENT_BYTES) == (120.0, 16 * 2**20)
+    assert (segment_writer.FRAME_S, segment_writer.SEGMENT_BYTES) == (120.0, 16 * 2**20)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 

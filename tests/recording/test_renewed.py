@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from qmon.recording.history.baselines import (
+from qmon.recording.history.baselines_reader import (
     FILE_NAME,
     RELOAD_EVERY_S,
     FoundBaselines,

@@ -12,9 +12,9 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, Phase, SourceState
-from qmon.monitor.state.target import TargetHistory
-from qmon.recording.read.paths import list_segments
-from qmon.recording.read.reader import RecordingReader, open_recording
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.read.recording_reader import RecordingReader, open_recording
 from qmon.recording.read.replay import Replay, view_at
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.recorder import Recorder

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.operations import Operation
-from qmon.model.samples.polled import ServerSample
+from qmon.model.operation_records import Operation
+from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.monitor.state.target import TargetHistory
-from qmon.recording.read.paths import list_segments
-from qmon.recording.read.reader import open_recording
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.times import parse_moment
 from qmon.recording.write.recorder import Recorder
 from tests.cli.calling import call

@@ -11,12 +11,12 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from qmon.config.preferences import Preferences
-from qmon.recording.read.reader import open_recording
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder
-from qmon.recording.write.tee import RecordingSource
+from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.app import QmonApp
-from qmon.tui.replay.app import ReplayApp
+from qmon.tui.replay.replay_app import ReplayApp
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
 from tests.recording.test_replay_command import recorded, run_of

@@ -8,14 +8,14 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples.polled import PauseSample
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.source import Event
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.records import SessionLine, VerdictsLine
-from qmon.recording.read.paths import list_segments
-from qmon.recording.read.reader import open_recording
+from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay, view_at
 from qmon.recording.write.recorder import verdicts_for_queue
 from qmon.recording.write.rolling_writer import RollingWriter

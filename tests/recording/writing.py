@@ -16,7 +16,7 @@ import zstandard
 
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.records import Line
-from qmon.recording.read.paths import list_segments
+from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.recorder import Recorder
 from tests.recording.made import made

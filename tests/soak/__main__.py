@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.monitor.source import Phase
 from tests.contract.killing import ACTS, Victim
 from tests.contract.soaking import MENDED, Fire, Soaked, soak

@@ -7,12 +7,12 @@ import statistics
 import time
 from typing import Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.engines.rows import to_records
-from qmon.model.samples.polled import BlockingSample
-from qmon.model.waits.blocking import build_lock_chains
-from qmon.monitor.probes.statements import StatementCache
+from qmon.engines.result_records import to_records
+from qmon.model.samples.polled_samples import BlockingSample
+from qmon.model.waits.lock_chains import build_lock_chains
+from qmon.monitor.probes.probe_statements import StatementCache
 from tests.contract.sessions import open_sessions, stand
 from tests.contract.watching import connect, target_of
 from tests.facts import query, wait_until

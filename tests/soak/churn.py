@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.view import View
 from qmon.monitor.background import catalog_reading
 from tests.contract.test_churn import QUEUE

@@ -13,7 +13,7 @@ from typing import Any
 from deltalake import DeltaTable
 
 from qmon.pipeline.lake.schema import BATCH
-from qmon.pipeline.session import start_session
+from qmon.pipeline.spark_session import start_session
 from tests.pipeline.cluster import WORKERS, cluster, packed
 from tests.pipeline.comparing import START, run, same
 from tests.pipeline.conftest import small

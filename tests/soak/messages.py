@@ -15,12 +15,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from deltalake import DeltaTable
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.urls import read_url
 from qmon.model.layout.layout import Layout
-from qmon.pipeline.lake.tidy import LakeRetention, tidy_lake
-from qmon.pipeline.messages.take import MessageIntake
-from qmon.pipeline.session import start_session
+from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
+from qmon.pipeline.messages.message_intake import MessageIntake
+from qmon.pipeline.spark_session import start_session
 from tests.facts import query, wait_until
 from tests.pipeline.archiving import archivers, finished, found, kept
 from tests.pipeline.conftest import small

@@ -20,10 +20,10 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.runner import SETTINGS, run_scene_on
 from qmon.demo.scene import BUDGET
-from qmon.demo.server import EmbeddedServer
-from qmon.workload.counts import CommittedCounts, CommittedFlow
+from qmon.workload.committed_counts import CommittedCounts, CommittedFlow
 from tests.cli.calling import program, surroundings
 from tests.demo.test_headless import agree
 from tests.facts import query, wait_until

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median, quantiles
 
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from tests.contract.crowd import crowded, last_polls, touch
 from tests.contract.watching import watching
 from tests.facts import wait_until

@@ -17,7 +17,7 @@ from typing import Final
 import psutil
 from deltalake import DeltaTable
 
-from qmon.pipeline.session import start_session
+from qmon.pipeline.spark_session import start_session
 from qmon.recording.read.segment_reader import open_segment
 from tests.facts import wait_until
 from tests.pipeline.comparing import compared, counted, rolled_up, run

@@ -15,10 +15,10 @@ import psutil
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.segments import SegmentIntake
+from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import TABLES
-from qmon.pipeline.session import start_session
+from qmon.pipeline.spark_session import start_session
 from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.fresh import processor_s, used
 from tests.benchmarks.recording import live_run

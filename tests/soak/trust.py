@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from tests.contract.test_versions import PROGRAMS
 from tests.contract.trust import COMMANDS, faults_of_twins
 from tests.contract.watching import installed

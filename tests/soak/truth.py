@@ -25,7 +25,7 @@ from typing import Final
 
 import pyodbc
 
-from qmon.model.alerts.check import CheckState, check_target
+from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, StateColumn, TableName
 from qmon.model.view import QueueView, View

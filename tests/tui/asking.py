@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted_acting import Script, ScriptedOffice
 

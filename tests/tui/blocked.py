@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.samples.polled import BlockingSample
+from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.view import View
-from qmon.model.waits.blocking import HeldRows, LockChains, build_lock_chains
+from qmon.model.waits.lock_chains import HeldRows, LockChains, build_lock_chains
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 ROW: Final = "dbo.QueueMeta row (0,17)"

@@ -13,7 +13,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
-from qmon.tui.fleet.app import FleetApp
+from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.member import FleetTarget
 from tests.tui.driving import Driver
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, part, queue, snapshot, view

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from qmon.recording.history.archive import archive_from_reader
-from qmon.recording.history.baselines import find_baselines
-from qmon.recording.read.reader import open_recording
+from qmon.recording.history.baselines_reader import find_baselines
+from qmon.recording.history.recording_archive import archive_from_reader
+from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
-from qmon.tui.history.screen import HistoryScreen
+from qmon.tui.history.history_screen import HistoryScreen
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.replay.app import ReplayApp
+from qmon.tui.replay.replay_app import ReplayApp
 from tests.recording.days import BEGIN
 from tests.tui.driving import Driver
 from tests.tui.scripted import Clock, Scripted

@@ -9,15 +9,15 @@ from functools import cache
 from typing import Any, Final
 
 from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.forecast import Forecast, Trend
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import GroupPart, Layout, OwnerColumn, Ring, StateColumn, TableName
-from qmon.model.rates.forecast import Forecast, Trend
-from qmon.model.rates.series import Point
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import BlockingSample, MessageSample, ServerSample, WaitSample
+from qmon.model.samples.polled_samples import BlockingSample, MessageSample, ServerSample, WaitSample
+from qmon.model.series import Point
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView, TargetView, View
-from qmon.model.waits.blocking import build_lock_chains
+from qmon.model.waits.lock_chains import build_lock_chains
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 
 SAMPLED_AT: Final = 1_780_000_000.0

@@ -11,7 +11,7 @@ from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_named
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import (
+from qmon.model.operation_records import (
     Choice,
     Consent,
     LeftOut,
@@ -31,7 +31,7 @@ from qmon.model.operations import (
 from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
 from qmon.operate.message import Message
 from qmon.operate.operator import Operator
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
 from qmon.tui.action_runner import ActionRunner
 from tests.tui.scripted import NASTY, SAMPLED_AT
 

@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.view import View
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.install.install import prepare_install
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.install.install_queue import prepare_install
 from tests.replayed import OWN, Driver, columns_of, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT

@@ -9,10 +9,10 @@ from textual.message_pump import MessagePump
 
 from qmon.errors import ConnectionLost
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Choice, OperationKind
+from qmon.model.operation_records import Choice, OperationKind
 from qmon.operate.context import Permission
 from qmon.tui.action_runner import Ended
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from tests.tui.asking import asked, dialog, reach
 from tests.tui.scripted import TAKEN_AT, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator

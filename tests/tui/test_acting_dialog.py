@@ -8,10 +8,10 @@ import pytest
 from textual.widgets import Input
 
 from qmon.errors import BadInput, PermissionMissing
-from qmon.model.operations import Choice, OperationKind, OwnerState, Plan, RedriveLimits
-from qmon.model.text import duration
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
-from qmon.tui.actions.plan import effort_text
+from qmon.model.formatting import duration
+from qmon.model.operation_records import Choice, OperationKind, OwnerState, Plan, RedriveLimits
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
+from qmon.tui.actions.plan_text import effort_text
 from qmon.tui.widgets.button import Button
 from tests.tui.asking import SMALL, asked, at, dialog, reach
 from tests.tui.driving import dashboard

@@ -8,15 +8,15 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operations import Choice, OperationKind, Pause, Side
-from qmon.model.samples.polled import MessageSample
+from qmon.model.operation_records import Choice, OperationKind, Pause, Side
+from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import View
-from qmon.model.waits.blocking import LockChains, build_lock_chains
+from qmon.model.waits.lock_chains import LockChains, build_lock_chains
 from qmon.tui import keys
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.actions.availability import head_blocker
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.actions.request import ActionRequest
-from qmon.tui.operations.screen import OperationDetails
+from qmon.tui.operations.operations_screen import OperationDetails
 from qmon.tui.shared.banner import pause_lines
 from qmon.tui.status import Shown
 from tests.tui.blocked import waits

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.operations import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.model.operation_records import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from tests.tui.scripted import Clock, Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan

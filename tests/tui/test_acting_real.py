@@ -16,13 +16,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import OperationKind
+from qmon.model.operation_records import OperationKind
 from qmon.monitor.open import open_poller
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.context import OperatorContext
-from qmon.operate.open import open_context
+from qmon.operate.open_context import open_context
 from qmon.tui import ActionRunner, redacting_fold
-from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query

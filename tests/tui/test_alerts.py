@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from qmon.config.notify import Receiver
-from qmon.model.alerts.rules import AlertRule
+from qmon.config.receivers import Receiver
+from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.notify.command import CommandDelivery

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from qmon.config.file import parse_config
-from qmon.config.notify import Receiver
-from qmon.model.alerts.rules import rules_for_target
+from qmon.config.config_file import parse_config
+from qmon.config.receivers import Receiver
+from qmon.model.alerts.alert_rules import rules_for_target
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.open import open_poller
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.budget import PollingCost, Throttled
+from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import OperationKind
-from qmon.model.samples.polled import BlockingSample
+from qmon.model.operation_records import OperationKind
+from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.model.waits.blocking import LockChains, build_lock_chains
+from qmon.model.waits.lock_chains import LockChains, build_lock_chains
 from qmon.tui import redacting_fold
-from qmon.tui.actions.dialog import ActionDialog
-from qmon.tui.blocking.screen import SessionDetails
+from qmon.tui.actions.action_dialog import ActionDialog
+from qmon.tui.blocking.blocking_screen import SessionDetails
 from qmon.tui.blocking.tree import detail_lines
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, head, tree, waits

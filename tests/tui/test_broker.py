@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import BIG, Driver, connection
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, TAKEN_AT

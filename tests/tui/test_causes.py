@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.alerts.rules import AlertRule
+from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.operations import Pause, Side
+from qmon.model.operation_records import Pause, Side
 from qmon.model.shared_causes import shared_causes
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting

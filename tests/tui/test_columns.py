@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.figure import Verdict
-from qmon.tui.overview import rows as overview
-from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place_columns
+from qmon.tui.overview import queue_rows as overview
+from qmon.tui.widgets.grid_table import GridColumn, GridRow, natural_widths, place_columns
 from tests.tui.scripted import twelve
 
 pytestmark = pytest.mark.unit

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.adding import append_blocks, unused_name
-from qmon.config.file import Config, read_config
+from qmon.config.add_queues import append_blocks, unused_name
+from qmon.config.config_file import Config, read_config
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.monitor.open import open_poller, resolver_for
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.open import open_context
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.open_context import open_context
 from qmon.tui.action_runner import ActionRunner
-from qmon.tui.configuration import followed
-from qmon.tui.configuration.app import ConfiguredApp
-from qmon.tui.configuration.followed import FollowedConfig
-from qmon.tui.configuration.proposal import ProposalDialog
-from qmon.tui.overview.screen import OverviewScreen
+from qmon.tui.configuration import followed_config
+from qmon.tui.configuration.configured_app import ConfiguredApp
+from qmon.tui.configuration.followed_config import FollowedConfig
+from qmon.tui.configuration.proposal_dialog import ProposalDialog
+from qmon.tui.overview.overview_screen import OverviewScreen
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
@@ -95,7 +95,7 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
 async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothing(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed, "_EVERY_S", 0.0)
+    monkeypatch.setattr(followed_config, "_EVERY_S", 0.0)
     query(database, "CREATE TABLE a (id bigserial PRIMARY KEY); CREATE TABLE b (id bigserial PRIMARY KEY)")
     path = tmp_path / "qmon.toml"
     head = f"[target.shop]\nconnect = {json.dumps(database)}\n"

@@ -10,15 +10,15 @@ import pytest
 from qmon.model.evidence import QueueEvidence, RingLoss
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.operations import OperationKind, Pause, Side
+from qmon.model.operation_records import OperationKind, Pause, Side
 from qmon.model.reasons import Reason
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.messages import DrawerSample
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import CANNOT_TELL, RULES, RuleInput, judge_queue
-from qmon.model.waits.locked import QueueLock
+from qmon.model.waits.queue_lock import QueueLock
 from qmon.tui import keys
 from qmon.tui.actions.availability import verdict_keys
 from tests.tui.driving import dashboard

@@ -6,14 +6,14 @@ import os
 import time
 from pathlib import Path
 
-from qmon.cli.past import target_past
-from qmon.config.file import Config
+from qmon.cli.dashboard_past import target_past
+from qmon.config.config_file import Config
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.write.recorder import Recorder
-from qmon.recording.write.tee import RecordingSource
+from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of

@@ -9,16 +9,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qmon.model import text
-from qmon.model.baselines import Band
-from qmon.recording.history.archive import RecordingArchive
+from qmon.model import formatting
+from qmon.model.baseline_bands import Band
 from qmon.recording.history.buckets import Bucket
-from qmon.recording.history.gathered import FIGURES
+from qmon.recording.history.collected_range import FIGURES
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.range_query import PastRange, RangeReader
-from qmon.tui.history.panel import axis_line, empty_reason
-from qmon.tui.history.range import SPANS_S, ShownRange
-from qmon.tui.plots.ranges import SCALE_CELLS, draw_cursor, range_plot_lines, scale_limits
+from qmon.recording.history.recording_archive import RecordingArchive
+from qmon.tui.history.history_panel import axis_line, empty_reason
+from qmon.tui.history.shown_range import SPANS_S, ShownRange
+from qmon.tui.plots.range_plot import SCALE_CELLS, draw_cursor, range_plot_lines, scale_limits
 from qmon.tui.spans import line_width
 
 pytestmark = pytest.mark.unit
@@ -38,7 +38,7 @@ def band(low: float, high: float) -> Band:
 
 def drawn(steps: list[Bucket | None], bands: list[Band | None], rows: int = 4, *, plain: bool = False) -> list[str]:
     """The plot without its scale."""
-    lines = range_plot_lines(steps, bands, rows, text.count, plain=plain)
+    lines = range_plot_lines(steps, bands, rows, formatting.count, plain=plain)
     assert {line_width(line) for line in lines} == {SCALE_CELLS + 1 + len(bands)}
     return ["".join(part for part, _ in line)[SCALE_CELLS + 1 :] for line in lines]
 
@@ -54,7 +54,7 @@ def test_the_line_its_spread_and_holes() -> None:
 @pytest.mark.parametrize("plain", [False, True], ids=["coloured", "plain"])
 def test_the_band_is_seen_however_thin_it_is(plain: bool) -> None:
     none: list[Bucket | None] = [level(100.0), None, None, None]
-    lines = range_plot_lines(none, [None, band(0.0, 50.0), None, band(49.0, 50.0)], 8, text.count, plain=plain)
+    lines = range_plot_lines(none, [None, band(0.0, 50.0), None, band(49.0, 50.0)], 8, formatting.count, plain=plain)
     cells = [[(symbol, tone) for part, tone in line[2:] for symbol in part] for line in lines]
     assert [row[1] != (" ", "text") for row in cells] == [False] * 3 + [True] * 5
     assert {row[1] for row in cells[5:7]} == {("░" if plain else " ", "area")}, "what lies between its edges"
@@ -62,7 +62,7 @@ def test_the_band_is_seen_however_thin_it_is(plain: bool) -> None:
 
 
 def test_the_cursor_is_a_bar_that_leaves_what_is_drawn() -> None:
-    above, below = range_plot_lines([level(0.0), level(0.0)], [None] * 2, 2, text.count)
+    above, below = range_plot_lines([level(0.0), level(0.0)], [None] * 2, 2, formatting.count)
     assert "".join(t for t, _ in draw_cursor(below, 1)).endswith("│⣀⣀")
     assert "".join(t for t, _ in draw_cursor(above, 1)).endswith("│ │")
     assert line_width(draw_cursor(above, 1)) == line_width(above)
@@ -70,7 +70,7 @@ def test_the_cursor_is_a_bar_that_leaves_what_is_drawn() -> None:
 
 def test_a_gap_below_zero_has_its_own_scale() -> None:
     assert scale_limits([level(-24.0), level(3.0)], [None] * 2) == (-30.0, 3.0)
-    lines = range_plot_lines([level(-24.0), level(3.0)], [None] * 2, 4, text.count)
+    lines = range_plot_lines([level(-24.0), level(3.0)], [None] * 2, 4, formatting.count)
     assert "-30" in lines[-1][0][0] and lines[0][0][0].strip() == "3"
 
 

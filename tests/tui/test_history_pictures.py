@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.baselines import Baseline, Baselines
-from qmon.recording.history.baselines import FoundBaselines
-from qmon.tui.history.screen import HistoryScreen
+from qmon.model.baseline_bands import Baseline, Baselines
+from qmon.recording.history.baselines_reader import FoundBaselines
+from qmon.tui.history.history_screen import HistoryScreen
 from qmon.tui.past_reader import KnownPast
 from tests.recording.days import usual, written
 from tests.tui.histories import replayed

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from qmon.model.figure import Severity, Verdict
-from qmon.recording.history.archive import RecordingArchive, live_archive
-from qmon.recording.history.baselines import FILE_NAME
-from qmon.recording.read.paths import list_segments
-from qmon.tui.history.panel import step_index
+from qmon.recording.history.baselines_reader import FILE_NAME
+from qmon.recording.history.recording_archive import RecordingArchive, live_archive
+from qmon.recording.read.recording_paths import list_segments
+from qmon.tui.history.history_panel import step_index
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.plots.ranges import SCALE_CELLS
+from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.widgets.plot_panel import PlotPanel
 from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard

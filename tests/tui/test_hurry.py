@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from textual import events
 
-from qmon.tui.message.screen import MessageScreen
+from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.widgets.dialog import Dialog, leave_screen
 from tests.recording.days import written
 from tests.tui import histories

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.budget import Throttled
+from qmon.model.cost_budget import Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import StateColumn
 from qmon.model.reasons import Reason
-from qmon.model.samples.listing import PAGE_SIZE, Listing, PageSample, Place
-from qmon.model.samples.polled import MessageSample
+from qmon.model.samples.listing_samples import PAGE_SIZE, Listing, PageSample, Place
+from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, View
 from qmon.tui import redacting_fold

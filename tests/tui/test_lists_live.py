@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn
-from qmon.tui.queue.screen import QueueScreen
+from qmon.tui.queue.queue_screen import QueueScreen
 from tests.facts import query
 from tests.jobs import TABLE, layout
 from tests.tui.test_acting_real import Real, looking

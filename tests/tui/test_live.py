@@ -10,10 +10,10 @@ from typing import Final, cast
 import pytest
 from textual.pilot import Pilot
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
 from qmon.tui.themes import DARK
 from qmon.tui.widgets.lines import Lines

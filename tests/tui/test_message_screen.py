@@ -9,9 +9,9 @@ import pytest
 
 from qmon.errors import LockTimeout
 from qmon.operate.message import Message, MessageColumn
-from qmon.tui.message.panel import payload_lines
+from qmon.tui.message.message_panel import payload_lines
+from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.message.payload import payload_text
-from qmon.tui.message.screen import MessageScreen
 from qmon.tui.widgets.pager import Pager
 from tests.tui.driving import Driver, dashboard, later
 from tests.tui.scripted import NASTY

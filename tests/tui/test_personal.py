@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.config.preferences import Preferences
-from qmon.tui.overview.choosing import ChoosingDialog
+from qmon.tui.overview.column_dialog import ChoosingDialog
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, tones
 from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import Driver, dashboard

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.rates.series import Point
-from qmon.model.text import short_count, sparkline
+from qmon.model.formatting import short_count, sparkline
+from qmon.model.series import Point
 from qmon.tui.plots.glyphs import BLANK, bar_rows, trace_line
-from qmon.tui.plots.series import highest_value, plot_window_s, round_up, sample_reading
-from qmon.tui.plots.sparks import sparkline_text, sparkline_values
+from qmon.tui.plots.history_series import highest_value, plot_window_s, round_up, sample_reading
+from qmon.tui.plots.sparklines import sparkline_text, sparkline_values
 from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput_lines
 from qmon.tui.spans import Line, line_width
 from tests.tui.scripted import history

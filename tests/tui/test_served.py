@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 from qmon.monitor.source import Phase
 from tests.tui.driving import dashboard
 from tests.tui.histories import read

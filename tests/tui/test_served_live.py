@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from qmon.model.view import View
-from qmon.monitor.state.target import TargetHistory
-from qmon.stream.address import parse_address
-from qmon.stream.source import ServedSource
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.stream.serve_address import parse_address
+from qmon.stream.served_source import ServedSource
 from qmon.tui.app import QmonApp
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed, watching

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.samples.server_state import LimitsSample, LogSample, ServerState, ServiceSample
+from qmon.model.samples.server_state_samples import LimitsSample, LogSample, ServerState, ServiceSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from qmon.model.text import milliseconds
+from qmon.model.formatting import milliseconds
 from qmon.model.view import View
-from qmon.tui.waits import usage
+from qmon.tui.waits import usage_panel
 from tests.tui.driving import Driver, dashboard
 from tests.tui.shop import POLLS, STEP_S, Values, polled
 
@@ -109,6 +109,6 @@ def test_escalations_and_waits_for_files_are_shown_by_index() -> None:
     table, index = mails.use.parts
     assert (index.io_waits, index.escalations_tried, index.escalations) == (3 / STEP_S, 2 / STEP_S, 1 / STEP_S)
     assert (table.sequential, index.sequential) == (False, True)
-    heading, *_, last = ["".join(part for part, _ in line) for line in usage.usage_lines(mails, 200, 9)]
+    heading, *_, last = ["".join(part for part, _ in line) for line in usage_panel.usage_lines(mails, 200, 9)]
     assert heading.split()[-3:] == ["IO/s", "ESC/s", "TRIED/s"]
     assert last.split()[-3:] == ["1.5", "0.5", "1.0"]

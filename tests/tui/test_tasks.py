@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.tui.actions.dialog import DialogStep
+from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.widgets.grid import Grid
 from tests.contract.test_acting_sessions import pid, waiting
 from tests.contract.watching import installed

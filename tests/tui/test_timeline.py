@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.alerts.alerts import Alert, AlertEvent, Change
+from qmon.model.alerts.latches import Alert, AlertEvent, Change
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Operation, OperationKind, OperationState
+from qmon.model.operation_records import Operation, OperationKind, OperationState
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from tests.recording.days import BEGIN, usual, written

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.operations import OperationKind
+from qmon.model.operation_records import OperationKind
 from qmon.model.reasons import Reason
-from qmon.model.samples.waits import WaitSource
+from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
-from qmon.tui.actions.dialog import ActionDialog
-from qmon.tui.waits import panel, plot
+from qmon.tui.actions.action_dialog import ActionDialog
+from qmon.tui.waits import wait_plot, waits_panel
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -67,13 +67,14 @@ def test_a_column_stands_for_as_little_time_as_the_past_fits_into(seconds: int, 
     watched_before(shot, seconds)
     rate = WaitRate("LWLock", "WALWrite", 2.0, 0.6)
     name, *body, axis = (
-        "".join(text for text, _ in line) for line in plot.wait_plot_lines(rate, shot.app.memory, 199, 12, plain=True)
+        "".join(text for text, _ in line)
+        for line in wait_plot.wait_plot_lines(rate, shot.app.memory, 199, 12, plain=True)
     )
     assert len(body) == 10
     assert f"one column is {column}" in name
     assert axis.split("  ")[0].strip() == "" and axis.strip().startswith(left)
-    assert plot.wait_plot_lines(replace(rate, event="DataFileRead"), shot.app.memory, 199, 12, plain=True) == []
-    assert plot.wait_plot_lines(rate, shot.app.memory, 199, plot.MIN_ROWS - 1, plain=True) == []
+    assert wait_plot.wait_plot_lines(replace(rate, event="DataFileRead"), shot.app.memory, 199, 12, plain=True) == []
+    assert wait_plot.wait_plot_lines(rate, shot.app.memory, 199, wait_plot.MIN_ROWS - 1, plain=True) == []
 
 
 @pytest.mark.parametrize("case", ["counted", "plain"])
@@ -255,14 +256,14 @@ def test_the_past_of_a_wait_is_zero_while_only_others_were_there_and_blank_where
     for at, rates in ((1_001.0, (first,)), (1_070.0, (first, second))):
         now = at
         memory.record_view(waited_view(found=Waiting(WaitSource.SAMPLED, 30.0, 8, rates, (), ())))
-    past = panel.past_values(memory)
+    past = waits_panel.past_values(memory)
     assert past["IO:WalSync"][-3:] == [2.0, None, 2.0]
     assert past["LWLock:WALWrite"][-3:] == [0.0, None, 6.0]
     assert {*past["IO:WalSync"][:-3], *past["LWLock:WALWrite"][:-3]} == {None}
     cells = {
         row.key: row.cells[4][0]
-        for row in panel.rows_for(Waiting(WaitSource.SAMPLED, 30.0, 8, (first, second), (), ()), "", past)
+        for row in waits_panel.rows_for(Waiting(WaitSource.SAMPLED, 30.0, 8, (first, second), (), ()), "", past)
     }
     assert cells == {"IO:WalSync": " " * 17 + "▃ ▃", "LWLock:WALWrite": " " * 17 + "▁ █"}
     now = 1_000.0 + 3_600
-    assert not any(value is not None for values in panel.past_values(memory).values() for value in values)
+    assert not any(value is not None for values in waits_panel.past_values(memory).values() for value in values)

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.figure import Figure
-from qmon.model.rates.counters import CounterRates
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.rates.counter_rates import CounterRates
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.view import View
 from qmon.tui.spans import Line
-from qmon.tui.waits import horizon, panel
+from qmon.tui.waits import horizon_panel, waits_panel
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
 
@@ -41,14 +41,14 @@ def words(lines: Sequence[Line]) -> str:
 
 
 def test_the_counters_are_one_line_of_rates() -> None:
-    told = words(panel.counter_lines(served(), 120))
+    told = words(waits_panel.counter_lines(served(), 120))
     assert told.startswith(" per second  batches 1,204   transactions 612   page splits 0.4   lock timeouts 0")
     assert "commits waiting for the log –" in told, "not known is not 0"
-    assert panel.counter_lines(waited_view(), 120) == [], "another engine has no such line"
+    assert waits_panel.counter_lines(waited_view(), 120) == [], "another engine has no such line"
 
 
 def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
-    told = words(panel.counter_lines(served(), 60))
+    told = words(waits_panel.counter_lines(served(), 60))
     assert "page splits 0.4   lock timeouts 0" in told
     assert "transactions" not in told
 
@@ -73,7 +73,7 @@ def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
 def test_who_holds_nothing_for_long(
     holders: tuple[HorizonSample, ...] | None, store: VersionStoreSample | None, told: str
 ) -> None:
-    assert told in words(horizon.horizon_lines(served(holders, store), 140, 7))
+    assert told in words(horizon_panel.horizon_lines(served(holders, store), 140, 7))
 
 
 async def test_the_screens_say_who_holds_row_versions_at_what_cost_and_what_there_is_to_gain() -> None:

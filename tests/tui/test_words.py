@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, pad, shorten, text_width
 from qmon.tui.spans import LinePart, cut_line, fit_parts, line_width, spread_parts, wrap_text
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.unit
     ],
 )
 def test_rates_line_up_on_the_decimal(value: float, written: str, aligned: str) -> None:
-    assert text.rate(value) == written
+    assert formatting.rate(value) == written
     assert figures.aligned_rate(value) == aligned
 
 
@@ -36,7 +36,7 @@ def test_rates_line_up_on_the_decimal(value: float, written: str, aligned: str) 
     ("seconds", "shown"), [(-1, "0 s"), (0.4, "0 s"), (9.4, "9 s"), (9.6, "10 s"), (42, "42 s"), (64, "1 m 04 s")]
 )
 def test_titles_have_no_tenths_of_a_second(seconds: float, shown: str) -> None:
-    assert text.whole_seconds(seconds) == shown
+    assert formatting.whole_seconds(seconds) == shown
 
 
 @pytest.mark.parametrize(

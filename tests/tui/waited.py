@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.figure import Figure
-from qmon.model.rates.usage import IndexUse, QueueUse
+from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.reasons import Reason
-from qmon.model.samples.horizon import HorizonSample
-from qmon.model.samples.waits import WaitSource
+from qmon.model.samples.horizon_samples import HorizonSample
+from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.view import View
-from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.model.waits.wait_rates import Waiting, WaitRate
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 SLEEPER: Final = HorizonSample(

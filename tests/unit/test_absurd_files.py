@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.file import read_config
+from qmon.config.config_file import read_config
 from qmon.errors import BadInput
-from qmon.model.layout.io import layout_from_json
-from qmon.recording.history.baselines import FILE_NAME, find_baselines, read_baselines
+from qmon.model.layout.layout_io import layout_from_json
+from qmon.recording.history.baselines_reader import FILE_NAME, find_baselines, read_baselines
 from qmon.system import read_text
 
 

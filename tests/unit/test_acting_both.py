@@ -8,43 +8,43 @@ from dataclasses import fields
 import pytest
 
 from qmon.engines.base import EngineName, Rows
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import RowCondition
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sql.condition_sql import RowCondition
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, Contains, Lookup
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.model.sessions import owners
-from qmon.operate import sql, table
-from qmon.operate.actions import trash, undo, undo_tables
-from qmon.operate.plan import preview, rights, selection
+from qmon.operate import sql, table_structure
+from qmon.operate.actions import empty_trash, undo, undo_tables
+from qmon.operate.plan import preview, required_rights, selection
 from qmon.operate.row_set import marks_for, pack_rows, parse_marks, texts_for
-from qmon.operate.run import batches, failures, operation, operations, table_identity, verification
+from qmon.operate.run import batches, failure_watch, operation_history, running_operation, table_identity, verification
 from tests.tsql_rendered import LISTED, forms_of
 
 VERSION = (99, 0)
 RECORDS = {
-    "action/operate/structure": table.TableColumn,
-    "action/operate/obstacles": table.Obstacle,
-    "action/operate/hidden": table.Obstacle,
+    "action/operate/structure": table_structure.TableColumn,
+    "action/operate/obstacles": table_structure.Obstacle,
+    "action/operate/hidden": table_structure.Obstacle,
     "action/operate/facts": owners.OwnerFacts,
     "action/operate/choose": selection.Matches,
     "action/operate/choose_trash": selection.Matches,
     "action/operate/choose_kept": selection.Matches,
     "action/operate/first": preview.PreviewMessage,
-    "action/operate/outcomes": failures.Outcome,
+    "action/operate/outcomes": failure_watch.Outcome,
     "action/operate/first_data": preview._Data,
     "action/operate/rate": preview._Rate,
-    "action/operate/rights": rights._MissingRight,
+    "action/operate/rights": required_rights._MissingRight,
     "action/operate/lock": batches._Locked,
     "action/operate/lock_trash": batches._Locked,
     "action/operate/lock_kept": batches._Locked,
     "action/operate/stores": undo_tables.Store,
     "action/operate/make_store": undo_tables._AddedStore,
     "action/operate/put_back": undo._PutBack,
-    "action/operate/keys": table._KeyColumn,
+    "action/operate/keys": table_structure._KeyColumn,
     "action/operate/place": table_identity._Part,
     "action/operate/first_kept": preview.PreviewRow,
     "action/operate/several": sql.Count,
@@ -52,12 +52,12 @@ RECORDS = {
     "action/operate/data_left": sql.Count,
     "action/operate/came_back": undo._PutBack,
     "action/operate/alike": sql.Count,
-    "action/operate/unkept": rights._UnkeptColumn,
+    "action/operate/unkept": required_rights._UnkeptColumn,
     "action/operate/held": sql.Count,
     "action/operate/other_halves": undo._OtherHalf,
-    "action/operate/choose_old": trash._OldRows,
-    "control/operations_access": operation.AuditAccess,
-    "control/operations": operations.OperationRow,
+    "action/operate/choose_old": empty_trash._OldRows,
+    "control/operations_access": running_operation.AuditAccess,
+    "control/operations": operation_history.OperationRow,
 }
 # PostgreSQL leads to rows by where they lie, can put triggers off, counts what a session writes and has a search path.
 # On SQL Server rows are sought by their key once more.

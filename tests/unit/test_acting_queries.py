@@ -10,10 +10,10 @@ import pytest
 
 from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import BadInput
 from qmon.operate import message
-from qmon.operate.actions import requeue_sessions, ring_repair, ring_scan, sessions
+from qmon.operate.actions import end_sessions, requeue_sessions, ring_repair, ring_scan
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 # SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back.
@@ -30,13 +30,13 @@ ONLY_HERE = {
     "hidden_rows",
 }
 RECORDS: dict[str, Any] = {
-    "sessions/rights": sessions.SessionRights,
-    "sessions/session": sessions.SessionSample,
-    "sessions/waiters": sessions.Waiter,
-    "sessions/prepared": sessions.PreparedSample,
-    "sessions/cancel": sessions._Signalled,
-    "sessions/terminate": sessions._Signalled,
-    "sessions/kill": sessions._Signalled,
+    "sessions/rights": end_sessions.SessionRights,
+    "sessions/session": end_sessions.SessionSample,
+    "sessions/waiters": end_sessions.Waiter,
+    "sessions/prepared": end_sessions.PreparedSample,
+    "sessions/cancel": end_sessions._Signalled,
+    "sessions/terminate": end_sessions._Signalled,
+    "sessions/kill": end_sessions._Signalled,
     "sessions/holders": requeue_sessions.LockingTransaction,
     "sessions/hidden_rows": requeue_sessions._HiddenRows,
     "sessions/held_rows": requeue_sessions.HeldRow,

@@ -8,11 +8,11 @@ import pytest
 
 from qmon.engines.base import Target
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice, Nothing, OwnerState, RedriveLimits
-from qmon.operate.actions.archive import check_can_archive
+from qmon.model.operation_records import Choice, Nothing, OwnerState, RedriveLimits
+from qmon.operate.actions.archiver import check_can_archive
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.replayed import Driver, connection

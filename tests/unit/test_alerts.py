@@ -9,18 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.errors import BadInput
-from qmon.model.alerts.alerts import (
-    Alert,
-    AlertEvent,
-    Latch,
-    LatchKey,
-    find_changes,
-    raised_alerts,
-    record_loss,
-    record_view,
-)
-from qmon.model.alerts.io import rules_from_list, rules_from_texts
-from qmon.model.alerts.rules import (
+from qmon.model.alerts.alert_rules import (
     CODES,
     LIMIT_FIGURES,
     AlertRule,
@@ -30,10 +19,21 @@ from qmon.model.alerts.rules import (
     value_text,
     verdict_meets_rule,
 )
+from qmon.model.alerts.latches import (
+    Alert,
+    AlertEvent,
+    Latch,
+    LatchKey,
+    find_changes,
+    raised_alerts,
+    record_loss,
+    record_view,
+)
+from qmon.model.alerts.rule_parser import rules_from_list, rules_from_texts
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.report import queue_object
 from qmon.model.view import QueueView, View
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.tui.scripted import TAKEN_AT, figure, queue, view
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 

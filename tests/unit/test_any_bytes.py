@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
-from qmon.model.layout.ids import split_id, split_ids
+from qmon.model.layout.message_ids import split_id, split_ids
 
 PIECES = st.sampled_from(
     [b"<", b">", b"E9", b"<E9>", b"3C", b"<3C>", b"\xe9", b"\xc3", b"\xa9", b"\\", b"/", b",", b"a"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.pipeline.messages.archive_reader import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qmon.cli.ask import Answers
-from qmon.config.file import parse_config
-from qmon.config.write import queue_to_toml
-from qmon.model.groups.configured import ConfiguredQueue
+from qmon.cli.init_questions import Answers
+from qmon.config.config_file import parse_config
+from qmon.config.toml_writer import queue_to_toml
+from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, StateColumn
 

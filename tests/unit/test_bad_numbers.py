@@ -10,11 +10,11 @@ import pytest
 import typer.main
 
 from qmon.cli import app
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from qmon.errors import BadInput
-from qmon.model.alerts.io import rules_from_texts
-from qmon.model.layout.io import layout_from_json
-from qmon.model.text import MAX_S, parse_duration
+from qmon.model.alerts.rule_parser import rules_from_texts
+from qmon.model.formatting import MAX_S, parse_duration
+from qmon.model.layout.layout_io import layout_from_json
 from qmon.recording.write.retention import parse_size
 from tests.cli.calling import call
 

@@ -7,12 +7,12 @@ from typing import Final
 
 import pytest
 
-from qmon.libraries.catalogue import all_libraries
 from qmon.libraries.library import Library, group_for, queue_for, with_prefix
+from qmon.libraries.library_catalog import all_libraries
 from qmon.model.figure import Figure, Severity
 from qmon.model.groups.group import STATE_KINDS, Group
 from qmon.model.layout.layout import GroupPart, Layout, TableName
-from qmon.model.samples.groups import BlockedMessages, GroupBlockerSample
+from qmon.model.samples.group_samples import BlockedMessages, GroupBlockerSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.monitor.background.blocked import BlockedReports
-from qmon.monitor.probes.statements import StatementCache
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.monitor.background.blocked_reports import BlockedReports
+from qmon.monitor.probes.probe_statements import StatementCache
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 from tests.tui.driving import dashboard

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qmon.engines.sql import queries
-from qmon.model.samples.polled import BlockingSample
-from qmon.model.waits.blocking import HeldRows, LockChains, Role, SessionKey, build_lock_chains
+from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
+from qmon.model.waits.lock_chains import HeldRows, LockChains, Role, SessionKey, build_lock_chains
 
 _ONE = BlockingSample(
     1,

@@ -7,12 +7,22 @@ from dataclasses import replace
 import pytest
 
 from qmon.cli.commands.status import status_rows
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
-from qmon.model.alerts.alerts import Alert, Latch, LatchKey, raised_alerts, record_view
-from qmon.model.alerts.check import CheckState, check_target
-from qmon.model.alerts.rules import AlertRule, Cause
-from qmon.model.broker import (
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
+from qmon.model.alerts.alert_rules import AlertRule, Cause
+from qmon.model.alerts.latches import Alert, Latch, LatchKey, raised_alerts, record_view
+from qmon.model.alerts.target_check import CheckState, check_target
+from qmon.model.figure import Figure, Severity
+from qmon.model.report import status_object
+from qmon.model.samples.broker_samples import (
+    Broker,
+    BrokerMonitorSample,
+    BrokerQueueSample,
+    ConversationsSample,
+    TransmissionSample,
+)
+from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.service_broker import (
     BrokerQueue,
     BrokerView,
     Finding,
@@ -21,21 +31,11 @@ from qmon.model.broker import (
     queue_state,
     sending_finding,
 )
-from qmon.model.figure import Figure, Severity
-from qmon.model.report import status_object
-from qmon.model.samples.broker import (
-    Broker,
-    BrokerMonitorSample,
-    BrokerQueueSample,
-    ConversationsSample,
-    TransmissionSample,
-)
-from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.probes.broker import BrokerProbes
-from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.broker import BrokerTrack
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.probes.broker_probes import BrokerProbes
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.state.broker_track import BrokerTrack
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
 
 QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True)

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from qmon.engines.base import Engine
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sql.conditions import RowColumn, RowCondition, row_sql
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sql.condition_sql import RowColumn, RowCondition, row_sql
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.groups.conditions import (
     AdvisoryLock,
@@ -27,7 +27,7 @@ from qmon.model.groups.conditions import (
 )
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import TableName
-from qmon.model.layout.zones import NUMBER_ZONES, UTC_ZONE, Zone
+from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 
 HOSTILE = "a]\"]b'; drop table x; --"
 BOTH: list[Engine] = [Postgres(), SqlServer()]

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.config import file
-from qmon.config.file import Settings, parse_config, read_config
-from qmon.config.known import KnownTarget, known_targets
-from qmon.config.targets import expand_names, find_target
-from qmon.config.write import queues_to_toml, target_to_toml
+from qmon.config import config_file
+from qmon.config.chosen_target import expand_names, find_target
+from qmon.config.config_file import Settings, parse_config, read_config
+from qmon.config.known_targets import KnownTarget, known_targets
+from qmon.config.toml_writer import queues_to_toml, target_to_toml
 from qmon.errors import BadInput
-from qmon.model.budget import Budget
-from qmon.model.groups.configured import configured_name
+from qmon.model.cost_budget import Budget
+from qmon.model.groups.configured_queue import configured_name
 from qmon.model.layout.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
 from tests.strategies import layouts
 
@@ -134,7 +134,7 @@ def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> No
 
 def test_the_usual_file_need_not_be_there_but_a_named_one_must(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = tmp_path / "qmon.toml"
-    monkeypatch.setattr(file, "default_path", lambda: missing)
+    monkeypatch.setattr(config_file, "default_path", lambda: missing)
     assert read_config().targets == {}
     with pytest.raises(BadInput, match="there is no such file"):
         read_config(missing)

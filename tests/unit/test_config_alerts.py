@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.notices import screen_alerting
-from qmon.config.file import AlertSettings, parse_config, read_config
-from qmon.config.notify import EVENTS_URL, Receiver
-from qmon.config.secrets import endpoint_for, receiver_secret, receiver_secret_advice
+from qmon.cli.alerting_setup import screen_alerting
+from qmon.config.config_file import AlertSettings, parse_config, read_config
+from qmon.config.credentials import endpoint_for, receiver_secret, receiver_secret_advice
+from qmon.config.receivers import EVENTS_URL, Receiver
 from qmon.errors import BadInput
 from qmon.model.figure import Severity
 

@@ -15,16 +15,16 @@ import keyring.backend
 import keyring.errors
 import pytest
 
-from qmon.config import secrets
-from qmon.config.file import parse_config
-from qmon.config.secrets import (
+from qmon.config import credentials
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import parse_config
+from qmon.config.credentials import (
     ask_password,
     password_from_environment,
     password_from_keyring,
     password_variable,
     retry_with_password,
 )
-from qmon.config.targets import find_target
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, Unreachable, WrongPassword
@@ -178,7 +178,7 @@ def test_a_wrong_password_is_asked_again_and_the_next_source_too(
             raise WrongPassword(f"wrong password ({target.password.origin if target.password else ''})")
         return "connected"
 
-    monkeypatch.setattr(secrets, "_can_ask", lambda: True)
+    monkeypatch.setattr(credentials, "_can_ask", lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda *_, **__: typed.pop(0))
     target = Target("elsewhere", "postgres", {}, password=Secret("old", "the environment variable QMON_PASSWORD"))
     unlocked, result = retry_with_password(target, attempt)
@@ -193,7 +193,7 @@ def test_a_wrong_password_is_asked_again_and_the_next_source_too(
     with pytest.raises(WrongPassword, match="typed"):
         retry_with_password(target, attempt)
     assert typed == ["right"], "asked three times"
-    monkeypatch.setattr(secrets, "_can_ask", lambda: False)
+    monkeypatch.setattr(credentials, "_can_ask", lambda: False)
     with pytest.raises(WrongPassword, match="environment"):
         retry_with_password(target, attempt)
 
@@ -232,7 +232,7 @@ def test_on_a_terminal_the_password_is_typed_unseen() -> None:
 
     ours, theirs = pty.openpty()
     program = (
-        "from qmon.config.secrets import from_prompt; from qmon.engines.base import Target; "
+        "from qmon.config.credentials import from_prompt; from qmon.engines.base import Target; "
         "found = from_prompt(Target('shop', None, {})); print(found, found.reveal() == 'hush-hush', found.origin)"
     )
     asked = [sys.executable, "-c", program]

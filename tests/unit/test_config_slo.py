@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from qmon.config.slo import Objective
 from qmon.errors import BadInput
 

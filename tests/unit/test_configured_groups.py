@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from qmon.errors import BadInput
 from qmon.model.groups.conditions import AllOf, AnyOf, ColumnRef, IsNull, OneOf, Timed
-from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary, configured_name
+from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, configured_name
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.rates.counters import rates_between
-from qmon.model.samples.counters import ServerCounters
+from qmon.model.rates.counter_rates import rates_between
+from qmon.model.samples.counter_samples import ServerCounters
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_history import poll
 
 BIG = 2**53 + 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.evidence import TargetEvidence
-from qmon.model.samples.deadlocks import Circle, CircleSample
+from qmon.model.samples.deadlock_samples import Circle, CircleSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts.server import DEADLOCKS
-from qmon.model.waits.deadlocks import Deadlocks, find_circles
-from qmon.monitor.state.rates.counters import DeadlockTrack
+from qmon.model.verdicts.server_verdicts import DEADLOCKS
+from qmon.model.waits.deadlock_circles import Deadlocks, find_circles
+from qmon.monitor.state.rates.counter_windows import DeadlockTrack
 from tests.unit.test_history import COUNTERS, FIFO, STATUS, fifo, poll
 from tests.unit.test_verdicts import FINE
 

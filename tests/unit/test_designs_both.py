@@ -8,14 +8,14 @@ from collections.abc import Iterable
 import pytest
 
 from qmon.engines.base import Engine, EngineName, Query
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sql.text import Placeholder, scan_text
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sql.query_text import Placeholder, scan_text
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.designs import TRAITS
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_for
-from qmon.operate.install.install import available_designs, design_numbers
+from qmon.operate.install.install_queue import available_designs, design_numbers
 
 ENGINES: dict[EngineName, Engine] = {"postgres": Postgres(), "sqlserver": SqlServer()}
 VERSIONS: dict[EngineName, tuple[int, ...]] = {"postgres": (14, 18), "sqlserver": (10, 11, 12, 13, 14, 15, 16, 17)}

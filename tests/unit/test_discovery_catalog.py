@@ -21,7 +21,7 @@ from qmon.monitor.catalog.catalog import (
 )
 from qmon.monitor.catalog.discovery.candidates import SlotsRow
 from qmon.monitor.catalog.newest_times import TimesRow
-from qmon.monitor.catalog.registry import RegistryRow, RegistryState
+from qmon.monitor.catalog.queue_registry import RegistryRow, RegistryState
 from qmon.monitor.catalog.state_values import ValueRow
 from qmon.operate.install import roles
 from qmon.pipeline.messages import archive_reader

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, StateColumn, TableName

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.model.figure import Figure, Severity
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.trend import DueLater
+from qmon.model.trend import DueLater
 from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.trends import DueTrack
 from tests.unit.test_verdicts import FINE

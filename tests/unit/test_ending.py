@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.operations import Pause, Side
+from qmon.model.operation_records import Pause, Side
 from qmon.operate.actions.end_session import _refusal_reason
+from qmon.operate.actions.end_sessions import SessionRights, SessionSample
 from qmon.operate.actions.pause import _describe_active_pause
 from qmon.operate.actions.pause_switch import SwitchState
-from qmon.operate.actions.sessions import SessionRights, SessionSample
 
 
 @pytest.mark.parametrize(("percent", "done"), [(41.6, ", 42 % done"), (None, "")])

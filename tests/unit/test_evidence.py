@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from qmon.model.evidence import DoubleDelivery, QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Ring, TableName
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.messages import MessageDiagnostics, SweepSample
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.message_samples import MessageDiagnostics, SweepSample
 from qmon.model.sessions.clients import SessionIndex
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot

@@ -9,10 +9,10 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.reasons import Reason
-from qmon.model.samples.usage import UseSample
+from qmon.model.samples.usage_samples import UseSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
 from qmon.model.view import QueueView
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_freshness import Step, World, found
 
 LATE = Reason.DEADLINE

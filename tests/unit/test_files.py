@@ -15,12 +15,12 @@ import pytest
 
 from qmon import files
 from qmon.cli.commands.queues import write_config as write_proposal
-from qmon.config.adding import append_blocks
-from qmon.config.file import read_config
+from qmon.config.add_queues import append_blocks
+from qmon.config.config_file import read_config
 from qmon.errors import BadInput
-from qmon.model.text import count_text
+from qmon.model.formatting import count_text
 from qmon.operate.audit import Audit
-from qmon.recording.write.segment import SegmentWriter
+from qmon.recording.write.segment_writer import SegmentWriter
 from qmon.tui.shared.saving import write_new_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in lists of its own")
@@ -135,7 +135,7 @@ def test_the_pipes_of_a_shell_are_written_to_and_read(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "report"
     code = (
-        "from pathlib import Path; from qmon.config.file import read_config\n"
+        "from pathlib import Path; from qmon.config.config_file import read_config\n"
         "print(read_config(Path('/dev/stdin')).receivers)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, input=COMMAND)

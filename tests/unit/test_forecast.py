@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from qmon.model.forecast import SIGMAS, Trend, forecast_drain
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import SIGMAS, Trend, forecast_drain
 from qmon.model.rates.net_rate import current_net_rate
 
 Ticks = list[tuple[float, Flow]]

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.forecast import Trend
 from qmon.model.layout.layout import Clients
-from qmon.model.rates.forecast import Trend
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.polled import PauseSample
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_freshness import FIFO, Step, World
 
 pytestmark = pytest.mark.unit

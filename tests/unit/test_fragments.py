@@ -10,21 +10,21 @@ from typing import Final
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
 from qmon.model.reasons import Reason
-from qmon.model.samples.usage import Fragmentation, UseSample
-from qmon.monitor.background.exact_counts import SlowReads
-from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.usage import UseTrack, group_uses
-from qmon.tui.waits import usage as panel
+from qmon.model.samples.usage_samples import Fragmentation, UseSample
+from qmon.monitor.background.fragmentation_reader import EVERY_S, FIRST_S, FragmentationReader
+from qmon.monitor.background.slow_reads import SlowReads
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
+from qmon.monitor.state.usage_track import UseTrack, group_uses
+from qmon.tui.waits import usage_panel as panel
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import view

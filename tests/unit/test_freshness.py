@@ -8,17 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.model.budget import PollingCost, Throttled
+from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.figure import Figure
+from qmon.model.forecast import Trend
+from qmon.model.formatting import time_of_day
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
-from qmon.model.rates.forecast import Trend
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
-from qmon.model.samples.polled import CounterSample, HeadSample, HeldSample, ProgressSample, RingSample, ServerSample
+from qmon.model.samples.polled_samples import (
+    CounterSample,
+    HeadSample,
+    HeldSample,
+    ProgressSample,
+    RingSample,
+    ServerSample,
+)
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.text import time_of_day
 from qmon.model.view import QueueView, View
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 
 T = TableName("public", "t")
 FIFO = Layout("fifo", "fifo", T, id="id")

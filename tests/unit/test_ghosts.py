@@ -9,10 +9,10 @@ import pytest
 
 from qmon.model.evidence import Ghosts, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
-from qmon.model.rates.usage import IndexUse, QueueUse
-from qmon.model.verdicts.server import CLEANUP_BEHIND, HORIZON
+from qmon.model.rates.queue_use import IndexUse, QueueUse
+from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, HORIZON
 from qmon.model.view import View
-from qmon.tui.waits import panel, usage
+from qmon.tui.waits import usage_panel, waits_panel
 from tests.unit.test_history import poll
 from tests.unit.test_horizon import HOLDER, STORE
 from tests.unit.test_sqlserver_clues import FIFO, TABLE, watched
@@ -94,9 +94,11 @@ def test_rates_of_ghosts_are_shown_by_index_and_for_the_server() -> None:
     (queue,) = view.queues
     assert queue.use is not None
     assert [part.ghosted for part in queue.use.parts] == [25.0, 25.0]
-    heading, *_, last = ["".join(part for part, _ in line) for line in usage.usage_lines(queue, 200, 9)]
+    heading, *_, last = ["".join(part for part, _ in line) for line in usage_panel.usage_lines(queue, 200, 9)]
     assert last[heading.index("GHOST/s") :].split()[0] == "25.0"
-    assert "ghosts skipped 9,000" in "".join(piece for line in panel.counter_lines(view, 200) for piece, _ in line)
+    assert "ghosts skipped 9,000" in "".join(
+        piece for line in waits_panel.counter_lines(view, 200) for piece, _ in line
+    )
     assert {each.code: each.proof for each in queue.verdicts}["cleanup behind"] == (
         "scans of the server step over 9,000 ghost records/s, 900 per popped message; this queue leaves 50/s"
     )

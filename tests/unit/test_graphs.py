@@ -8,15 +8,15 @@ from dataclasses import fields
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
-from qmon.model.samples.deadlocks import Circle, ReportSample
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.model.samples.deadlock_samples import Circle, ReportSample
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.deadlocks import DeadlockReports
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.deadlock_reports import DeadlockReports
+from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type

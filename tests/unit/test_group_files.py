@@ -9,7 +9,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.groups.conditions import AdvisoryLock, AllOf, AnyOf, ColumnRef, Compared, Exists, IsNull, OneOf, Timed
 from qmon.model.groups.group import Group
-from qmon.model.groups.io import group_from_dict
+from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import TableName
 
 READY = '[[state]]\nname = "ready"\nwhen = { status = "new" }\n'

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.postgres.engine import Postgres
-from qmon.model.budget import PollingCost, Throttled
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Group, State
 from qmon.model.layout.layout import TableName
-from qmon.model.samples.groups import GroupStateSample
-from qmon.model.samples.polled import ServerSample
+from qmon.model.samples.group_samples import GroupStateSample
+from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.probes.groups import GroupProbes
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.group_probes import GroupProbes
+from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.state.stale_figures import fresh_seconds
 
 GROUP = Group(

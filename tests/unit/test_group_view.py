@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.cli.commands.status import status_rows
+from qmon.model.combined_figures import group_views
 from qmon.model.figure import Figure
-from qmon.model.group_view import group_views
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.report import status_object
 from qmon.model.view import QueueView

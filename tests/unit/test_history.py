@@ -8,10 +8,10 @@ import pytest
 
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
-from qmon.model.layout.zones import LOCAL_ZONE, UNKNOWN_ZONE
+from qmon.model.layout.time_zones import LOCAL_ZONE, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
-from qmon.model.samples.polled import (
+from qmon.model.samples.polled_samples import (
     CounterSample,
     HeadSample,
     HeldSample,
@@ -21,7 +21,7 @@ from qmon.model.samples.polled import (
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 
 T = TableName("public", "t")
 FIFO = Layout("f", "fifo", T, id="id")

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from qmon.engines.base import Rows
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName

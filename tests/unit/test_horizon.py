@@ -6,25 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
-from qmon.model.rates.usage import QueueUse, work_between
+from qmon.model.rates.queue_use import QueueUse, work_between
 from qmon.model.reasons import Reason
 from qmon.model.report import status_object
-from qmon.model.samples.clients import MOST_CLIENTS
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.usage import UseSample
-from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
+from qmon.model.samples.client_samples import MOST_CLIENTS
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.usage_samples import UseSample
+from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import Snapshot
-from qmon.model.verdicts.server import HORIZON, LOG
+from qmon.model.verdicts.server_verdicts import HORIZON, LOG
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import holder_text, long_holder, next_holder
-from qmon.model.waits.waiting import Waiting, WaitRate
-from qmon.monitor.poll.server import ClientLimits, ServerProbes
+from qmon.model.waits.wait_rates import Waiting, WaitRate
+from qmon.monitor.poll.server_probes import ClientLimits, ServerProbes
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.statements import Results, StatementCache
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.probes.probe_statements import Results, StatementCache
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
 

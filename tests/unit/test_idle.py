@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from qmon.model.rates.forecast import Forecast
-from qmon.model.rates.usage import QueueUse
+from qmon.model.forecast import Forecast
+from qmon.model.rates.queue_use import QueueUse
 from qmon.monitor.state.rates.rate_window import RateWindow
-from qmon.monitor.state.target import TargetHistory
-from qmon.monitor.state.usage import UseTrack
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.monitor.state.usage_track import UseTrack
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 from tests.unit.test_horizon import HOLDER, INDEX, TABLE
 

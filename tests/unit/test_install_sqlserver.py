@@ -9,11 +9,11 @@ import pyodbc
 import pytest
 
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.sqlserver import errors
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver import sqlserver_errors
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout.io import layout_to_json
-from qmon.operate.install.install import install_queue, prepare_install, uninstall_queue
+from qmon.model.layout.layout_io import layout_to_json
+from qmon.operate.install.install_queue import install_queue, prepare_install, uninstall_queue
 
 ENGINE: Final = SqlServer()
 SERVER: Final = "[Microsoft][ODBC Driver 18 for SQL Server][SQL Server]"
@@ -63,7 +63,9 @@ class Driver:
 
 def connection(driver: Driver) -> OdbcConnection:
     raw: Any = driver
-    made = OdbcConnection(raw, lambda fault, name: errors.statement_error(fault, name, "me"), nul_allowed=True)
+    made = OdbcConnection(
+        raw, lambda fault, name: sqlserver_errors.statement_error(fault, name, "me"), nul_allowed=True
+    )
     made.set_identity((16, 0), 51)
     return made
 

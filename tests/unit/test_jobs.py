@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.samples.jobs import Jobs, QueueJob
-from qmon.monitor.background.jobs import JobReader
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.model.samples.job_samples import Jobs, QueueJob
+from qmon.monitor.background.job_reader import JobReader
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 from tests.tui.driving import dashboard

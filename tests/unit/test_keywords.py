@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.engines.base import Session, Target
-from qmon.engines.keywords import (
+from qmon.engines.odbc_keywords import (
     format_connection_string,
     format_conninfo,
     lookup_keyword,
@@ -18,7 +18,7 @@ from qmon.engines.keywords import (
     parse_conninfo,
     respell_keywords,
 )
-from qmon.engines.postgres.engine import DRIVER_SETTINGS, Postgres, _Introduction, _is_direct
+from qmon.engines.postgres.postgres_engine import DRIVER_SETTINGS, Postgres, _Introduction, _is_direct
 from qmon.engines.urls import read_url
 
 names = st.from_regex(r"[A-Za-z][A-Za-z_ ]{0,8}[A-Za-z]", fullmatch=True)
@@ -81,8 +81,8 @@ def test_names_travel_as_settings_of_libpq_which_take_any_characters() -> None:
 
 def test_choosing_a_target_loads_no_driver() -> None:
     program = (
-        "import sys; from pathlib import Path; from qmon.config.file import Config; "
-        "from qmon.config.targets import choose; from qmon.engines.registry import engine_for; "
+        "import sys; from pathlib import Path; from qmon.config.config_file import Config; "
+        "from qmon.config.chosen_target import choose; from qmon.engines.registry import engine_for; "
         "target = choose('postgresql://u@h/d', Config(Path('x'))).target; "
         "print(engine_for(target).quote(('a', 'b')), 'pyodbc' in sys.modules, 'keyring' in sys.modules)"
     )

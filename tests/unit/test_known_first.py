@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.alerts.check import CheckState
-from qmon.model.alerts.check import check_target as check
+from qmon.model.alerts.target_check import CheckState
+from qmon.model.alerts.target_check import check_target as check
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.ranking import Ranking
 from qmon.model.snapshot import ProbeFailure

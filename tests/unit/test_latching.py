@@ -8,10 +8,10 @@ import pytest
 
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
-from qmon.model.rates.usage import IndexUse, QueueUse
-from qmon.model.samples.waits import LatchSample, WaitSource
-from qmon.model.verdicts.server import LATCH
-from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.model.rates.queue_use import IndexUse, QueueUse
+from qmon.model.samples.wait_samples import LatchSample, WaitSource
+from qmon.model.verdicts.server_verdicts import LATCH
+from qmon.model.waits.wait_rates import Waiting, WaitRate
 from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
 from tests.unit.test_verdicts import FINE
 

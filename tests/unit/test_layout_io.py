@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.errors import BadInput
-from qmon.model.layout.io import layout_from_dict, layout_to_dict, table_from_text, table_to_text
+from qmon.model.formatting import format_duration, parse_duration
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.text import format_duration, parse_duration
+from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict, table_from_text, table_to_text
 from tests.strategies import layouts, tables
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.io import layout_from_json, layout_to_json
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout_io import layout_from_json, layout_to_json
 from tests.strategies import state_columns
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import Layout, TableName
-from qmon.model.rates.ledger import (
+from qmon.model.gap_ledger import (
     AHEAD_BURNT,
     AHEAD_UNCLEAR,
     BURNT,
@@ -22,12 +21,13 @@ from qmon.model.rates.ledger import (
     ring_ledger,
     span_ledger,
 )
-from qmon.model.samples.messages import DrawerSample, MessageDiagnostics
-from qmon.model.samples.polled import RingSample
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics
+from qmon.model.samples.polled_samples import RingSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import QueueView
-from qmon.monitor.state.ring import LedgerTrack
-from qmon.tui.queue.panel import ledger_lines
+from qmon.monitor.state.ring_tracks import LedgerTrack
+from qmon.tui.queue.queue_panel import ledger_lines
 from tests.tui.scripted import twelve
 
 NONE = Figure.unknown("none")

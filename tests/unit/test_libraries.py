@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.libraries.catalogue import all_libraries
 from qmon.libraries.library import Library, library_from_dict, with_prefix
-from qmon.libraries.recognise import Columns, explain_recognition, may_belong_to_library, recognize_libraries
+from qmon.libraries.library_catalog import all_libraries
+from qmon.libraries.recognition import Columns, explain_recognition, may_belong_to_library, recognize_libraries
 from tests.library_tables import tables
 
 KNOWN = all_libraries(Path("/nowhere"))

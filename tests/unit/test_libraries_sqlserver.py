@@ -8,14 +8,14 @@ from typing import Final
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.libraries.catalogue import all_libraries
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.libraries.library import Library, TableQueue
-from qmon.libraries.recognise import Columns, find_table_queues, recognize_libraries
+from qmon.libraries.library_catalog import all_libraries
+from qmon.libraries.recognition import Columns, find_table_queues, recognize_libraries
 from qmon.model.groups.group import FoundGroup, Group
-from qmon.model.samples.groups import GroupStateSample
-from qmon.monitor.probes.groups import GroupProbes
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.model.samples.group_samples import GroupStateSample
+from qmon.monitor.probes.group_probes import GroupProbes
+from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from tests.library_tables import tables
 
 KNOWN: Final = [library for library in all_libraries(Path("/nowhere")) if library.engine == "sqlserver"]

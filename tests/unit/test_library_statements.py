@@ -8,13 +8,13 @@ from typing import get_args
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.libraries.catalogue import built_in_libraries
 from qmon.libraries.library import group_for, with_prefix
-from qmon.libraries.recognise import find_group
+from qmon.libraries.library_catalog import built_in_libraries
+from qmon.libraries.recognition import find_group
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import OperationKind, Side
-from qmon.operate.libraries import pause, rows
-from qmon.operate.plan import allowed
+from qmon.model.operation_records import OperationKind, Side
+from qmon.operate.libraries import chosen_messages, library_pause
+from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import Verb, library_queue_for
 from qmon.operate.run.batches import _Locked
 from qmon.tui.actions.request import ActionRequest, options_for
@@ -61,16 +61,22 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
     layout: Layout,
 ) -> None:
     assert layout.part is not None
-    assert (allowed.why_not_allowed(layout, OperationKind.REQUEUE) is None) == (layout.part.library not in READ_ONLY)
-    assert (allowed.why_not_allowed(layout, OperationKind.PURGE) is None) == (layout.part.library not in READ_ONLY)
-    assert f"{layout.part.library}'s queues: use its own tools" in str(
-        allowed.why_not_allowed(layout, OperationKind.REPAIR)
+    assert (allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE) is None) == (
+        layout.part.library not in READ_ONLY
     )
-    assert (allowed.why_not_allowed(layout, OperationKind.PAUSE, Side.POPPERS) is None) == (
+    assert (allowed_actions.why_not_allowed(layout, OperationKind.PURGE) is None) == (
+        layout.part.library not in READ_ONLY
+    )
+    assert f"{layout.part.library}'s queues: use its own tools" in str(
+        allowed_actions.why_not_allowed(layout, OperationKind.REPAIR)
+    )
+    assert (allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, Side.POPPERS) is None) == (
         layout.part.library in PAUSED
     )
     for kind in (OperationKind.PAUSE, OperationKind.INSTALL_GATE):
-        assert (allowed.why_not_allowed(layout, kind, Side.PUSHERS) is None) == (layout.part.library not in NO_GATE)
+        assert (allowed_actions.why_not_allowed(layout, kind, Side.PUSHERS) is None) == (
+            layout.part.library not in NO_GATE
+        )
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)
@@ -91,8 +97,8 @@ def test_the_group_of_a_queue_is_found_anew(layout: Layout) -> None:
 
 
 def test_columns_are_fields() -> None:
-    for name, kind in (("choose", rows.ChosenRow), ("lock", _Locked)):
+    for name, kind in (("choose", chosen_messages.ChosenRow), ("lock", _Locked)):
         columns = queries.load_query("postgres", f"library/{name}", (13, 0)).columns
         assert set(columns) == {field.name for field in fields(kind)}
-    assert {field.name for field in fields(pause._ChangedQueue)} == {"queue"}
-    assert {field.name for field in fields(pause._PauseState)} == {"paused"}
+    assert {field.name for field in fields(library_pause._ChangedQueue)} == {"queue"}
+    assert {field.name for field in fields(library_pause._PauseState)} == {"paused"}

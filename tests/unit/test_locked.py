@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.samples.polled import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
+from qmon.model.samples.polled_samples import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge_queue
-from qmon.model.waits.locked import QueueLock, find_queue_lock
+from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
 from tests.unit.test_blocking import blocks, waits
 from tests.unit.test_verdicts import FINE
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.libraries.catalogue import all_libraries
-from qmon.libraries.recognise import recognize_libraries
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.libraries.library_catalog import all_libraries
+from qmon.libraries.recognition import recognize_libraries
 from qmon.model.groups.conditions import ColumnRef, IsNull, Lookup, OneOf
 from qmon.model.groups.group import Blocker, FoundGroup, Group, State, Steps, Workers
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
@@ -18,7 +18,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.library_tables import tables
 from tests.replayed import Driver, Row, connection
 from tests.unit.test_sqlserver_clues import TABLE, answering

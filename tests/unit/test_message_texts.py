@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from qmon.engines.base import Engine
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
 from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.tui.message.payload import payload_text
 
 # The types of SQL Server.

@@ -10,19 +10,19 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
-from qmon import carried
+from qmon import bundled
 from qmon.errors import BadInput
-from qmon.metrics.metrics import AGE, AT_LEAST, METRICS, POLL_AGE, UP, VERDICT
-from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import ReadingsCollector, parse_listen_address
+from qmon.metrics.metric_list import AGE, AT_LEAST, METRICS, POLL_AGE, UP, VERDICT
+from qmon.metrics.metrics_server import ReadingsCollector, parse_listen_address
+from qmon.metrics.target_readings import TargetReadings
 from qmon.metrics.textfile import TextFileWriter
-from qmon.model.broker import BrokerQueue, BrokerView
 from qmon.model.figure import Severity, Verdict
 from qmon.model.rates.flow import Flow
-from qmon.model.samples.broker import BrokerQueueSample
+from qmon.model.samples.broker_samples import BrokerQueueSample
+from qmon.model.service_broker import BrokerQueue, BrokerView
 from qmon.model.standby import Standby
 from qmon.monitor.source import Phase, SourceState
-from qmon.monitor.state.queue import RATES_FOLLOW
+from qmon.monitor.state.queue_track import RATES_FOLLOW
 from tests.facts import wait_until
 from tests.needs import posix
 from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
@@ -114,7 +114,7 @@ def test_of_a_lost_or_silent_target_only_that_it_is_and_the_age_of_its_last_poll
 
 
 def test_names_follow_the_conventions_and_the_manual_has_each() -> None:
-    folder = carried.bundled_folder("docs")
+    folder = bundled.bundled_folder("docs")
     assert folder is not None
     page = (folder / "metrics.md").read_text("utf-8")
     for metric in METRICS:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from qmon.metrics.dashboard import dashboard_file
-from qmon.metrics.metrics import COUNTERS, GAUGES, METRICS
-from qmon.metrics.rules import RULES, rules_file
+from qmon.metrics.grafana_dashboard import dashboard_file
+from qmon.metrics.metric_list import COUNTERS, GAUGES, METRICS
+from qmon.metrics.prometheus_rules import RULES, rules_file
 from tests.cli.calling import call
 
 NAMES = {metric.name + "_total" * (metric.type == "counter") for metric in METRICS}

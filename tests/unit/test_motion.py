@@ -9,11 +9,11 @@ import pytest
 from qmon.model.evidence import Motion, QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import GroupPart, Layout, TableName
-from qmon.model.operations import Side
-from qmon.model.samples.polled import HeadSample, HeldSample
+from qmon.model.operation_records import Side
+from qmon.model.samples.polled_samples import HeadSample, HeldSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
-from qmon.model.verdicts.flow import STILL_S
+from qmon.model.verdicts.flow_verdicts import STILL_S
 from qmon.model.verdicts.judge import Spans
 from qmon.monitor.state.motion import MotionTrack
 from tests.unit.test_verdicts import FINE, paused

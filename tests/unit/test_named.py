@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model.layout.io import layout_from_dict
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.model.layout.layout_io import layout_from_dict
 from qmon.monitor.catalog.relation_kind import ADVICE, MADE_FROM
 from qmon.monitor.catalog.resolve import resolve_queues
 from tests.replayed import Driver, connection, said

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.model.alerts.alerts import Alert, AlertEvent, Latch, LatchKey, raised_alerts, record_view
-from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
-from qmon.model.alerts.rules import AlertRule, Cause
-from qmon.model.alerts.shapes import (
+from qmon.model.alerts.alert_rules import AlertRule, Cause
+from qmon.model.alerts.latches import Alert, AlertEvent, Latch, LatchKey, raised_alerts, record_view
+from qmon.model.alerts.notice_formats import (
     MAX_SUMMARY_LENGTH,
     alertmanager_alerts,
     headline,
@@ -22,6 +21,7 @@ from qmon.model.alerts.shapes import (
     slack_message,
     teams_card,
 )
+from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
 from qmon.model.figure import Severity, Verdict
 from qmon.model.view import QueueView
 from qmon.monitor.alerting import Alerting

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from qmon.config.notify import Receiver
+from qmon.config.receivers import Receiver
 from qmon.engines.secret import Secret
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.sender import Sender

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.budget import (
+from qmon.model.cost_budget import (
     RELAX_BELOW,
     SLOWEST_S,
     Budget,

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from qmon.engines.base import Bound, Statement
-from qmon.model.budget import Budget
-from qmon.model.samples.polled import ClockSample, HeadSample
-from qmon.monitor.poll.budget import ProbeBudget
-from qmon.monitor.probes.statements import ProbeStatement
+from qmon.model.cost_budget import Budget
+from qmon.model.samples.polled_samples import ClockSample, HeadSample
+from qmon.monitor.poll.probe_budget import ProbeBudget
+from qmon.monitor.probes.probe_statements import ProbeStatement
 from qmon.monitor.source import Focus
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))

@@ -15,9 +15,9 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from qmon.errors import BadInput
+from qmon.metrics.metrics_server import registry_for
 from qmon.metrics.otlp import HEADERS, OtlpSender, RequestBuilder, endpoint_url, read_headers
-from qmon.metrics.readings import TargetReadings
-from qmon.metrics.server import registry_for
+from qmon.metrics.target_readings import TargetReadings
 from qmon.model.rates.flow import Flow
 from tests.facts import wait_until
 from tests.listener import Listener, listening

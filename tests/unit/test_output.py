@@ -23,7 +23,7 @@ from qmon.cli.output import Format, print_report
 from qmon.cli.reports import figures, pipeline, target
 from qmon.cli.reports.bench import BenchLoad
 from qmon.cli.reports.figures import QueueReport
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.report import queue_object
 from qmon.recording.format.records import KINDS

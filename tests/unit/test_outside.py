@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.samples.deadlocks import Circle
-from qmon.model.verdicts.outside import server_warnings
-from qmon.model.waits.deadlocks import Deadlocks
+from qmon.model.samples.deadlock_samples import Circle
+from qmon.model.verdicts.server_warnings import server_warnings
+from qmon.model.waits.deadlock_circles import Deadlocks
 from tests.unit.test_deadlocks import CIRCLE, A, B
 from tests.unit.test_history import COUNTERS, fifo, poll
 

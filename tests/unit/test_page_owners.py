@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model.samples.waits import LatchSample
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.model.samples.wait_samples import LatchSample
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector

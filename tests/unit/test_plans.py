@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.evidence import TargetEvidence
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.rates.plans import reading_interval_s, statement_uses
-from qmon.model.samples.plans import PlanSample, QueuePlans
-from qmon.model.verdicts.server_state import PLAN_REGRESSED
-from qmon.monitor.background.plans import PlanReader
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.server_state import PlanTrack
+from qmon.model.samples.plan_samples import PlanSample, QueuePlans
+from qmon.model.statement_use import reading_interval_s, statement_uses
+from qmon.model.verdicts.server_health_verdicts import PLAN_REGRESSED
+from qmon.monitor.background.plan_reader import PlanReader
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
+from qmon.monitor.state.failover_and_plans import PlanTrack
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
 from tests.unit.test_history import COUNTERS, FIFO, fifo, poll

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.alerts.check import CheckState, check_target, unknown_as_warning, unreadable_result
+from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.alerts.nagios import check_object, performance_data, plugin_line
-from qmon.model.alerts.rules import AlertRule
+from qmon.model.alerts.target_check import CheckState, check_target, unknown_as_warning, unreadable_result
 from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import Target
-from qmon.engines.faults import DriverFault, read_fault
-from qmon.engines.postgres import errors as errors
+from qmon.engines.driver_faults import DriverFault, read_fault
+from qmon.engines.postgres import postgres_errors as errors
 from qmon.errors import ConnectionLost, MissingDriver, QueryFailed, Unreachable
 
 TARGET = Target("shop", "postgres", {"UID": "me", "Database": "d"})

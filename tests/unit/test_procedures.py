@@ -7,17 +7,17 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.rates.procedures import reads_between, verb_for
+from qmon.model.rates.procedure_reads import reads_between, verb_for
 from qmon.model.reasons import Reason
-from qmon.model.samples.usage import NamingSample, ProcedureReads, ReadsSample, RoutineSample
+from qmon.model.samples.usage_samples import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
-from qmon.monitor.probes.procedures import ProcedureProbes
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.usage import ReadsTrack
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.procedure_probes import ProcedureProbes
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
+from qmon.monitor.state.usage_track import ReadsTrack
 from tests.unit.test_history import poll
 
 BIG: Final = 2**53 + 1
@@ -159,7 +159,7 @@ def test_a_missing_right_stands_until_it_is_given() -> None:
 
 
 def test_another_engine_is_not_asked() -> None:
-    from qmon.engines.postgres.engine import Postgres
+    from qmon.engines.postgres.postgres_engine import Postgres
 
     procedures = ProcedureProbes(StatementCache(Postgres(), (18, 0)))
     assert asked(procedures, 100.0, probes(FOREIGN, 11)) == {}

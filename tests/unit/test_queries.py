@@ -11,10 +11,10 @@ import pytest
 
 from qmon.engines.base import EngineName, Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.file import parse_query
 from qmon.engines.sql.queries import Name, SqlFile
-from qmon.engines.sql.text import QueryFileError
-from qmon.engines.sqlserver.engine import _parse_version as version
+from qmon.engines.sql.query_file import parse_query
+from qmon.engines.sql.query_text import QueryFileError
+from qmon.engines.sqlserver.sqlserver_engine import _parse_version as version
 from qmon.errors import BadInput
 from tests.sqlfiles import each_folder
 

@@ -6,8 +6,8 @@ from dataclasses import fields
 
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.view import QueueView
-from qmon.monitor.state.target import TargetHistory
-from qmon.tui.overview import rows
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.tui.overview import queue_rows
 from tests.tui.scripted import queue
 from tests.unit.test_history import COUNTERS, fifo, poll
 
@@ -28,8 +28,8 @@ def test_each_figure_has_a_value_or_says_why_not() -> None:
 
 def test_each_column_that_can_be_sorted_by_sorts() -> None:
     few, many = (queue(name, ready=ready) for name, ready in (("few", 1), ("many", 9)))
-    assert [each.name for each in rows.sort_queues([few, many], "ready", descending=True)] == ["many", "few"]
-    for column in rows.COLUMNS:
+    assert [each.name for each in queue_rows.sort_queues([few, many], "ready", descending=True)] == ["many", "few"]
+    for column in queue_rows.COLUMNS:
         if column.sortable:
-            assert len(rows.sort_queues([few, many], column.key, descending=False)) == 2
-    assert {column.key for column in rows.COLUMNS if column.sortable} - NAMES == {"queue", "design", "verdict"}
+            assert len(queue_rows.sort_queues([few, many], column.key, descending=False)) == 2
+    assert {column.key for column in queue_rows.COLUMNS if column.sortable} - NAMES == {"queue", "design", "verdict"}

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.samples.polled import HeadSample, ProgressSample, WalkSample
+from qmon.model.samples.polled_samples import HeadSample, ProgressSample, WalkSample
 from qmon.monitor.probes.cadence import COUNTING_S
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 
 LINE = Layout("q", "fifo", TableName("s", "q"), id="id")
 STATES = Layout("q", "status", TableName("s", "q"), id="id", state=StateColumn("status", 1, 2))

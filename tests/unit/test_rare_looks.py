@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.monitor.state.rates.counters import MIN_SAMPLES, WaitTrack
+from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
+from qmon.monitor.state.rates.counter_windows import MIN_SAMPLES, WaitTrack
 from tests.unit.test_history import poll
 
 

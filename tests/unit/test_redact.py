@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.config.file import parse_config
+from qmon.config.config_file import parse_config
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.redact import build_redactor, hide_known_password, hide_passwords, hide_secrets, is_distinctive

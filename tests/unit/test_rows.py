@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.engines.base import Rows
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.errors import QueryFailed
-from qmon.model.samples import polled
+from qmon.model.samples import polled_samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +93,22 @@ def test_a_float_that_is_no_finite_number_is_null(number: float) -> None:
     rows = (("a", 1, 1.0, True), ("b", 2, number, True), ("c", 3, 3.0, True))
     assert [each.age_s for each in to_records(Reading, Rows(COLUMNS, rows))] == [1.0, None, 3.0]
     with pytest.raises(QueryFailed, match="column now_at is NULL, not float"):
-        to_records(polled.ClockSample, Rows(("now_at",), ((number,),)))
+        to_records(polled_samples.ClockSample, Rows(("now_at",), ((number,),)))
 
 
 FINITE: Final = st.floats(allow_infinity=False, allow_nan=False) | st.none()
 
 
-@given(st.lists(st.builds(polled.WriterSample, transaction_s=FINITE)), st.randoms())
-def test_any_record_comes_back(expected: list[polled.WriterSample], random: object) -> None:
-    columns = [field.name for field in dataclasses.fields(polled.WriterSample)]
+@given(st.lists(st.builds(polled_samples.WriterSample, transaction_s=FINITE)), st.randoms())
+def test_any_record_comes_back(expected: list[polled_samples.WriterSample], random: object) -> None:
+    columns = [field.name for field in dataclasses.fields(polled_samples.WriterSample)]
     random.shuffle(columns)  # type: ignore[attr-defined]
     rows = Rows(tuple(columns), tuple(tuple(getattr(record, name) for name in columns) for record in expected))
-    found = to_records(polled.WriterSample, rows)
+    found = to_records(polled_samples.WriterSample, rows)
     assert found == expected
 
 
-@pytest.mark.parametrize("kind", [kind for kind in vars(polled).values() if dataclasses.is_dataclass(kind)])
+@pytest.mark.parametrize("kind", [kind for kind in vars(polled_samples).values() if dataclasses.is_dataclass(kind)])
 def test_every_sample_can_be_read_from_a_row_of_one_column_order(kind: type[object]) -> None:
     with pytest.raises(QueryFailed, match="lacks the column"):
         to_records(kind, Rows((), ()))

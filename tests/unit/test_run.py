@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import ConnectionLost, StatementCancelled, Unreachable
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.model.samples.polled_samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, TableRow
@@ -23,9 +23,9 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import Poller
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.runner import Runner
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Event, Focus, Phase, SourceState
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle

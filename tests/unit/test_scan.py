@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model.budget import UNLIMITED, Budget
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.model.cost_budget import UNLIMITED, Budget
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
-from qmon.monitor.background.scan import AT_ONCE_PAGES, Scan, Throttle, scan_allowance
-from qmon.monitor.catalog.wanted_indexes import propose_indexes
-from qmon.monitor.probes.names import probe_names_for
+from qmon.monitor.background.table_scan import AT_ONCE_PAGES, Scan, Throttle, scan_allowance
+from qmon.monitor.catalog.proposed_indexes import propose_indexes
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_names import probe_names_for
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 

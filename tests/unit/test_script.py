@@ -8,14 +8,14 @@ from typing import Final, cast
 import pytest
 
 from qmon.engines.base import Bound, Connection, Rows
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model.layout.io import layout_to_json
+from qmon.model.layout.layout_io import layout_to_json
 from qmon.operate.install import roles
-from qmon.operate.install.install import REGISTER_FILE, available_designs, prepare_install
-from qmon.operate.install.script import SCRIPT_HEADERS, install_script, newest_version
+from qmon.operate.install.install_queue import REGISTER_FILE, available_designs, prepare_install
+from qmon.operate.install.install_script import SCRIPT_HEADERS, install_script, newest_version
 
 ENGINE: Final = SqlServer()
 DESIGNS: Final = available_designs(ENGINE)

@@ -17,11 +17,11 @@ from typing import Any, Final, cast
 
 import pytest
 
-from qmon.config.notify import Receiver
-from qmon.config.secrets import endpoint_for
+from qmon.config.credentials import endpoint_for
+from qmon.config.receivers import Receiver
 from qmon.engines.secret import Secret
 from qmon.log import Formatter
-from qmon.model.alerts.alerts import AlertEvent
+from qmon.model.alerts.latches import AlertEvent
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
 from qmon.monitor.notify.notifier import Notifier

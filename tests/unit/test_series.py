@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.rates.series import Point, Series, SeriesRecorder, figure_column
+from qmon.model.series import Point, Series, SeriesRecorder, figure_column
 
 figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 points = st.builds(

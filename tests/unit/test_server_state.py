@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.model.evidence import TargetEvidence
-from qmon.model.samples.polled import WriterSample
-from qmon.model.samples.server_state import (
+from qmon.model.samples.polled_samples import WriterSample
+from qmon.model.samples.server_state_samples import (
     LimitsSample,
     LogSample,
     ReplicationSample,
@@ -19,12 +19,12 @@ from qmon.model.samples.server_state import (
     TempSpaceSample,
 )
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.verdicts import server_state as rules
+from qmon.model.verdicts import server_health_verdicts as rules
 from qmon.model.verdicts.judge import judge_queue, undecided_codes
 from qmon.model.verdicts.rule import Rule
-from qmon.monitor.probes.server_state import ServerHealthProbes
-from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.server_state import REPORTED_S, FailoverTrack
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.server_health import ServerHealthProbes
+from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverTrack
 from tests.unit.test_history import poll
 from tests.unit.test_verdicts import FINE
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.engines.faults import DriverFault, read_statement_fault
-from qmon.engines.postgres import errors as postgres
-from qmon.engines.sqlserver import errors as sqlserver
+from qmon.engines.driver_faults import DriverFault, read_statement_fault
+from qmon.engines.postgres import postgres_errors as postgres
+from qmon.engines.sqlserver import sqlserver_errors as sqlserver
 
 SERVER = "[Microsoft][ODBC Driver 18 for SQL Server][SQL Server]"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
-from qmon.model.samples.server_state import SettingSample
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
+from qmon.model.samples.server_state_samples import SettingSample
 from qmon.model.settings import database_card
-from qmon.monitor.probes.server_state import READ_EVERY_S, ServerHealthProbes
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.server_health import READ_EVERY_S, ServerHealthProbes
 
 
 def harm(engine: str, name: str, value: str | None) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import Bound, Statement
-from qmon.model.budget import Budget
-from qmon.model.samples.polled import ClockSample, HeadSample
-from qmon.monitor.background.scan import scan_allowance
-from qmon.monitor.poll.budget import InstanceCount, ProbeBudget
-from qmon.monitor.probes.statements import ProbeStatement
+from qmon.model.cost_budget import Budget
+from qmon.model.samples.polled_samples import ClockSample, HeadSample
+from qmon.monitor.background.table_scan import scan_allowance
+from qmon.monitor.poll.probe_budget import InstanceCount, ProbeBudget
+from qmon.monitor.probes.probe_statements import ProbeStatement
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
 STATEMENTS = [ProbeStatement("head", HeadSample, STATEMENT, f"q{n}") for n in range(10)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from qmon.engines.registry import engine_named
-from qmon.model.samples.polled import ServerSample
-from qmon.model.samples.usage import SizeSample, UseSample
-from qmon.monitor.poll.server import ServerProbes
+from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.samples.usage_samples import SizeSample, UseSample
+from qmon.monitor.poll.server_probes import ServerProbes
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
 
 TABLE = 7
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import EngineName, Query
-from qmon.engines.sql.file import parse_query
-from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, scan_text
+from qmon.engines.sql.query_file import parse_query
+from qmon.engines.sql.query_text import Parameter, Placeholder, QueryFileError, scan_text
 
 
 def parsed(text: str, name: str = "action/x", engine: EngineName = "postgres") -> Query:

@@ -8,16 +8,16 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.config.file import Config
-from qmon.config.targets import find_target
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
 from qmon.engines import odbc
 from qmon.engines.base import Session, Target
-from qmon.engines.keywords import format_connection_string, format_for_manager
+from qmon.engines.odbc_keywords import format_connection_string, format_for_manager
 from qmon.engines.registry import engine_for, engine_from_words
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver import engine
-from qmon.engines.sqlserver import wheel as wheels
-from qmon.engines.sqlserver.engine import DRIVER_SETTINGS, SqlServer
+from qmon.engines.sqlserver import driver_wheel as wheels
+from qmon.engines.sqlserver import sqlserver_engine
+from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer
 from qmon.errors import (
     BadInput,
     MissingDriver,
@@ -204,7 +204,7 @@ def test_the_best_driver_is_taken(
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: installed)
     monkeypatch.setattr(wheels, "wheel_driver", lambda: wheel)
-    assert expected in engine.find_driver()
+    assert expected in sqlserver_engine.find_driver()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import ProbeFailure
@@ -16,7 +16,7 @@ from qmon.monitor.catalog.catalog import Catalog, TableRow
 from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.install import object_names
 from tests.replayed import BIG, Driver, connection, full
 from tests.tsql_types import Type

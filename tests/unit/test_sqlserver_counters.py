@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import DepthSample, HeadSample
+from qmon.model.samples.polled_samples import DepthSample, HeadSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.source import Focus
 from tests.polled import Counting
 from tests.replayed import connection

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from qmon.config.file import Config
-from qmon.config.targets import find_target
+from qmon.config.chosen_target import find_target
+from qmon.config.config_file import Config
 from qmon.engines import odbc
 from qmon.engines.base import Session, Target
-from qmon.engines.faults import read_fault
-from qmon.engines.postgres import errors as postgres_errors
+from qmon.engines.driver_faults import read_fault
+from qmon.engines.postgres import postgres_errors as postgres_errors
 from qmon.engines.secret import Secret
-from qmon.engines.sqlserver import engine, wheel
-from qmon.engines.sqlserver import errors as errors
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver import driver_wheel, sqlserver_engine
+from qmon.engines.sqlserver import sqlserver_errors as errors
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import (
     BadInput,
     ConnectionLost,
@@ -140,7 +140,7 @@ def test_a_mistyped_driver_gets_the_list_of_those_installed(
     sqlstate: str, record: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode", "FreeTDS"))
-    monkeypatch.setattr(wheel, "wheel_driver", lambda: "/w/libmsodbcsql-18.6.so.2.1")
+    monkeypatch.setattr(driver_wheel, "wheel_driver", lambda: "/w/libmsodbcsql-18.6.so.2.1")
     fault = read_fault((sqlstate, f"[{sqlstate}] {record}"))
     for engine_errors, name, installed in (
         (errors, "ODBC Driver 81 for SQL Server", "FreeTDS, ODBC Driver 18 for SQL Server, PostgreSQL Unicode"),
@@ -288,7 +288,7 @@ def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [driver_wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -301,7 +301,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [driver_wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
     with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
@@ -310,7 +310,7 @@ def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) ->
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [driver_wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -322,9 +322,9 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("driver", [found for found in [wheel.find_wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [driver_wheel.find_wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_GRACE_S", 0.2)
+    monkeypatch.setattr(sqlserver_engine, "_GRACE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, RESTRICTED, SqlServer
+from qmon.model.formatting import count
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.reasons import Reason
-from qmon.model.text import count
 from qmon.model.view import View
-from qmon.model.waits.known import wait_meaning
+from qmon.model.waits.meanings import wait_meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.locks import EVERY_S
-from qmon.monitor.probes.memo import COUNT_ROWS
+from qmon.monitor.probes.queue_memo import COUNT_ROWS
+from qmon.monitor.probes.row_locks import EVERY_S
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.polled import Counting
 from tests.replayed import Driver, Row, connection, full
 from tests.unit.test_sqlserver_clues import TABLE, answering

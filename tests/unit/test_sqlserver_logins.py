@@ -13,13 +13,13 @@ import pyodbc
 import pytest
 
 from qmon.engines.base import Session, Target
-from qmon.engines.faults import read_fault
-from qmon.engines.keywords import format_connection_string
+from qmon.engines.driver_faults import read_fault
+from qmon.engines.odbc_keywords import format_connection_string
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
-from qmon.engines.sqlserver import errors
-from qmon.engines.sqlserver.engine import DRIVER_SETTINGS, SqlServer
-from qmon.engines.sqlserver.wheel import find_wheel_driver
+from qmon.engines.sqlserver import sqlserver_errors
+from qmon.engines.sqlserver.driver_wheel import find_wheel_driver
+from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer
 from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
 from tests.unit.test_sqlserver import target
 
@@ -38,8 +38,8 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
     monkeypatch.setattr("qmon.engines.odbc.pyodbc.connect", connect)
     monkeypatch.setattr("qmon.engines.odbc._NUMBERS", iter((0,)))
     monkeypatch.setattr("qmon.engines.odbc.installed_drivers", lambda: (DRIVER,))
-    monkeypatch.setattr(errors, "why_unreachable", lambda server: f"no answer from {server}")
-    monkeypatch.setattr("qmon.engines.sqlserver.logins.sys.platform", platform)
+    monkeypatch.setattr(sqlserver_errors, "why_unreachable", lambda server: f"no answer from {server}")
+    monkeypatch.setattr("qmon.engines.sqlserver.login_methods.sys.platform", platform)
     with pytest.raises(Unreachable):
         engine_for(found).connect(replace(found, password=Secret("hush", "the environment")), Session("poll"))
     common = ("APP=qmon poll;", f"DRIVER={DRIVER};", "Encrypt=yes;", "Server=sql1;", "Database=Shop;")
@@ -115,7 +115,7 @@ def test_a_dsn_says_itself_how_to_log_in(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_the_driver_cannot_is_one_line_and_no_login_is_tried(
     text: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qmon.engines.sqlserver.logins.sys.platform", "darwin")
+    monkeypatch.setattr("qmon.engines.sqlserver.login_methods.sys.platform", "darwin")
     monkeypatch.setattr("qmon.engines.odbc.pyodbc.connect", lambda *_, **__: pytest.fail("it was tried"))
     with pytest.raises(BadInput, match=words):
         SqlServer().connect(target(f"mssql://sql1/Shop?{text}"), Session("poll"))
@@ -133,7 +133,7 @@ def said(sqlstate: str, text: str, **parameters: str) -> QmonError:
     fault = read_fault(
         (sqlstate, f"[{sqlstate}] [Microsoft][ODBC Driver 18 for SQL Server]{text} (SQLDriverConnect)"), None
     )
-    return errors.connecting_error(fault, found)
+    return sqlserver_errors.connecting_error(fault, found)
 
 
 def test_who_needs_a_password_and_has_none_is_asked_for_it() -> None:

@@ -8,20 +8,20 @@ import pytest
 
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
-from qmon.model.samples.listing import Listing, Place
-from qmon.monitor.background.exact_counts import SlowReads
-from qmon.monitor.background.scan import Scan
+from qmon.model.samples.listing_samples import Listing, Place
+from qmon.monitor.background.slow_reads import SlowReads
+from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.predicate import parse_condition
-from qmon.monitor.probes.listing import statements_for_page
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.message_pages import statements_for_page
+from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from tests.replayed import Driver, connection
 
 ENGINE = SqlServer()

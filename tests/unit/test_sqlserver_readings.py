@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines.faults import DriverFault
+from qmon.engines.driver_faults import DriverFault
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, RESTRICTED, SqlServer
-from qmon.engines.sqlserver.errors import statement_error
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, RESTRICTED, SqlServer
+from qmon.engines.sqlserver.sqlserver_errors import statement_error
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
@@ -20,16 +20,16 @@ from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import Standby
 from qmon.model.view import View
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
-from qmon.tui.waits import horizon, panel, usage
+from qmon.tui.waits import horizon_panel, usage_panel, waits_panel
 from tests.replayed import Driver, connection, emptied, full
 from tests.tsql_types import Type
 
@@ -124,18 +124,18 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
     assert {"probe/version_store", "probe/procedures", "probe/routines", "probe/fragmentation"} <= set(
         watch.driver.asked
     )
-    told = words(panel.counter_lines(view, 160))
+    told = words(waits_panel.counter_lines(view, 160))
     assert "batches 1.0   transactions 1.0   page splits 1.0   lock timeouts 1.0" in told
     assert "commits waiting for the log 1.0" in told
     kept = "in the database itself" if version[0] >= 15 else "in tempdb of all" if version[0] < 14 else "in tempdb"
-    told = words(horizon.horizon_lines(view, 160, 7))
+    told = words(horizon_panel.horizon_lines(view, 160, 7))
     assert kept in told
     assert "row versions 8,192 TB" in told
     mails = view.queue("mails")
     assert mails is not None
     assert mails.use is not None
     assert mails.use.touched_per_pop.value == 1.0
-    assert "1.0 logical reads per pop" in usage.usage_summary(mails)
+    assert "1.0 logical reads per pop" in usage_panel.usage_summary(mails)
     assert view.server.cpu_ms == 1
     assert view.server.buffers == 1
     said = status_object(view)
@@ -159,8 +159,8 @@ def test_nothing_where_the_documentation_allows_it(version: tuple[int, int]) -> 
     watch.fragments()
     view = watch.polls(4)
     assert [f for s in watch.snapshots for f in s.failures] == []
-    assert "batches –" in words(panel.counter_lines(view, 160))
-    assert "row versions none" in words(horizon.horizon_lines(view, 160, 7))
+    assert "batches –" in words(waits_panel.counter_lines(view, 160))
+    assert "row versions none" in words(horizon_panel.horizon_lines(view, 160, 7))
     assert status_object(view)["engine"] == "sqlserver"
 
 
@@ -170,8 +170,8 @@ def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown()
     said = [f.probe for f in watch.snapshots[-1].failures]
     assert sorted(said) == sorted({"horizon", "version_store", "server_counters", "routines_of_tables", "procedures"})
     assert all("permission was denied" in f.reason for f in watch.snapshots[-1].failures)
-    assert "VIEW SERVER STATE permission was denied" in words(horizon.horizon_lines(view, 160, 7))
-    assert panel.counter_lines(view, 160) == []
+    assert "VIEW SERVER STATE permission was denied" in words(horizon_panel.horizon_lines(view, 160, 7))
+    assert waits_panel.counter_lines(view, 160) == []
     mails = view.queue("mails")
     assert mails is not None
     assert mails.use is not None

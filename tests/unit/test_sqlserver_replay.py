@@ -8,21 +8,26 @@ from typing import Any, Final
 import pytest
 
 from qmon.engines.base import Bound
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import SqlFile
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.counts import PartSample, ScanSample
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.report import status_object
-from qmon.model.samples import polled
-from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, ConversationsSample, TransmissionSample
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.counters import ServerCounters
-from qmon.model.samples.deadlocks import BlockedSample, GraphSample, ReportFile, ReportSample
-from qmon.model.samples.groups import (
+from qmon.model.samples import polled_samples
+from qmon.model.samples.broker_samples import (
+    BrokerMonitorSample,
+    BrokerQueueSample,
+    ConversationsSample,
+    TransmissionSample,
+)
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.counter_samples import ServerCounters
+from qmon.model.samples.deadlock_samples import BlockedSample, GraphSample, ReportFile, ReportSample
+from qmon.model.samples.group_samples import (
     GroupBlockerSample,
     GroupLastSample,
     GroupOwnerSample,
@@ -32,12 +37,12 @@ from qmon.model.samples.groups import (
     GroupStrangeSample,
     GroupWorkersSample,
 )
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.jobs import JobStepSample
-from qmon.model.samples.listing import ListedSample
-from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
-from qmon.model.samples.plans import PlanHistorySample, PlanSample
-from qmon.model.samples.server_state import (
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.job_samples import JobStepSample
+from qmon.model.samples.listing_samples import ListedSample
+from qmon.model.samples.message_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
+from qmon.model.samples.plan_samples import PlanHistorySample, PlanSample
+from qmon.model.samples.server_state_samples import (
     LimitsSample,
     LogSample,
     ReplicationSample,
@@ -46,7 +51,7 @@ from qmon.model.samples.server_state import (
     TempSessionSample,
     TempSpaceSample,
 )
-from qmon.model.samples.usage import (
+from qmon.model.samples.usage_samples import (
     FragmentSample,
     NamingSample,
     ReadsSample,
@@ -55,76 +60,76 @@ from qmon.model.samples.usage import (
     TableCounterSample,
     TreeSample,
 )
-from qmon.model.samples.waits import LatchSample, PageOwnerSample, WaitTotal
+from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.view import View
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.replaced import LostSample
-from qmon.monitor.probes.locks import LockSample, UnseenSample
+from qmon.monitor.poll.replaced_tables import LostSample
+from qmon.monitor.probes.row_locks import LockSample, UnseenSample
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import BIG, ROOM, Driver, columns_of, connection, emptied, full, value
 from tests.tsql_rendered import names_for, rendered
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_views import PROBES
 
 RECORDS: Final[dict[str, type[Any]]] = {
-    "blocking": polled.BlockingSample,
+    "blocking": polled_samples.BlockingSample,
     "lock_holders": LockHolderSample,
     "clients": ClientSample,
-    "clock": polled.ClockSample,
-    "cost": polled.CostSample,
+    "clock": polled_samples.ClockSample,
+    "cost": polled_samples.CostSample,
     "deadlock_file": ReportFile,
     "deadlock_graphs": GraphSample,
     "deadlock_reports": ReportSample,
     "priorities": PrioritySample,
     "priorities_state": PrioritySample,
-    "depth": polled.DepthSample,
-    "empty": polled.EmptySample,
-    "empty_state": polled.EmptySample,
-    "head": polled.HeadSample,
-    "head_any": polled.WalkSample,
-    "head_due": polled.HeadSample,
-    "head_state": polled.HeadSample,
-    "head_state_due": polled.HeadSample,
-    "head_walk": polled.WalkSample,
+    "depth": polled_samples.DepthSample,
+    "empty": polled_samples.EmptySample,
+    "empty_state": polled_samples.EmptySample,
+    "head": polled_samples.HeadSample,
+    "head_any": polled_samples.WalkSample,
+    "head_due": polled_samples.HeadSample,
+    "head_state": polled_samples.HeadSample,
+    "head_state_due": polled_samples.HeadSample,
+    "head_walk": polled_samples.WalkSample,
     "locks": LockSample,
     "unseen": UnseenSample,
     "unseen_any": UnseenSample,
     "unseen_due": UnseenSample,
     "unseen_state": UnseenSample,
-    "states": polled.StateValueSample,
+    "states": polled_samples.StateValueSample,
     "horizon": HorizonSample,
-    "in_state": polled.CountSample,
+    "in_state": polled_samples.CountSample,
     "latches": LatchSample,
     "page_owner": PageOwnerSample,
-    "messages": polled.MessageSample,
-    "messages_due": polled.MessageSample,
-    "messages_newest": polled.MessageSample,
-    "messages_ready": polled.MessageSample,
+    "messages": polled_samples.MessageSample,
+    "messages_due": polled_samples.MessageSample,
+    "messages_newest": polled_samples.MessageSample,
+    "messages_ready": polled_samples.MessageSample,
     "messages_page": ListedSample,
     "messages_page_split": ListedSample,
     "group_page": ListedSample,
     "messages_page_ring": ListedSample,
     "messages_page_ring_split": ListedSample,
-    "messages_ring": polled.MessageSample,
-    "messages_ring_split": polled.MessageSample,
-    "messages_split": polled.MessageSample,
-    "messages_state": polled.MessageSample,
+    "messages_ring": polled_samples.MessageSample,
+    "messages_ring_split": polled_samples.MessageSample,
+    "messages_split": polled_samples.MessageSample,
+    "messages_state": polled_samples.MessageSample,
     "owners": OwnerSample,
-    "pauses_known": polled.PausesKnown,
-    "progress": polled.ProgressSample,
-    "progress_ids": polled.ProgressIdSample,
-    "progress_oldest": polled.ProgressSample,
-    "ring": polled.RingSample,
-    "ring_classic": polled.RingSample,
-    "ring_subscribers": polled.RingSample,
-    "scheduled": polled.CountSample,
-    "scheduled_state": polled.CountSample,
-    "sequences": polled.SequenceSample,
-    "server": polled.ServerSample,
+    "pauses_known": polled_samples.PausesKnown,
+    "progress": polled_samples.ProgressSample,
+    "progress_ids": polled_samples.ProgressIdSample,
+    "progress_oldest": polled_samples.ProgressSample,
+    "ring": polled_samples.RingSample,
+    "ring_classic": polled_samples.RingSample,
+    "ring_subscribers": polled_samples.RingSample,
+    "scheduled": polled_samples.CountSample,
+    "scheduled_state": polled_samples.CountSample,
+    "sequences": polled_samples.SequenceSample,
+    "server": polled_samples.ServerSample,
     "server_counters": ServerCounters,
     "statistics": StatisticsSample,
     "trees": TreeSample,
@@ -148,12 +153,12 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "tried_attempts": TriedSample,
     "table_counters": TableCounterSample,
     "wait_totals": WaitTotal,
-    "waits": polled.WaitSample,
-    "writers": polled.WriterSample,
+    "waits": polled_samples.WaitSample,
+    "writers": polled_samples.WriterSample,
     "lost": LostSample,
-    "partial": polled.PartialSample,
-    "readable": polled.ReadableSample,
-    "replica": polled.ReplicaSample,
+    "partial": polled_samples.PartialSample,
+    "readable": polled_samples.ReadableSample,
+    "replica": polled_samples.ReplicaSample,
     "temp_space": TempSpaceSample,
     "temp_sessions": TempSessionSample,
     "service": ServiceSample,
@@ -168,7 +173,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "log": LogSample,
     "replication": ReplicationSample,
     "group_last": GroupLastSample,
-    "group_messages": polled.MessageSample,
+    "group_messages": polled_samples.MessageSample,
     "group_owners": GroupOwnerSample,
     "group_blockers": GroupBlockerSample,
     "group_strange": GroupStrangeSample,
@@ -246,12 +251,12 @@ def test_a_type_that_does_not_fit_is_found() -> None:
     columns = columns_of(text)
     assert columns == (("buffers", Type("nvarchar", digits=True)), ("cpu_ms", Type("bigint")))
     with pytest.raises(QueryFailed, match="buffers is str '9007199254740993', not int"):
-        to_records(polled.CostSample, rows_of(columns))
+        to_records(polled_samples.CostSample, rows_of(columns))
     unknown = columns_of(
         rendered(file).replace("s.logical_reads", "s.program_name").replace("AS bigint", "AS nvarchar")
     )
     with pytest.raises(QueryFailed, match="buffers is str"):
-        to_records(polled.CostSample, rows_of(unknown))
+        to_records(polled_samples.CostSample, rows_of(unknown))
     missing = columns_of(text.replace("CONVERT(nvarchar(20), s.logical_reads)", "s.client_version"))
     assert missing[0][1].name == "int"
 

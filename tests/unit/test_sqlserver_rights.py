@@ -13,12 +13,12 @@ import pytest
 from qmon.engines import odbc
 from qmon.engines.base import Bound, Connection, Rows, Session, Statement, Target
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import RESTRICTED, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import RESTRICTED, SqlServer
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import TableName
 from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
-from qmon.operate.table import TableColumn, TableStructure
+from qmon.operate.table_structure import TableColumn, TableStructure
 from tests.unit.test_sqlserver_seam import Cursor, Raw, Result
 
 # What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database.

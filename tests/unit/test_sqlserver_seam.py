@@ -12,14 +12,14 @@ import pytest
 from qmon.engines import odbc
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.bounded_calls import BoundedCalls
-from qmon.engines.faults import read_fault
-from qmon.engines.sqlserver import errors as errors
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.driver_faults import read_fault
+from qmon.engines.sqlserver import sqlserver_errors as errors
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.operations import Progress
+from qmon.model.operation_records import Progress
 from qmon.operate.row_set import Mark, pack_rows
 from qmon.operate.run.batches import Batches
-from qmon.operate.run.operation import RunningOperation, Tally
+from qmon.operate.run.running_operation import RunningOperation, Tally
 
 T = TypeVar("T")
 # Columns (`None`: a count alone), the count, and the rows.
@@ -118,7 +118,7 @@ class Waited(BoundedCalls):
 
 def test_a_login_whose_token_comes_from_elsewhere_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     waited = Waited()
-    monkeypatch.setattr("qmon.engines.sqlserver.engine._LOGINS", waited)
+    monkeypatch.setattr("qmon.engines.sqlserver.sqlserver_engine._LOGINS", waited)
     row: Result = (("version", "session_id", "login", "standby"), -1, [("16.0.4135.4", 61, "me", False)])
     monkeypatch.setattr(odbc, "connect", lambda *_: Raw(row))
     where = {"Server": "db1", "Driver": "x"}

@@ -7,13 +7,13 @@ import pytest
 
 from qmon.engines.base import Bound, Statement
 from qmon.engines.sql import queries
-from qmon.engines.sql.lasting import list_text
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sql.batch_text import list_text
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QueryFailed
-from qmon.model.budget import Budget
-from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.model.cost_budget import Budget
+from qmon.model.samples.polled_samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.monitor.poll.runner import Runner
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting, Polls
 from tests.replayed import connection, said

@@ -8,14 +8,14 @@ from typing import Final
 import pytest
 
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import RowColumn
+from qmon.engines.sql.condition_sql import RowColumn
 from qmon.engines.sql.queries import SqlFile
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
-from qmon.monitor.probes.names import probe_names_for
+from qmon.monitor.probes.probe_names import probe_names_for
 from tests.tsql_rendered import forms_of, names_for
 
 # Types that the server does not convert to `nvarchar(max)` (error 529), or not as text.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from qmon.engines.postgres.engine import Postgres
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.resolve import _Resolver

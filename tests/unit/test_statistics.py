@@ -9,10 +9,10 @@ import pytest
 from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.rates.usage import QueueUse
-from qmon.model.samples.usage import StatisticsSample, UseSample
-from qmon.model.verdicts.server import STATISTICS
-from qmon.monitor.state.target import TargetHistory
+from qmon.model.rates.queue_use import QueueUse
+from qmon.model.samples.usage_samples import StatisticsSample, UseSample
+from qmon.model.verdicts.server_verdicts import STATISTICS
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_history import COUNTERS, FIFO, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
 

@@ -7,23 +7,23 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines.sqlserver.engine import SqlServer
-from qmon.libraries.catalogue import all_libraries
-from qmon.libraries.recognise import Columns, find_table_queues
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
+from qmon.libraries.library_catalog import all_libraries
+from qmon.libraries.recognition import Columns, find_table_queues
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.layout.zones import UTC_ZONE, Zone
-from qmon.model.operations import OperationKind, Side
+from qmon.model.layout.time_zones import UTC_ZONE, Zone
+from qmon.model.operation_records import OperationKind, Side
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, TableDetails, TableRow
+from qmon.monitor.catalog.column_zones import require_due_zone, with_zones
 from qmon.monitor.catalog.predicate import parse_condition
 from qmon.monitor.catalog.resolve import Resolved
-from qmon.monitor.catalog.zones import require_due_zone, with_zones
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.monitor.state.target import TargetHistory
-from qmon.operate.plan.allowed import why_not_allowed
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.plan.allowed_actions import why_not_allowed
 from tests.replayed import Driver, connection, emptied, full
 from tests.unit.test_sqlserver_replay import Idle
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.model.figure import Figure
-from qmon.model.text import decode_hex
+from qmon.model.formatting import decode_hex
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ from qmon.model.text import decode_hex
     ],
 )
 def test_durations(seconds: float, shown: str) -> None:
-    assert text.duration(seconds) == shown
+    assert formatting.duration(seconds) == shown
 
 
 @given(st.floats(0, 1e10))
 def test_a_duration_is_off_by_less_than_its_smaller_unit(seconds: float) -> None:
     units = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-    parts = text.duration(seconds).replace(",", "").split()
+    parts = formatting.duration(seconds).replace(",", "").split()
     found = sum(float(value) * units[unit] for value, unit in zip(parts[::2], parts[1::2], strict=True))
     assert abs(found - seconds) <= (0.051 if "." in parts[0] else units[parts[-1]])
 
@@ -48,7 +48,7 @@ def test_a_duration_is_off_by_less_than_its_smaller_unit(seconds: float) -> None
     ("value", "shown"), [(0, "0.0 ms"), (1.84, "1.8 ms"), (42.2, "42 ms"), (3_140, "3.1 s"), (3_725_000, "1 h 02 m")]
 )
 def test_short_times(value: float, shown: str) -> None:
-    assert text.milliseconds(value) == shown
+    assert formatting.milliseconds(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_short_times(value: float, shown: str) -> None:
     ],
 )
 def test_bytes(value: float, shown: str) -> None:
-    assert text.size(value) == shown
+    assert formatting.size(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_bytes(value: float, shown: str) -> None:
     ],
 )
 def test_numbers(value: float, shown: str) -> None:
-    assert text.number(value) == shown
+    assert formatting.number(value) == shown
 
 
 def test_things_are_counted_in_full() -> None:
-    assert [text.count_text(n, "session") for n in (0, 1, 1_204_000)] == [
+    assert [formatting.count_text(n, "session") for n in (0, 1, 1_204_000)] == [
         "0 sessions",
         "1 session",
         "1,204,000 sessions",
@@ -97,7 +97,7 @@ def test_things_are_counted_in_full() -> None:
 def test_a_figure_says_how_it_is_known() -> None:
     assert Figure(12_431.0).text() == "12,431"
     assert Figure(12_431.0, estimated=True).text() == "~12,431"
-    assert Figure(1_000.0, at_least=True).text(text.rate) == "≥1,000"
+    assert Figure(1_000.0, at_least=True).text(formatting.rate) == "≥1,000"
     assert Figure.unknown("no such column").text() == "–"
 
 
@@ -134,11 +134,11 @@ def test_any_printable_text_is_read_as_far_as_it_was_sent(text: str, cut: int) -
 
 
 def test_moments_are_in_utc() -> None:
-    assert text.date_and_time(1_795_245_300.9) == "2026-11-21 07:15:00 UTC"
-    assert text.time_of_day(1_795_245_300.9) == "07:15:00 UTC"
+    assert formatting.date_and_time(1_795_245_300.9) == "2026-11-21 07:15:00 UTC"
+    assert formatting.time_of_day(1_795_245_300.9) == "07:15:00 UTC"
 
 
 def test_a_text_of_somebody_else_is_cut_and_printable() -> None:
-    assert text.one_line("a\tb\n  c\x1b") == "a b c"
-    assert text.one_line("x" * 60) == "x" * 60
-    assert text.one_line("x" * 61) == "x" * 59 + "…"
+    assert formatting.one_line("a\tb\n  c\x1b") == "a b c"
+    assert formatting.one_line("x" * 60) == "x" * 60
+    assert formatting.one_line("x" * 61) == "x" * 59 + "…"

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.figure import Figure
-from qmon.model.rates.forecast import Forecast, Trend
-from qmon.model.rates.trend import Rise, Silence, Slower
+from qmon.model.forecast import Forecast, Trend
+from qmon.model.trend import Rise, Silence, Slower
 from qmon.model.verdicts import judge_queue
 from qmon.monitor.state.trends import SilenceTrack, TrendTrack
 from tests.unit.test_verdicts import FINE

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qmon.model.baselines import Baseline, Baselines, find_anomalies, recent_mean
-from qmon.model.rates.series import Point
+from qmon.model.baseline_bands import Baseline, Baselines, find_anomalies, recent_mean
+from qmon.model.series import Point
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TUESDAY = datetime(2026, 11, 17, 14, 30, tzinfo=BERLIN).timestamp()

@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import GroupPart, Layout, TableName
-from qmon.model.operations import Pause, Side
+from qmon.model.operation_records import Pause, Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge_queue
 

@@ -9,9 +9,9 @@ import pytest
 
 from qmon.model.evidence import Archiving, QueueEvidence
 from qmon.model.figure import Figure
-from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.verdicts import judge_queue
-from qmon.model.verdicts.flow import BEHIND
+from qmon.model.verdicts.flow_verdicts import BEHIND
 from qmon.monitor.state.diagnosis import ArchiveTrack
 from tests.unit.test_verdicts import FINE
 

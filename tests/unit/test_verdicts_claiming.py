@@ -8,9 +8,9 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Clients, Layout, TableName
-from qmon.model.operations import Pause, Side
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.polled import ServerSample
+from qmon.model.operation_records import Pause, Side
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.sessions.clients import (
     ClientsSeen,
     SessionIndex,

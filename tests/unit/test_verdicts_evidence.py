@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from qmon.model.alerts.rules import AlertRule, evaluate_rule
+from qmon.model.alerts.alert_rules import AlertRule, evaluate_rule
 from qmon.model.counts import TableCount
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
-from qmon.model.operations import Pause, Side
+from qmon.model.operation_records import Pause, Side
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
+from qmon.model.samples.polled_samples import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.view import QueueView
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_verdicts import FINE
 
 T = TableName("public", "t")

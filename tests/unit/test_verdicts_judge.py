@@ -9,15 +9,15 @@ import pytest
 
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
-from qmon.model.rates.usage import QueueUse
+from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
-from qmon.model.samples.server_state import ServerState
+from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RULES, RuleInput, judge_queue
 from qmon.model.verdicts.judge import LULL_S, EvidenceSpan, Spans, undecided_codes
-from qmon.model.waits.locked import QueueLock
-from qmon.monitor.probes.server_state import READ_EVERY_S
+from qmon.model.waits.queue_lock import QueueLock
+from qmon.monitor.probes.server_health import READ_EVERY_S
 from qmon.monitor.state.verdict_log import VerdictLog
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.waited import waiting

@@ -9,14 +9,14 @@ import pytest
 from qmon.model.evidence import DoubleDelivery, QueueEvidence, Repeated, RingLoss
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.samples.clients import ClientSample
-from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
-from qmon.model.samples.polled import HeadSample, HeldSample, ServerSample, WriterSample
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
+from qmon.model.samples.polled_samples import HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.sessions.owners import count_owners
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
-from qmon.monitor.state.messages import DoubleDeliveryTrack, TriesTrack
-from qmon.monitor.state.ring import RingTrack
+from qmon.monitor.state.message_faults import DoubleDeliveryTrack, TriesTrack
+from qmon.monitor.state.ring_tracks import RingTrack
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout(

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from qmon.model.evidence import QueueEvidence, Starved
 from qmon.model.figure import Figure
-from qmon.model.samples.messages import MessageDiagnostics, PrioritySample
+from qmon.model.samples.message_samples import MessageDiagnostics, PrioritySample
 from qmon.model.verdicts import judge_queue
-from qmon.monitor.state.messages import PriorityTrack
+from qmon.monitor.state.message_faults import PriorityTrack
 from tests.unit.test_verdicts import FINE
 
 LOW = Starved(9, "812", 20.0, 840.0, 5)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.model.waits.known import MEANT_POSTGRES, is_benign, wait_meaning
-from qmon.model.waits.known_sqlserver import MEANINGS
-from qmon.model.waits.waiting import waiting_between
-from qmon.monitor.state.target import TargetHistory
+from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
+from qmon.model.waits.meanings import MEANT_POSTGRES, is_benign, wait_meaning
+from qmon.model.waits.meanings_sqlserver import MEANINGS
+from qmon.model.waits.wait_rates import waiting_between
+from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.test_history import poll
 
 SAMPLED = WaitTotals(

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.samples.horizon import HorizonSample
-from qmon.model.samples.polled import CounterSample, HeadSample, ServerSample, WaitSample
-from qmon.model.samples.waits import WaitSource, WaitTotals
+from qmon.model.samples.horizon_samples import HorizonSample
+from qmon.model.samples.polled_samples import CounterSample, HeadSample, ServerSample, WaitSample
+from qmon.model.samples.wait_samples import WaitSource, WaitTotals
 from qmon.model.snapshot import SESSIONS_PROBE, QueueSamples, Snapshot
-from qmon.monitor.poll.withheld import withhold_partial
+from qmon.monitor.poll.withheld_samples import withhold_partial
 from qmon.monitor.state.rates.standing_counters import StandingCounters
 
 GRANT = "GRANT VIEW SERVER STATE TO [me]"

@@ -12,10 +12,10 @@ from typing import Final
 import pytest
 
 from qmon.model.evidence import QueueEvidence, TargetEvidence
-from qmon.model.verdicts.server import DEADLOCKS, HORIZON, STATISTICS
-from qmon.model.waits.deadlocks import Deadlocks
-from qmon.model.waits.known import MEANT_POSTGRES
-from qmon.model.waits.known_sqlserver import MEANINGS as MEANT_SQLSERVER
+from qmon.model.verdicts.server_verdicts import DEADLOCKS, HORIZON, STATISTICS
+from qmon.model.waits.deadlock_circles import Deadlocks
+from qmon.model.waits.meanings import MEANT_POSTGRES
+from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
 from tests.unit.test_history import COUNTERS, fifo, poll
 from tests.unit.test_horizon import HOLDER, READS, STORE, USE
 from tests.unit.test_statistics import STALE

@@ -9,25 +9,25 @@ from datetime import UTC, datetime
 import pytest
 
 from qmon.engines.base import EngineName
-from qmon.engines.postgres.engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout import table_facts as facts
-from qmon.model.layout.io import layout_from_dict, layout_to_dict
 from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
-from qmon.model.layout.zones import LOCAL_ZONE, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
-from qmon.model.operations import Choice, OwnerState
+from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict
+from qmon.model.layout.time_zones import LOCAL_ZONE, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
+from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.model.snapshot import QueueSamples as Samples
 from qmon.monitor.catalog.catalog import ColumnRow, TableDetails, TableRow, ValuesRow
-from qmon.monitor.catalog.zones import require_due_zone, with_zones, zone_in_default
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.catalog.column_zones import require_due_zone, with_zones, zone_in_default
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.actions.purge import _criteria_for as purge_wanted
 from qmon.operate.actions.requeue import _criteria_for as requeue_wanted
 from qmon.operate.actions.requeue import _why_impossible
 from qmon.operate.plan.transitions import Transition, _why_wrong_clock
-from qmon.operate.table import TableColumn, TableStructure
+from qmon.operate.table_structure import TableColumn, TableStructure
 from tests.unit.test_history import FIFO, poll
 
 SQLSERVER = SqlServer()

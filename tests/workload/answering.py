@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.engines.base import Query
-from qmon.engines.faults import DriverFault
+from qmon.engines.driver_faults import DriverFault
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QmonError, QueryFailed
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import prepare_install
+from qmon.operate.install.install_queue import prepare_install
 
 ENGINE: Final = SqlServer()
 # The first whole number that a float cannot hold.

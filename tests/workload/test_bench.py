@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session, Target, Value
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import available_designs, install_trial
-from qmon.workload.bench.cases import BenchPlan, Case, Part
-from qmon.workload.bench.dequeue import measure_dequeue
+from qmon.operate.install.install_queue import available_designs, install_trial
+from qmon.workload.bench.bench_plan import BenchPlan, Case, Part
+from qmon.workload.bench.bench_results import BenchReport, CaseResult, Dequeue
+from qmon.workload.bench.bench_site import BenchSite, new_schema_name, sweep_schema
+from qmon.workload.bench.dequeue_part import measure_dequeue
+from qmon.workload.bench.load_sessions import SLICE_S, LoadSessions, Slice
 from qmon.workload.bench.loops import POPPED, PUSHED, make_loops
 from qmon.workload.bench.measure import SAMPLE_EVERY_S, measure_case
-from qmon.workload.bench.results import BenchReport, CaseResult, Dequeue
-from qmon.workload.bench.run import BenchProgress, find_leftovers, run_bench
-from qmon.workload.bench.sessions import SLICE_S, LoadSessions, Slice
-from qmon.workload.bench.site import BenchSite, new_schema_name, sweep_schema
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.bench.run_bench import BenchProgress, find_leftovers, run_bench
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.cli.calling import call, program, run, surroundings
 from tests.facts import known, query, wait_until
 from tests.queues import ENGINE, target_of
@@ -311,7 +311,7 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
                 rest[-1](each)
         return measured[0]
 
-    monkeypatch.setattr("qmon.workload.bench.run.run_bench", brief)
+    monkeypatch.setattr("qmon.workload.bench.run_bench.run_bench", brief)
     printed = dict[str, str]()
     for kind in ("table", "csv", "json"):
         made = call("design", "bench", database, *PAIR, "--parts", "healthy,held", "--output", kind)

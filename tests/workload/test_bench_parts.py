@@ -14,8 +14,8 @@ from qmon.cli.commands.design.bench_text import bar_text, bench_object
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram
-from qmon.workload.bench.cases import BenchPlan, Case, Part, choose_designs, gate_units
-from qmon.workload.bench.results import BenchReport, CaseResult, Conditions, Dequeue, Latency, Reads, Wait
+from qmon.workload.bench.bench_plan import BenchPlan, Case, Part, choose_designs, gate_units
+from qmon.workload.bench.bench_results import BenchReport, CaseResult, Conditions, Dequeue, Latency, Reads, Wait
 from tests.facts import query
 
 PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))

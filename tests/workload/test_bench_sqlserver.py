@@ -14,17 +14,17 @@ from qmon.cli.commands.design.bench_text import bench_object, print_bench
 from qmon.engines.base import Session, Target
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sql import queries
-from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram, measure
-from qmon.workload.bench.cases import BenchPlan, Case, Part
-from qmon.workload.bench.dequeue import measure_dequeue
+from qmon.workload.bench.bench_counters import read_counters
+from qmon.workload.bench.bench_plan import BenchPlan, Case, Part
+from qmon.workload.bench.bench_results import BenchReport, ServerCounts
+from qmon.workload.bench.bench_site import BenchSite, check_version
+from qmon.workload.bench.dequeue_part import measure_dequeue
+from qmon.workload.bench.load_sessions import SLICE_S
 from qmon.workload.bench.loops import found_type_statement, make_loops
-from qmon.workload.bench.readings import read_counters
-from qmon.workload.bench.results import BenchReport, ServerCounts
-from qmon.workload.bench.run import read_conditions
-from qmon.workload.bench.sessions import SLICE_S
-from qmon.workload.bench.site import BenchSite, check_version
+from qmon.workload.bench.run_bench import read_conditions
 from tests.replayed import BIG, Driver, Row, columns_of, connection, emptied, full
 from tests.workload.answering import layout_of, parameters, procedure
 

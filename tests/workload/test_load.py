@@ -11,13 +11,13 @@ from typing import Final
 
 import pytest
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput, Unreachable
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.io import layout_to_json
-from qmon.workload.load import Load
-from qmon.workload.plan import PlannedFault, QueueLoad
-from qmon.workload.run import LoadProgress, run_load
+from qmon.model.layout.layout_io import layout_to_json
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import PlannedFault, QueueLoad
+from qmon.workload.run_load import LoadProgress, run_load
 from tests.facts import query, wait_until
 from tests.queues import BYTES, DESIGNS, made, target_of
 
@@ -306,9 +306,9 @@ def test_faults_come_and_go(database: str) -> None:
 CONTROLLER = """
 import sys
 from tests.queues import target_of
-from qmon.model.layout.io import layout_from_json
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.model.layout.layout_io import layout_from_json
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import QueueLoad
 layout = layout_from_json(sys.argv[2])
 load = Load(target_of(sys.argv[1]), [QueueLoad(layout, pushers=2, poppers=2, rate=50, keeper=True)])
 load.start()

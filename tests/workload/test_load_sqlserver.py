@@ -15,13 +15,13 @@ from qmon.engines.sql import queries
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
 from qmon.operate.install.object_names import table_name
+from qmon.workload.counter_slots import CounterField, Slots
 from qmon.workload.keeper import Keeper
-from qmon.workload.member import Worker
+from qmon.workload.member_thread import Worker
 from qmon.workload.popper import Popper
 from qmon.workload.pusher import Pusher
-from qmon.workload.slots import CounterField, Slots
 from qmon.workload.spec import MemberSpec, Role
-from qmon.workload.statements import WorkloadStatements
+from qmon.workload.workload_statements import WorkloadStatements
 from tests.workload.answering import BIG, ENGINE, Driver, connection, layout_of, parameters, procedure
 
 DESIGNS: Final = tuple(queries.designs("sqlserver"))

@@ -14,13 +14,13 @@ from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
-from qmon.workload.counts import CommittedCounts, Totals
-from qmon.workload.load import Load
-from qmon.workload.member import MAX_DEBT_S, Pacer
-from qmon.workload.messages import is_poison, make_message
-from qmon.workload.plan import PlannedFault, QueueLoad, processes_for, slots_needed
-from qmon.workload.slots import CounterField, Slots
+from qmon.workload.committed_counts import CommittedCounts, Totals
+from qmon.workload.counter_slots import CounterField, Slots
+from qmon.workload.load_driver import Load
+from qmon.workload.load_plan import PlannedFault, QueueLoad, processes_for, slots_needed
+from qmon.workload.member_thread import MAX_DEBT_S, Pacer
 from qmon.workload.spec import MemberSpec, WorkerSpec
+from qmon.workload.workload_messages import is_poison, make_message
 from tests import needs
 
 TARGET = Target("t", "postgres", {"Server": "nowhere"}, password=Secret("hush"))
@@ -60,7 +60,7 @@ def test_a_pacer_does_not_catch_up_with_a_long_pause() -> None:
 def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
     slots = Slots(3)
     script = (
-        "import os, signal, sys; from qmon.workload.slots import *\n"
+        "import os, signal, sys; from qmon.workload.counter_slots import *\n"
         "slot = Slots(3, int(sys.argv[1])).slot(1)\n"
         "slot.add(Field.PUSHED, 1 << 40); slot.add(Field.POPPED); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -22,15 +22,15 @@ from typer.core import TyperCommand
 from qmon.cli import completion, options
 from qmon.cli.console import OutputLost
 from qmon.errors import BadInput, QmonError, Unreachable
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
     from qmon.cli.output import Format
-    from qmon.cli.session import ChosenTarget
+    from qmon.cli.target_session import ChosenTarget
     from qmon.engines.base import Connection, Target
-    from qmon.model.alerts.check import CheckResult
-    from qmon.model.alerts.rules import AlertRule
+    from qmon.model.alerts.alert_rules import AlertRule
+    from qmon.model.alerts.target_check import CheckResult
 
 _UNKNOWN: Final = 3
 _TIMEOUT_S: Final = 10.0
@@ -145,8 +145,8 @@ def check(
         send_test_notice([] if "all" in test_notice else test_notice, config)
         return
     from qmon import log
-    from qmon.model.alerts.check import unknown_as_warning, unreadable_result
-    from qmon.model.alerts.io import rules_from_texts
+    from qmon.model.alerts.rule_parser import rules_from_texts
+    from qmon.model.alerts.target_check import unknown_as_warning, unreadable_result
 
     try:
         rules = rules_from_texts(tuple(warn or ()), tuple(crit or ()))
@@ -181,9 +181,9 @@ def _check_targets(
     texts: Sequence[str], path: Path | None, asked: _CheckRequest, *, all_targets: bool
 ) -> list[CheckResult]:
     """Check each target. Raises only errors that affect all targets, or the only one."""
-    from qmon.cli.session import choose_targets
-    from qmon.cli.several import collect_answers, failure_reason
-    from qmon.model.alerts.check import unreadable_result
+    from qmon.cli.several_targets import collect_answers, failure_reason
+    from qmon.cli.target_session import choose_targets
+    from qmon.model.alerts.target_check import unreadable_result
 
     began = time.monotonic()
     known = choose_targets(texts, path, all_targets=all_targets)
@@ -198,7 +198,7 @@ def _check_targets(
 
 
 def _check_target(found: ChosenTarget, asked: _CheckRequest, began: float) -> CheckResult:
-    from qmon.model.alerts.check import check_target
+    from qmon.model.alerts.target_check import check_target
     from qmon.monitor.one_shot import view_after
 
     rules = asked.rules or found.config.alerts
@@ -235,7 +235,7 @@ def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     Returns the target with its password and a connection. Raises what connecting raises, and ``Unreachable`` if it
     takes more than ``allowed_s`` seconds.
     """
-    from qmon.config.secrets import connect_with_password, password_from_keyring
+    from qmon.config.credentials import connect_with_password, password_from_keyring
     from qmon.monitor.poll.poller import POLL
 
     got: list[tuple[Target, Connection] | Exception] = []

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
+from qmon.cli.dashboard_past import BaselinesPath
 from qmon.cli.guard import FAILED
 from qmon.cli.output import print_note, print_report
-from qmon.cli.past import BaselinesPath
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
 from qmon.system import require_posix
@@ -20,7 +20,7 @@ from qmon.system import require_posix
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qmon.cli.session import ChosenTarget
+    from qmon.cli.target_session import ChosenTarget
     from qmon.config.preferences import Preferences
     from qmon.model.snapshot import Snapshot
     from qmon.model.view import View
@@ -81,9 +81,9 @@ def connect(
     `https://ops-1:9777/orders-prod` shows what the `qmon serve` there polls: however many look, the database is polled
     once. It only shows.
     """
-    from qmon.cli.choosing import ask_target
-    from qmon.cli.served import is_served, show_served
-    from qmon.cli.session import choose_targets, log_in_for_polling
+    from qmon.cli.served_dashboard import is_served, show_served
+    from qmon.cli.target_prompt import ask_target
+    from qmon.cli.target_session import choose_targets, log_in_for_polling
     from qmon.config.preferences import read_preferences
     from qmon.monitor.open import open_poller
 
@@ -100,7 +100,7 @@ def connect(
     known = choose_targets(named, config, all_targets=all_targets)
     preferences = read_preferences(use_theme=theme is None)
     if len(known) > 1:
-        from qmon.cli.fleet import show_fleet
+        from qmon.cli.fleet_dashboard import show_fleet
 
         raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines, preferences))
     found, connection = log_in_for_polling(known[0])
@@ -132,13 +132,13 @@ def _run_dashboard(
     baselines: Path | None,
 ) -> int:
     """Run the dashboard on a poller until the user quits. Returns the exit code."""
-    from qmon.cli.notices import screen_alerting
-    from qmon.cli.past import target_past
+    from qmon.cli.alerting_setup import screen_alerting
+    from qmon.cli.dashboard_past import target_past
     from qmon.engines.registry import engine_for
     from qmon.monitor.open import resolver_for
-    from qmon.monitor.state.target import TargetHistory
+    from qmon.monitor.state.target_history import TargetHistory
     from qmon.tui import ActionRunner, redacting_fold, run
-    from qmon.tui.configuration.followed import FollowedConfig
+    from qmon.tui.configuration.followed_config import FollowedConfig
 
     known, settings = found.target, found.config.settings
     context = found.operator_context(read_only=read_only)
@@ -174,9 +174,9 @@ def run_recorded(
     """
     if root is None:
         return show(source, fold, None)
-    from qmon.recording.write.operations import OperationsWatch
+    from qmon.recording.write.operations_watch import OperationsWatch
     from qmon.recording.write.recorder import Recorder
-    from qmon.recording.write.tee import RecordingSource
+    from qmon.recording.write.recording_source import RecordingSource
 
     target = context.target
     recorder = Recorder(
@@ -233,12 +233,12 @@ def demo(
 
 def _run_demo(length: float | None, *, tour: bool) -> int:
     """Run the demo with the dashboard for ``length`` seconds or until the user quits. Returns the exit code."""
-    from qmon.config.file import Settings
+    from qmon.config.config_file import Settings
     from qmon.demo import runner
     from qmon.demo.scene import BUDGET
     from qmon.monitor.open import open_poller
-    from qmon.monitor.state.target import TargetHistory
-    from qmon.operate.open import open_context
+    from qmon.monitor.state.target_history import TargetHistory
+    from qmon.operate.open_context import open_context
     from qmon.tui import ActionRunner, require_terminal, run
 
     require_terminal("use --headless --for 20s")

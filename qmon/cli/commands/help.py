@@ -51,7 +51,7 @@ def show(
 
 def _libraries() -> dict[str, list[Library]]:
     """Return the queue libraries that qmon knows, by name; a library on two engines has two."""
-    from qmon.libraries.catalogue import all_libraries
+    from qmon.libraries.library_catalog import all_libraries
 
     found: dict[str, list[Library]] = {}
     for each in all_libraries():

@@ -18,7 +18,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 
 if TYPE_CHECKING:
-    from qmon.cli.session import ChosenTarget, ConnectedTarget
+    from qmon.cli.target_session import ChosenTarget, ConnectedTarget
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery.candidates import Candidate
@@ -51,8 +51,8 @@ def queues(
     ] = False,
 ) -> None:
     """List the queues of targets: configured, installed by qmon, a library's, or found by their shape, and why."""
-    from qmon.cli.session import choose_targets, connect_target
-    from qmon.cli.several import ask_targets, exit_unless_all
+    from qmon.cli.several_targets import ask_targets, exit_unless_all
+    from qmon.cli.target_session import choose_targets, connect_target
 
     known = choose_targets(targets or (), config, all_targets=all_targets)
 
@@ -106,7 +106,7 @@ def _print_explanation(listing: _Listing, *, named: bool) -> None:
 
 
 def _listing_rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
-    from qmon.monitor.probes.groups import read_queues
+    from qmon.monitor.probes.group_probes import read_queues
 
     rows: list[tuple[object, ...]] = [
         (layout.queue, layout.design, layout.table, _source_text(layout), "; ".join(resolved.reasons[layout.queue]))
@@ -169,7 +169,7 @@ def _group_source(group: Group) -> tuple[str, str]:
 
 
 def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
-    from qmon.monitor.probes.groups import read_queues
+    from qmon.monitor.probes.group_probes import read_queues
 
     known = [
         _queue_object(layout)
@@ -217,7 +217,7 @@ def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candi
 
 
 def _queue_object(layout: Layout) -> dict[str, Any]:
-    from qmon.model.layout.io import layout_to_dict
+    from qmon.model.layout.layout_io import layout_to_dict
 
     return {"name": layout.queue, "design": layout.design, "table": str(layout.table), "layout": layout_to_dict(layout)}
 
@@ -237,8 +237,8 @@ def init(
 
     At a terminal it asks what it could not tell.
     """
-    from qmon.cli.ask import ask_about_tables, ask_times
-    from qmon.cli.session import open_target
+    from qmon.cli.init_questions import ask_about_tables, ask_times
+    from qmon.cli.target_session import open_target
     from qmon.monitor.catalog.proposal import propose_config
 
     with open_target(target, config, "init") as at:

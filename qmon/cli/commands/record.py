@@ -16,14 +16,14 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean_text, print_note
 from qmon.cli.signals import stop_on_signals
-from qmon.model.text import duration, size
+from qmon.model.formatting import duration, size
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
-    from qmon.cli.session import ChosenTarget
+    from qmon.cli.target_session import ChosenTarget
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
-    from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
+    from qmon.recording.write.headless_recorder import HeadlessRecorder, RecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
 _CHECK_S: Final = 1.0
@@ -65,8 +65,8 @@ def record(
     Ends on SIGTERM or Ctrl-C with everything sealed. A target that fails does not keep the others from being recorded.
     Alerts of qmon.toml are told to its receivers.
     """
-    from qmon.cli.notices import headless_alerting
-    from qmon.cli.session import choose_polled_targets
+    from qmon.cli.alerting_setup import headless_alerting
+    from qmon.cli.target_session import choose_polled_targets
     from qmon.recording.write.retention import parse_size
 
     most = parse_size(max_size) if max_size is not None else None
@@ -92,7 +92,7 @@ def start_recorders(
     Both are called like those of ``HeadlessRecorder``. Raises ``BadInput`` if nothing can be written; recorders already
     started are closed.
     """
-    from qmon.recording.write.headless import HeadlessRecorder
+    from qmon.recording.write.headless_recorder import HeadlessRecorder
     from qmon.redact import build_redactor
 
     running = []

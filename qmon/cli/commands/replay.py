@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
+from qmon.cli.dashboard_past import BaselinesPath
 from qmon.cli.output import Format, print_note, print_report, print_table
-from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
-from qmon.model.text import size
+from qmon.model.formatting import size
 
 if TYPE_CHECKING:
     from qmon.model.view import View
-    from qmon.recording.read.reader import RecordingReader
+    from qmon.recording.read.recording_reader import RecordingReader
 
 Recording = Annotated[
     Path, typer.Argument(metavar="DIR|FILE", help="The folder of recordings, or an exported file.", show_default=False)
@@ -59,8 +59,8 @@ def replay(
     z plays or stands still, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
     a time, c compares two moments; 5 shows any range of it as a plot.
     """
-    from qmon.cli.past import replay_past
-    from qmon.recording.read.reader import open_recording
+    from qmon.cli.dashboard_past import replay_past
+    from qmon.recording.read.recording_reader import open_recording
     from qmon.recording.read.replay import Replay
 
     reader = open_recording(recording, target)
@@ -90,8 +90,8 @@ def export(
     target: TargetName = None,
 ) -> None:
     """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
-    from qmon.recording import export as exporting
-    from qmon.recording.read.reader import open_recording
+    from qmon.recording import segment_export as exporting
+    from qmon.recording.read.recording_reader import open_recording
     from qmon.recording.times import local_time
 
     reader = open_recording(recording, target)

@@ -19,11 +19,11 @@ from qmon.errors import BadInput
 from qmon.system import install_command
 
 if TYPE_CHECKING:
-    from qmon.cli.session import ChosenTarget
+    from qmon.cli.target_session import ChosenTarget
     from qmon.metrics.otlp import OtlpSender
-    from qmon.metrics.readings import TargetReadings
+    from qmon.metrics.target_readings import TargetReadings
     from qmon.monitor.source import Event
-    from qmon.recording.write.headless import RecordingStatus
+    from qmon.recording.write.headless_recorder import RecordingStatus
     from qmon.recording.write.retention import RetentionResult
     from qmon.stream.sending import PollStream
 
@@ -39,7 +39,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def _print_rules(requested: bool) -> None:
-    from qmon.metrics.rules import rules_file
+    from qmon.metrics.prometheus_rules import rules_file
 
     if requested:
         typer.echo(rules_file(), nl=False)
@@ -47,7 +47,7 @@ def _print_rules(requested: bool) -> None:
 
 
 def _print_dashboard(requested: bool) -> None:
-    from qmon.metrics.dashboard import dashboard_file
+    from qmon.metrics.grafana_dashboard import dashboard_file
 
     if requested:
         typer.echo(dashboard_file(), nl=False)
@@ -147,12 +147,12 @@ def serve(
     However many read them, a target is polled as often as `--every` says. Alerts of qmon.toml are told to its
     receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
     """
+    from qmon.cli.alerting_setup import headless_alerting
     from qmon.cli.commands.record import report_endings, retention_task
-    from qmon.cli.notices import headless_alerting
-    from qmon.cli.session import choose_polled_targets
+    from qmon.cli.target_session import choose_polled_targets
     from qmon.metrics.access import read_users, tls_context
-    from qmon.metrics.readings import TargetReadings
-    from qmon.metrics.server import MetricsServer
+    from qmon.metrics.metrics_server import MetricsServer
+    from qmon.metrics.target_readings import TargetReadings
     from qmon.recording.write.retention import parse_size
 
     hosts = _check_options(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host)

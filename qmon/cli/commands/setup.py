@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from qmon.cli.session import ConnectedTarget
+    from qmon.cli.target_session import ConnectedTarget
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.roles import SetupResult
@@ -63,7 +63,7 @@ def setup(
         return
     if remove:
         raise BadInput("--remove needs --gate QUEUE")
-    from qmon.cli.session import open_target
+    from qmon.cli.target_session import open_target
     from qmon.operate.install import roles as steps
 
     with open_target(target, config, "setup", read_only=show) as at:
@@ -89,8 +89,8 @@ def setup(
 
 
 def _gate(target: str, config: Path | None, queue: str, given: options.ConfirmationOptions, *, remove: bool) -> None:
-    from qmon.cli.commands.act.run import act_on_queue
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import act_on_queue
+    from qmon.model.operation_records import OperationKind
 
     kind = OperationKind.REMOVE_GATE if remove else OperationKind.INSTALL_GATE
     act_on_queue(

@@ -9,18 +9,18 @@ import typer
 from qmon.cli import options
 from qmon.cli.guard import PARTLY
 from qmon.cli.output import Format, clean_text, print_note, print_output, print_table
-from qmon.model.broker import CONVERSATIONS, TRANSMISSION, queue_state
+from qmon.model.combined_figures import group_views
 from qmon.model.figure import Figure
-from qmon.model.group_view import group_views
+from qmon.model.formatting import UNKNOWN, count, duration, rate
 from qmon.model.layout.layout import LayoutSource
-from qmon.model.text import UNKNOWN, count, duration, rate
+from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION, queue_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qmon.cli.session import ChosenTarget
-    from qmon.model.broker import BrokerView
+    from qmon.cli.target_session import ChosenTarget
     from qmon.model.figure import Verdict
+    from qmon.model.service_broker import BrokerView
     from qmon.model.view import QueueView, View
 
 _DEFAULT_OVER_S: Final = 2.0
@@ -68,8 +68,8 @@ def status(
     ] = _DEFAULT_OVER_S,
 ) -> None:
     """Print the figures of every queue once. Unknown is null in JSON, empty in CSV and – in text, never 0."""
-    from qmon.cli.session import choose_targets, log_in_for_polling
-    from qmon.cli.several import ask_targets, exit_unless_all
+    from qmon.cli.several_targets import ask_targets, exit_unless_all
+    from qmon.cli.target_session import choose_targets, log_in_for_polling
     from qmon.monitor.one_shot import view_over
 
     known = choose_targets(targets or (), config, all_targets=all_targets)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.choosing import TARGET_HEADERS, target_row
 from qmon.cli.output import clean_text, print_output, print_report, print_table
+from qmon.cli.target_prompt import TARGET_HEADERS, target_row
 from qmon.errors import BadInput, MissingDriver, QmonError, Unreachable
-from qmon.model.text import duration, milliseconds
+from qmon.model.formatting import duration, milliseconds
 
 if TYPE_CHECKING:
     from qmon.cli.reports.target import NamedTarget
-    from qmon.cli.session import ChosenTarget
-    from qmon.config.file import Config
-    from qmon.config.known import KnownTarget
+    from qmon.cli.target_session import ChosenTarget
+    from qmon.config.config_file import Config
+    from qmon.config.known_targets import KnownTarget
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -37,8 +37,8 @@ def targets(
 
     All are asked at the same time, and each has its own deadline.
     """
-    from qmon.config.file import read_config
-    from qmon.config.known import known_targets
+    from qmon.config.config_file import read_config
+    from qmon.config.known_targets import known_targets
 
     read = read_config(config)
     known = known_targets(read)
@@ -67,9 +67,9 @@ def _installed_drivers() -> list[str]:
         from qmon.engines import odbc
     except MissingDriver:
         return []
-    from qmon.engines.sqlserver import wheel
+    from qmon.engines.sqlserver import driver_wheel
 
-    return sorted({*odbc.installed_drivers(), *wheel.known_names()})
+    return sorted({*odbc.installed_drivers(), *driver_wheel.known_names()})
 
 
 def _answer_time_text(row: NamedTarget) -> str:
@@ -98,9 +98,9 @@ def _target_object(known: KnownTarget) -> NamedTarget:
 
 def _connect_targets(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
     """Fill in each server's version, or why it is unknown."""
-    from qmon.cli.session import ChosenTarget, connect_target
-    from qmon.cli.several import collect_answers, failure_reason
-    from qmon.config.targets import find_target
+    from qmon.cli.several_targets import collect_answers, failure_reason
+    from qmon.cli.target_session import ChosenTarget, connect_target
+    from qmon.config.chosen_target import find_target
     from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 
     calls = BoundedCalls()

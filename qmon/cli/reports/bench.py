@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from qmon.engines.base import EngineName
-from qmon.workload.bench.cases import BenchPlan
-from qmon.workload.bench.results import Latency, Reads, ServerCounts, Wait
+from qmon.workload.bench.bench_plan import BenchPlan
+from qmon.workload.bench.bench_results import Latency, Reads, ServerCounts, Wait
 
 
 class BenchLoad(TypedDict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from qmon.model.rates.counters import CounterRates
-from qmon.model.samples.server_state import LimitsSample
+from qmon.model.rates.counter_rates import CounterRates
+from qmon.model.samples.server_state_samples import LimitsSample
 
 
 class VerdictReport(TypedDict):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, TypedDict
 
 from qmon.cli.reports.figures import SettingReport
-from qmon.model.operations import Operation, OperationResult, Plan
-from qmon.workload.counts import Totals
+from qmon.model.operation_records import Operation, OperationResult, Plan
+from qmon.workload.committed_counts import Totals
 
 
 class KnownQueue(TypedDict):

@@ -9,16 +9,16 @@ from functools import cache
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from qmon import carried
+from qmon import bundled
 from qmon.engines.base import Engine, EngineName, Query, Statement, Value
-from qmon.engines.sql.conditions import RowColumn, RowCondition, row_sql
-from qmon.engines.sql.file import parse_query, scan_cached
-from qmon.engines.sql.page import PagePart
-from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separator
+from qmon.engines.sql.condition_sql import RowColumn, RowCondition, row_sql
+from qmon.engines.sql.list_page import PagePart
+from qmon.engines.sql.query_file import parse_query, scan_cached
+from qmon.engines.sql.query_text import Parameter, Placeholder, QueryFileError, Separator
 from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
-from qmon.model.layout.zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
+from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
 # What replaces a `{name}`: the parts of an identifier, its only part, a whole number, a column with its type or zone,
 # an index, a column or condition of a group, a row's key, its columns with their values, a part of a page, or nothing.
@@ -80,7 +80,7 @@ class SqlFile:
 @cache
 def sql_folder() -> Traversable:
     """Return the ``sql`` folder: inside the package in a wheel, next to it in a checkout."""
-    found = carried.bundled_folder("sql")
+    found = bundled.bundled_folder("sql")
     if found is None:
         raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qmon.engines.base import Engine, Value
-from qmon.engines.sql.conditions import ROW_ALIAS
+from qmon.engines.sql.condition_sql import ROW_ALIAS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from qmon.engines.keywords import lookup_keyword, without_keywords
+from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
 from qmon.errors import BadInput
 
 # Encrypted unless the user asks otherwise.

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from qmon.model.alerts.alerts import Alert, AlertEvent
+from qmon.model.alerts.latches import Alert, AlertEvent
 from qmon.model.figure import Severity
 
 

@@ -7,8 +7,8 @@ from functools import reduce
 from operator import or_
 from typing import Final, Literal
 
+from qmon.model.formatting import format_duration
 from qmon.model.layout.layout import StateValue
-from qmon.model.text import format_duration
 
 Comparison = Literal["<", "<=", ">", ">="]
 

@@ -21,7 +21,7 @@ from qmon.model.groups.conditions import (
 )
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName
 from qmon.model.layout.table_facts import ListPath
-from qmon.model.layout.zones import NUMBER_ZONES, UTC_ZONE, Zone
+from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 
 StateKind = Literal["ready", "scheduled", "in_progress", "blocked", "dead", "done"]
 Step = Literal["pushed", "popped", "completed", "failed"]

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from qmon.model.layout.designs import GROUP_TRAITS, TRAITS, Traits
-from qmon.model.layout.zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
+from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
 
 StateValue = str | int
 

@@ -26,7 +26,7 @@ import math
 from dataclasses import dataclass, replace
 
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.polled_samples import CounterSample
 
 
 @dataclass(frozen=True, slots=True)

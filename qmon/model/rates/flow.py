@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.committed_rows import CommittedWork
-from qmon.model.samples.groups import StepTotals
-from qmon.model.samples.polled import RingSample
+from qmon.model.samples.group_samples import StepTotals
+from qmon.model.samples.polled_samples import RingSample
 
 
 @dataclass(frozen=True, slots=True)

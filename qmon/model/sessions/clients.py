@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final
 
 from qmon.model.layout.layout import Clients, Layout
-from qmon.model.operations import Side
-from qmon.model.samples.clients import ClientSample
+from qmon.model.operation_records import Side
+from qmon.model.samples.client_samples import ClientSample
 
 _PART: Final = r'(?:"(?:[^"]|"")+"|\[(?:[^\]]|\]\])+\]|[^\W\d][\w$#@]*)'
 _NAME: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from qmon.model.formatting import date_and_time
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
-from qmon.model.text import date_and_time
+from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
 
 
 @dataclass(frozen=True, slots=True)

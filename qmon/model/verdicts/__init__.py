@@ -5,7 +5,7 @@ The evidence must last for the hold time before a verdict is reported, so that a
 
 from __future__ import annotations
 
-from qmon.model.verdicts.access import CANNOT_SEE_CODE as CANNOT_SEE
+from qmon.model.verdicts.access_verdicts import CANNOT_SEE_CODE as CANNOT_SEE
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY, HEALTHY, RULES, judge_queue
 from qmon.model.verdicts.rule import Rule, RuleInput
 

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.formatting import duration
 from qmon.model.guard import Guard
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.model.reasons import Reason
-from qmon.model.text import duration
-from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
-from qmon.model.verdicts.flow import (
+from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED
+from qmon.model.verdicts.flow_verdicts import (
     BEHIND,
     BLOCKED,
     DUE_LATER,
@@ -28,10 +28,9 @@ from qmon.model.verdicts.flow import (
     STILL_S,
     STUCK,
 )
-from qmon.model.verdicts.messages import DELIVERED_TWICE, HOLE, ORPHANS, POISON
+from qmon.model.verdicts.message_verdicts import DELIVERED_TWICE, HOLE, ORPHANS, POISON
 from qmon.model.verdicts.rule import Rule, RuleInput
-from qmon.model.verdicts.server import CLEANUP_BEHIND, DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
-from qmon.model.verdicts.server_state import (
+from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT,
     FAILED_OVER,
     KEPT_AWAKE,
@@ -42,6 +41,7 @@ from qmon.model.verdicts.server_state import (
     REPLICA_BEHIND,
     TEMP_FILLING,
 )
+from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
 
 
 def missing_text(context: RuleInput) -> str:

@@ -9,11 +9,11 @@ from typing import Final
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, NO_TARGET_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Pause, Side
+from qmon.model.operation_records import Pause, Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.waits.locked import QueueLock
+from qmon.model.waits.queue_lock import QueueLock
 
 _UNREAD: Final = Figure.unknown(Reason.NOT_READ)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.samples.horizon import HolderKind, HorizonSample
-from qmon.model.text import duration
+from qmon.model.formatting import duration
+from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 
 # A holder matters from this many seconds on.
 LONG_S: Final = 15.0

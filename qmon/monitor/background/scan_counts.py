@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
-from qmon.model.budget import Budget
+from qmon.model.cost_budget import Budget
 from qmon.model.counts import TableCount
+from qmon.model.formatting import duration
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import QueueSamples
-from qmon.model.text import duration
-from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, read_parts, scan_allowance
+from qmon.monitor.background.table_scan import EVERY_S, Allowance, Scan, Throttle, read_parts, scan_allowance
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import QueueSpec
-from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
 
 # Rest after a count that cannot be split, as a multiple of its duration: half a percent of one processor.
 COST_FACTOR: Final = 200.0

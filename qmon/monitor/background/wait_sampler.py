@@ -17,15 +17,15 @@ from typing import Final
 
 from qmon import log
 from qmon.engines.base import Bound, Connection, Engine, Rows, Session
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.errors import ConnectionLost, QmonError
-from qmon.model.samples.deadlocks import Circle, CircleSample
-from qmon.model.samples.polled import ClockSample, WaitSample
-from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
+from qmon.model.samples.deadlock_samples import Circle, CircleSample
+from qmon.model.samples.polled_samples import ClockSample, WaitSample
+from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.waits.deadlocks import find_circles
-from qmon.monitor.background.reader import BackgroundReader
-from qmon.monitor.probes.statements import StatementCache
+from qmon.model.waits.deadlock_circles import find_circles
+from qmon.monitor.background.background_reader import BackgroundReader
+from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 

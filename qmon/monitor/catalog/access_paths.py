@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFacts
-from qmon.model.layout.zones import TIME_TYPES
+from qmon.model.layout.time_zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Value
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import TableName

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from qmon.model.layout.zones import TIME_TYPES
+from qmon.model.layout.time_zones import TIME_TYPES
 
 Role = Literal[
     "id",

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.text import one_line, time_of_day
+from qmon.model.formatting import one_line, time_of_day
 from qmon.redact import hide_secrets
 
 PROBE: Final = "lock_holders"

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from qmon.errors import QueryFailed
+from qmon.model.formatting import duration
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.layout.zones import UNKNOWN_ZONE
-from qmon.model.text import duration
+from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
 
 # A time up to this many seconds behind a clock fits it: the row may not be new, or its transaction began earlier.

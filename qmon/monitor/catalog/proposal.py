@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
-from qmon.config.file import TargetConfig
-from qmon.config.write import queue_to_toml, queues_to_toml, target_to_toml, to_comment
+from qmon.config.config_file import TargetConfig
+from qmon.config.toml_writer import queue_to_toml, queues_to_toml, target_to_toml, to_comment
 from qmon.engines.base import Connection, Engine
-from qmon.engines.keywords import format_connection_string, parse_connection_string, split_password
-from qmon.model.groups.configured import ConfiguredQueue, queue_from_dict
+from qmon.engines.odbc_keywords import format_connection_string, parse_connection_string, split_password
+from qmon.model.groups.configured_queue import ConfiguredQueue, queue_from_dict
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.layout.zones import UNKNOWN_ZONE
+from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock

@@ -11,20 +11,21 @@ from typing import Final
 from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput, LockTimeout
 from qmon.model.config_reader import suggest_nearest
-from qmon.model.groups.configured import ConfiguredQueue, NamedLibrary
+from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
 from qmon.model.groups.group import FoundGroup, Group
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.layout.zones import Zone
+from qmon.model.layout.time_zones import Zone
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.column_zones import require_due_zone, server_zone, with_zones
 from qmon.monitor.catalog.complete_layout import check_ids, complete_layout
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
-from qmon.monitor.catalog.groups import LibraryQueues, complete_group, find_library_queues
-from qmon.monitor.catalog.registry import read_registry
+from qmon.monitor.catalog.found_groups import LibraryQueues, complete_group, find_library_queues
+from qmon.monitor.catalog.queue_registry import read_registry
 from qmon.monitor.catalog.relation_kind import why_not_a_table
 from qmon.monitor.catalog.state_values import (
     check_state,
@@ -33,7 +34,6 @@ from qmon.monitor.catalog.state_values import (
     known_values,
     state_meanings,
 )
-from qmon.monitor.catalog.zones import require_due_zone, server_zone, with_zones
 
 # Suffix that installing adds to a ring's name for the table of its spare numbers.
 SPARE_SUFFIX: Final = "_spare"

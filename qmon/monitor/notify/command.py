@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 from qmon import system
-from qmon.config.notify import Receiver
+from qmon.config.receivers import Receiver
+from qmon.model.alerts.notice_formats import notice_report
 from qmon.model.alerts.notices import Notice
-from qmon.model.alerts.shapes import notice_report
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 from qmon.monitor.notify.sender import Delivery
 from qmon.redact import environment_without_secrets
 

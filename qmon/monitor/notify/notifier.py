@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from qmon.config.notify import ALERTMANAGER, Receiver
-from qmon.config.secrets import endpoint_for
+from qmon.config.credentials import endpoint_for
+from qmon.config.receivers import ALERTMANAGER, Receiver
 from qmon.model.alerts.notices import Notice
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.sender import Deliver, Sender

@@ -12,7 +12,7 @@ from random import SystemRandom
 from typing import Final
 
 from qmon import log
-from qmon.model.alerts.alerts import AlertEvent
+from qmon.model.alerts.latches import AlertEvent
 from qmon.model.alerts.notices import Notice
 
 _LOG: Final = logging.getLogger(__name__)

@@ -17,11 +17,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from qmon import __version__
-from qmon.config.notify import ALERTMANAGER, PAGERDUTY, SLACK, TEAMS, Receiver
-from qmon.config.secrets import Endpoint
+from qmon.config.credentials import Endpoint
+from qmon.config.receivers import ALERTMANAGER, PAGERDUTY, SLACK, TEAMS, Receiver
+from qmon.model.alerts.notice_formats import (
+    alertmanager_alerts,
+    notice_report,
+    pagerduty_event,
+    slack_message,
+    teams_card,
+)
 from qmon.model.alerts.notices import Notice
-from qmon.model.alerts.shapes import alertmanager_alerts, notice_report, pagerduty_event, slack_message, teams_card
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 from qmon.monitor.notify.sender import Delivery
 
 # Seconds after which a lasting alert is sent to Alertmanager again. It expects that every half minute to three minutes.

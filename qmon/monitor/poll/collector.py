@@ -11,13 +11,13 @@ from typing import Final
 from qmon import log
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
-from qmon.model.budget import Budget
-from qmon.model.first_list import default_listing
+from qmon.model.cost_budget import Budget
+from qmon.model.default_list import default_listing
 from qmon.model.guard import Guard
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.counters import ServerCounters, add_threadless_waits, merge_counters
-from qmon.model.samples.polled import (
+from qmon.model.samples.counter_samples import ServerCounters, add_threadless_waits, merge_counters
+from qmon.model.samples.polled_samples import (
     BlockingSample,
     CostSample,
     OperatedSample,
@@ -27,30 +27,26 @@ from qmon.model.samples.polled import (
     ServerSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
-from qmon.monitor.poll.budget import InstanceCount, ProbeBudget
-from qmon.monitor.poll.locked import LockedTables
-from qmon.monitor.poll.permissions import PermissionRecheck
+from qmon.monitor.poll.locked_tables import LockedTables
+from qmon.monitor.poll.permission_recheck import PermissionRecheck
+from qmon.monitor.poll.probe_budget import InstanceCount, ProbeBudget
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.poll.queue_samples import QueueFiling
-from qmon.monitor.poll.replaced import ReplacedTables
+from qmon.monitor.poll.replaced_tables import ReplacedTables
 from qmon.monitor.poll.runner import Runner
-from qmon.monitor.poll.server import ClientLimits, ServerProbes
-from qmon.monitor.poll.standby import statements_for_replica, without_primary_data
+from qmon.monitor.poll.server_probes import ClientLimits, ServerProbes
+from qmon.monitor.poll.standby_snapshot import statements_for_replica, without_primary_data
 from qmon.monitor.poll.turns import AT_ONCE, Turns
-from qmon.monitor.poll.withheld import withhold_partial
+from qmon.monitor.poll.withheld_samples import withhold_partial
 from qmon.monitor.probes import table_counters
-from qmon.monitor.probes.broker import BrokerProbes
-from qmon.monitor.probes.groups import TargetGroups
-from qmon.monitor.probes.listing import closer_listing, statements_for_page
-from qmon.monitor.probes.locks import RowLocks
-from qmon.monitor.probes.messages import MessageProbes
-from qmon.monitor.probes.procedures import ProcedureProbes
-from qmon.monitor.probes.queue import QueueProbes, QueueSpec
-from qmon.monitor.probes.server_state import ServerHealthProbes
-from qmon.monitor.probes.statements import (
+from qmon.monitor.probes.broker_probes import BrokerProbes
+from qmon.monitor.probes.group_probes import TargetGroups
+from qmon.monitor.probes.message_diagnostics import MessageProbes
+from qmon.monitor.probes.message_pages import closer_listing, statements_for_page
+from qmon.monitor.probes.probe_statements import (
     IndexedResults,
     ProbeStatement,
     Results,
@@ -58,6 +54,10 @@ from qmon.monitor.probes.statements import (
     first_record,
     index_results,
 )
+from qmon.monitor.probes.procedure_probes import ProcedureProbes
+from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
+from qmon.monitor.probes.row_locks import RowLocks
+from qmon.monitor.probes.server_health import ServerHealthProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 

@@ -17,10 +17,10 @@ from typing import Final
 from qmon import log
 from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled, Unreachable
-from qmon.model.budget import Budget
-from qmon.model.text import duration
+from qmon.model.cost_budget import Budget
+from qmon.model.formatting import duration
 from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
-from qmon.monitor.background.exact_counts import SlowReads
+from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.own_connections import OwnConnections

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from qmon.model.budget import ProbeKey
+from qmon.model.cost_budget import ProbeKey
 
 # Losses that count as proof. A single loss may be chance: a server that stops does so while some statement runs.
 _LOSSES: Final = 2

@@ -12,8 +12,8 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
-from qmon.model.samples.groups import BlockedMessages
-from qmon.model.samples.polled import (
+from qmon.model.samples.group_samples import BlockedMessages
+from qmon.model.samples.polled_samples import (
     CountSample,
     HeadSample,
     HeldSample,
@@ -22,17 +22,17 @@ from qmon.model.samples.polled import (
     WalkSample,
 )
 from qmon.model.snapshot import QueueSamples
-from qmon.monitor.background.exact_counts import SlowReads
 from qmon.monitor.background.scan_counts import counter_version, why_uncounted
-from qmon.monitor.poll.budget import ProbeBudget
-from qmon.monitor.poll.server import ServerProbes
-from qmon.monitor.poll.withheld import columns_of_group, columns_of_layout, withhold_masked
-from qmon.monitor.probes.listing import page_from_results
-from qmon.monitor.probes.locks import RowLocks
-from qmon.monitor.probes.memo import COUNT_LIMIT, COUNT_ROWS, QueueMemo
-from qmon.monitor.probes.messages import MessageProbes, listed_messages
-from qmon.monitor.probes.queue import BLOCKED_PROBE, QueueProbes, head_from_walk, ring_probe
-from qmon.monitor.probes.statements import IndexedResults, Results, first_record
+from qmon.monitor.background.slow_reads import SlowReads
+from qmon.monitor.poll.probe_budget import ProbeBudget
+from qmon.monitor.poll.server_probes import ServerProbes
+from qmon.monitor.poll.withheld_samples import columns_of_group, columns_of_layout, withhold_masked
+from qmon.monitor.probes.message_diagnostics import MessageProbes, listed_messages
+from qmon.monitor.probes.message_pages import page_from_results
+from qmon.monitor.probes.probe_statements import IndexedResults, Results, first_record
+from qmon.monitor.probes.queue_memo import COUNT_LIMIT, COUNT_ROWS, QueueMemo
+from qmon.monitor.probes.queue_probes import BLOCKED_PROBE, QueueProbes, head_from_walk, ring_probe
+from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.source import Focus
 
 

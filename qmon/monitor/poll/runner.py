@@ -12,14 +12,14 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
-from qmon.model.budget import ProbeKey
+from qmon.model.cost_budget import ProbeKey
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import ClockSample, ServerSample
+from qmon.model.samples.polled_samples import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.poll.quarantine import InFlightProbe
-from qmon.monitor.probes.statements import PART, ProbeStatement, Results
+from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results
 
 # Maximum number of round trips of a run.
 MOST_TRIPS: Final = 40

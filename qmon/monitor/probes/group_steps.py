@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.engines.sql.conditions import GroupNames
+from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import ALWAYS
 from qmon.model.groups.group import Group, Steps
-from qmon.model.samples.groups import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
-from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
+from qmon.model.samples.group_samples import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
+from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache
 
 # Steps counted by time are read with this delay in seconds, because a step is committed a moment after its timestamp.
 _LAG_S: Final = 1.0

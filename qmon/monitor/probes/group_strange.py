@@ -11,10 +11,10 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import ALWAYS, NEVER, AllOf, AnyOf, Condition, OneOf, without_locks
 from qmon.model.groups.group import FoundGroup, find_state_column
-from qmon.model.samples.groups import GroupStrangeSample
-from qmon.model.samples.polled import StrangeStates
+from qmon.model.samples.group_samples import GroupStrangeSample
+from qmon.model.samples.polled_samples import StrangeStates
 from qmon.monitor.probes.group_steps import GroupStatements
-from qmon.monitor.probes.statements import ProbeStatement, Results
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results
 
 _PROBE: Final = "group_strange"
 _MOST: Final = 1000

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from qmon.engines.base import Bound, Connection, Rows
-from qmon.engines.rows import to_records
-from qmon.model.rates.usage import IndexKey
-from qmon.model.samples.usage import UseSample
-from qmon.monitor.probes.statements import StatementCache
+from qmon.engines.result_records import to_records
+from qmon.model.rates.queue_use import IndexKey
+from qmon.model.samples.usage_samples import UseSample
+from qmon.monitor.probes.probe_statements import StatementCache
 
 
 @dataclass(frozen=True, slots=True)

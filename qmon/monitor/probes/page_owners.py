@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.samples.waits import LatchSample, PageOwnerSample
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 
 _PROBE: Final = "page_owner"
 # Seconds after which a page is asked for again: it may belong to another index by then.

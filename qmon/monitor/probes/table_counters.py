@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.engines.sql.queries import Name
-from qmon.model.samples.polled import CounterSample
-from qmon.model.samples.usage import TableCounterSample, UseSample
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+from qmon.model.samples.polled_samples import CounterSample
+from qmon.model.samples.usage_samples import TableCounterSample, UseSample
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 
 PROBE: Final = "table_counters"
 

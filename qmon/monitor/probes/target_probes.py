@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.model.samples.clients import MOST_CLIENTS, ClientSample
-from qmon.model.samples.counters import ServerCounters
-from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.polled import (
+from qmon.model.samples.client_samples import MOST_CLIENTS, ClientSample
+from qmon.model.samples.counter_samples import ServerCounters
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.polled_samples import (
     BlockingSample,
     ClockSample,
     CostSample,
@@ -18,7 +18,7 @@ from qmon.model.samples.polled import (
     WaitSample,
     WriterSample,
 )
-from qmon.model.samples.server_state import (
+from qmon.model.samples.server_state_samples import (
     LimitsSample,
     LogSample,
     ReplicationSample,
@@ -27,8 +27,8 @@ from qmon.model.samples.server_state import (
     TempSessionSample,
     TempSpaceSample,
 )
-from qmon.model.samples.usage import ReadsSample
-from qmon.model.samples.waits import LatchSample, PageOwnerSample, WaitTotal
+from qmon.model.samples.usage_samples import ReadsSample
+from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
 from qmon.monitor.catalog.lock_holders import LockHolderSample
 
 POOL_LIMITS: Final = "pool_limits"

@@ -10,17 +10,17 @@ from typing import Final
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, Archiving, QueueEvidence, Repeated
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.clients import MOST_CLIENTS
-from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.client_samples import MOST_CLIENTS
+from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.sessions.clients import ClientsSeen, SessionIndex, count_clients, identification_for, quiet_seconds
 from qmon.model.sessions.owners import count_owners
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.waits.locked import QueueLock, find_queue_lock
-from qmon.monitor.state.messages import DoubleDeliveryTrack, PriorityTrack, TriesTrack
+from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
+from qmon.monitor.state.message_faults import DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.motion import MotionTrack
-from qmon.monitor.state.ring import RingTrack
+from qmon.monitor.state.ring_tracks import RingTrack
 from qmon.monitor.state.stale_figures import is_lock_probe
 
 _STALE_S: Final = 30.0

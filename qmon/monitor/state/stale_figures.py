@@ -7,18 +7,18 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from qmon.model.figure import Figure, Verdict
+from qmon.model.forecast import Forecast, Trend
+from qmon.model.formatting import duration, time_of_day
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Pause
-from qmon.model.rates.forecast import Forecast, Trend
-from qmon.model.rates.forgotten import may_be_reset
+from qmon.model.operation_records import Pause
+from qmon.model.rates.counter_resets import may_be_reset
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.text import duration, time_of_day
 from qmon.model.view import QueueView
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S, SIZES_TURN_S, STATISTICS_S
-from qmon.monitor.probes.queue import BLOCKED_PROBE, ring_probe
+from qmon.monitor.probes.queue_probes import BLOCKED_PROBE, ring_probe
 
 _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
 

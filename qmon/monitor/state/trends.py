@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.model.figure import Figure
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.trend import DueLater, Rise, Silence, Slower
+from qmon.model.trend import DueLater, Rise, Silence, Slower
 
 _MINUTE_S: Final = 60.0
 

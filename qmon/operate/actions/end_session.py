@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.operations import OperationKind, Plan, Undo
-from qmon.model.text import count_text, duration, one_line, size
-from qmon.operate.actions import sessions
-from qmon.operate.actions.sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
+from qmon.model.formatting import count_text, duration, one_line, size
+from qmon.model.operation_records import OperationKind, Plan, Undo
+from qmon.operate.actions import end_sessions
+from qmon.operate.actions.end_sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.rights import why_not_permitted
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
 
 # Start times within 10 ms are equal: SQL Server stores them in steps of 3.3 ms.
@@ -43,8 +43,8 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     with context.open_sql(str(OperationKind.END_SESSION)) as sql:
         if session <= 0:
             return PreparedAction(context, _basic_plan(context, session, why=_describe_prepared(sql)))
-        found = sessions.read_session(sql, session)
-        seen = sessions.read_rights(sql)
+        found = end_sessions.read_session(sql, session)
+        seen = end_sessions.read_rights(sql)
         if found is None:
             why = f"there is no session {session} any more; nothing has to be ended"
             if not seen.sees:
@@ -53,14 +53,14 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
         refused = _refusal_reason(found, started_at, seen) or why_not_permitted(context, sql)
         if refused is not None or found.started_us is None:
             return PreparedAction(context, _basic_plan(context, session, found, refused))
-        way = sessions.end_method_for(context.engine.name, found.state)
+        way = end_sessions.end_method_for(context.engine.name, found.state)
         to_end = SessionToEnd(session, found.started_us, found.transaction_us, way)
         work = EndSessions((to_end,))
         return PreparedAction(context, _full_plan(context, sql, found, to_end), work, work.record)
 
 
 def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end: SessionToEnd) -> Plan:
-    blocked = sessions.read_waiters(sql, found.session)
+    blocked = end_sessions.read_waiters(sql, found.session)
     directly = sum(each.directly for each in blocked)
     if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks nobody, and has no transaction open"
@@ -82,7 +82,7 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
         title=f"{_VERBS[to_end.way]} session {found.session}?",
         count=1,
         unit="session",
-        sql=(sessions.end_statement(sql, to_end),),
+        sql=(end_sessions.end_statement(sql, to_end),),
         consequences=(*_describe_session(context, found), holds),
         risks=_describe_effects(found, to_end),
     )
@@ -137,7 +137,7 @@ def _describe_effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, 
     return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of somebody else")
 
 
-def _refusal_reason(found: SessionSample, started_at: float | None, seen: sessions.SessionRights) -> str | None:
+def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:
     name = f"session {found.session}"
     if found.session == seen.own or (
         found.application.startswith(_QMON_PREFIX) and found.application != _LOAD_APPLICATION
@@ -164,7 +164,7 @@ def _refusal_reason(found: SessionSample, started_at: float | None, seen: sessio
 
 
 def _describe_prepared(sql: Sql) -> str:
-    found = sessions.read_prepared(sql)
+    found = end_sessions.read_prepared(sql)
     if not found:
         return "there is no prepared transaction any more; nothing has to be ended"
     oldest = found[0]

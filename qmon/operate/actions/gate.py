@@ -11,15 +11,15 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, DeadlineExceeded
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import OperationKind, Plan, Progress, Side, Undo, pause_subject
+from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo, pause_subject
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
-from qmon.operate.plan import allowed
+from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import library_queue_for
-from qmon.operate.plan.rights import why_not_permitted
-from qmon.operate.run.operation import OperationRecord, RunningOperation
-from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql, Values
 
 # Attempts to lock the table, each for 200 ms, with pauses of 200 ms in between.
@@ -67,7 +67,7 @@ def gate_row_values(layout: Layout) -> dict[str, str]:
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Plan to put a gate on a table. It does nothing until the table's producers are paused."""
     title = f"Put a gate on {layout.table}?"
-    if (why := allowed.why_not_allowed(layout, OperationKind.INSTALL_GATE)) is not None:
+    if (why := allowed_actions.why_not_allowed(layout, OperationKind.INSTALL_GATE)) is not None:
         return refused_action(context, OperationKind.INSTALL_GATE, layout.queue, title, why)
     with context.open_sql("install-gate") as sql:
         gate = pause_switch.find_gate(sql, layout)

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.model.formatting import date_and_time, duration, format_duration, one_line
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import (
+from qmon.model.operation_records import (
     DEFAULT_PAUSE_S,
     OperationKind,
     Pause,
@@ -19,14 +20,13 @@ from qmon.model.operations import (
     pause_subject,
     reason_suffix,
 )
-from qmon.model.text import date_and_time, duration, format_duration, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans, SwitchState
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
-from qmon.operate.plan import allowed
-from qmon.operate.plan.rights import why_not_permitted
-from qmon.operate.run.operation import OperationRecord, RunningOperation
-from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.plan import allowed_actions
+from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 
 MIN_PAUSE_S: Final = 1.0
@@ -47,7 +47,7 @@ def prepare_pause(
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
         raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
-    if (why_never := allowed.why_not_allowed(layout, OperationKind.PAUSE, side)) is not None:
+    if (why_never := allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, side)) is not None:
         return refused_action(
             context, OperationKind.PAUSE, layout.queue, f"Pause the {side} of {layout.queue}?", why_never
         )

@@ -11,13 +11,13 @@ from typing import Final
 
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
+from qmon.model.formatting import duration, one_line
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Side
-from qmon.model.text import duration, one_line
+from qmon.model.operation_records import Side
 from qmon.operate.context import StopRequested
 from qmon.operate.plan.selection import read_owner_facts
 from qmon.operate.sql import Sql
-from qmon.operate.table import read_structure
+from qmon.operate.table_structure import read_structure
 
 # Maximum number of partitions to try. For the others, the catalog shows that their triggers are enabled.
 MAX_TRIED: Final = 500

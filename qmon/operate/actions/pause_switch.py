@@ -12,9 +12,9 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
-from qmon.model.operations import Pause, Side, pause_from_sample
-from qmon.model.samples.polled import PauseSample
-from qmon.operate.install.install import read_registry
+from qmon.model.operation_records import Pause, Side, pause_from_sample
+from qmon.model.samples.polled_samples import PauseSample
+from qmon.operate.install.install_queue import read_registry
 from qmon.operate.sql import Sql
 
 # Name (PostgreSQL) or prefix of the name of a gate's trigger.

@@ -11,15 +11,15 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.layout.io import table_to_text
+from qmon.model.formatting import duration
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, Nothing, OperationKind, Plan, Undo
-from qmon.model.text import duration
+from qmon.model.layout.layout_io import table_to_text
+from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan import allowed
+from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_message_name
-from qmon.operate.plan.rights import PURGE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
 from qmon.operate.plan.selection import (
     CHOOSE_STATE,
     Criteria,
@@ -34,13 +34,13 @@ from qmon.operate.plan.selection import (
 )
 from qmon.operate.row_set import Mark, marks_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
-from qmon.operate.run.operation import OperationRecord, RunningOperation, Tally, read_audit_access
 from qmon.operate.run.pacing import LARGEST_BATCH
-from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
 from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Names, Sql, Values
-from qmon.operate.table import TableStructure, read_structure, why_no_key
+from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
 
 _DAY_S: Final = 86400.0
 
@@ -50,7 +50,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
     and server errors.
     """
     deny = partial(refused_action, context, OperationKind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
-    if (why := allowed.why_not_allowed(layout, OperationKind.PURGE)) is not None:
+    if (why := allowed_actions.why_not_allowed(layout, OperationKind.PURGE)) is not None:
         return deny(why)
     check_choice(layout, choice)
     wanted = _criteria_for(layout, choice)

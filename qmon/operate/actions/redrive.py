@@ -10,25 +10,25 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.layout.io import table_to_text
+from qmon.model.formatting import count_text, number
 from qmon.model.layout.layout import Layout, Write
-from qmon.model.operations import Choice, Nothing, OperationKind, Plan, RedriveLimits
-from qmon.model.text import count_text, number
+from qmon.model.layout.layout_io import table_to_text
+from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
 from qmon.operate.actions.requeue import RequeueStrategy, undo_for, why_unwritable
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
-from qmon.operate.plan import allowed
+from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows
-from qmon.operate.plan.rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
 from qmon.operate.plan.selection import Criteria, MessageQuery, check_choice, check_push_time, id_names, state_value
 from qmon.operate.row_set import Mark, RowSet, ids_for
 from qmon.operate.run.batches import Batches, MoveBatch
-from qmon.operate.run.failures import FailureWatch, Outcome, ReadOutcomes
-from qmon.operate.run.operation import OperationRecord, RunningOperation
+from qmon.operate.run.failure_watch import FailureWatch, Outcome, ReadOutcomes
 from qmon.operate.run.pacing import largest_batch_for
-from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
-from qmon.operate.table import read_structure
+from qmon.operate.table_structure import read_structure
 
 _UNWATCHED_NOTE: Final = "which of them fail again is not seen: nothing makes a message known afterwards"
 
@@ -38,7 +38,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
     errors.
     """
     deny = partial(refused_action, context, OperationKind.REDRIVE, layout.queue, f"Redrive messages of {layout.queue}")
-    if (why := allowed.why_not_allowed(layout, OperationKind.REDRIVE)) is not None or layout.state is None:
+    if (why := allowed_actions.why_not_allowed(layout, OperationKind.REDRIVE)) is not None or layout.state is None:
         return deny(why or "this table has no state column")
     choice = dead_only(choice)
     check_choice(layout, choice)

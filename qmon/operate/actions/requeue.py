@@ -8,16 +8,16 @@ from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
-from qmon.model.layout.io import table_to_text
+from qmon.model.formatting import count_text
 from qmon.model.layout.layout import Layout, StateColumn, Write
-from qmon.model.operations import Choice, Nothing, OperationKind, OwnerState, Plan, Undo
-from qmon.model.text import count_text
+from qmon.model.layout.layout_io import table_to_text
+from qmon.model.operation_records import Choice, Nothing, OperationKind, OwnerState, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan import allowed
+from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows, read_ids, read_message_name
-from qmon.operate.plan.rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, why_not_keepable, why_not_permitted
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -32,14 +32,14 @@ from qmon.operate.plan.selection import (
 from qmon.operate.plan.transitions import Transition, place_text, transition_for, why_no_transition
 from qmon.operate.row_set import CHUNK_ROWS, Mark, RowSet, marks_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, lock_rows
-from qmon.operate.run.failures import FailureWatch
-from qmon.operate.run.operation import OperationRecord, RunningOperation, Tally, read_audit_access
+from qmon.operate.run.failure_watch import FailureWatch
 from qmon.operate.run.pacing import LARGEST_BATCH
-from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
 from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written
 from qmon.operate.sql import Sql
-from qmon.operate.table import TableStructure, read_structure, why_no_key
+from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
 
 _OWNER_TEXTS: Final = {
     OwnerState.ALIVE: "a popper that is alive",
@@ -54,7 +54,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
     Raises ``BadInput`` for a choice that makes no sense, and server errors.
     """
     deny = partial(refused_action, context, OperationKind.REQUEUE, layout.queue, f"Requeue messages of {layout.queue}")
-    if (why := allowed.why_not_allowed(layout, OperationKind.REQUEUE)) is not None:
+    if (why := allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)) is not None:
         return deny(why)
     if layout.deletes_on_pop or layout.state is None:
         return prepare_requeue_sessions(context, layout, choice)

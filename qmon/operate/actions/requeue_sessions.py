@@ -12,8 +12,9 @@ from typing import Final
 
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
+from qmon.model.formatting import count_text, duration, one_line, size
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import (
+from qmon.model.operation_records import (
     MAX_PLAN_ROWS,
     Choice,
     LeftOut,
@@ -23,13 +24,12 @@ from qmon.model.operations import (
     PlanRow,
     Undo,
 )
-from qmon.model.text import count_text, duration, one_line, size
-from qmon.operate.actions import sessions
-from qmon.operate.actions.sessions import EndSessions, SessionToEnd
+from qmon.operate.actions import end_sessions
+from qmon.operate.actions.end_sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import preview
-from qmon.operate.plan.rights import why_not_permitted
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
 
 # Number of rows at each end of the queue that are searched for a transaction's mark.
@@ -122,7 +122,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         raise BadInput("what is in progress is held by sessions here, which no text and no greatest age tells apart")
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
     with context.open_sql(str(OperationKind.REQUEUE)) as sql:
-        seen = sessions.read_rights(sql)
+        seen = end_sessions.read_rights(sql)
         names = {"table": layout.table.parts}
         found = [
             each
@@ -259,7 +259,7 @@ def _sessions_to_end(
     denied = None
     for each in chosen:
         holder = each.holder
-        now = sessions.read_session(sql, holder.session)
+        now = end_sessions.read_session(sql, holder.session)
         if now is None or now.started_us is None or now.started_us != holder.started_us:
             continue
         if now.transaction_us != holder.transaction_us:
@@ -268,7 +268,7 @@ def _sessions_to_end(
             helps = f"this helps: {now.grant}" if now.grant else "only a superuser may"
             denied = f"session {now.session} of {now.login} may not be ended by this role; {helps}"
             continue
-        way = sessions.end_method_for(context.engine.name, now.state)
+        way = end_sessions.end_method_for(context.engine.name, now.state)
         out.append(SessionToEnd(now.session, now.started_us, now.transaction_us, way))
     return tuple(out), denied if not out else None
 
@@ -278,7 +278,7 @@ def _left_out_for_rights(denied: str | None) -> tuple[LeftOut, ...]:
 
 
 def _why_nothing_chosen(
-    layout: Layout, seen: sessions.SessionRights, holders: Sequence[_HolderRows], timeout: float
+    layout: Layout, seen: end_sessions.SessionRights, holders: Sequence[_HolderRows], timeout: float
 ) -> str:
     if not seen.sees:
         return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
@@ -300,7 +300,7 @@ def _plan(
     numbers = {each.session for each in to_end}
     ended = [each for each in chosen if each.holder.session in numbers]
     rows = sum(each.count for each in ended)
-    statements = tuple(dict.fromkeys(sessions.end_statement(sql, each) for each in to_end))
+    statements = tuple(dict.fromkeys(end_sessions.end_statement(sql, each) for each in to_end))
     return Plan(
         kind=OperationKind.REQUEUE,
         target=context.target.name,

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.base import Value
+from qmon.model.formatting import count_text, duration, one_line
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import LeftOut, OperationKind, OwnerState, Plan, PlanRow, Progress, Undo
-from qmon.model.text import count_text, duration, one_line
+from qmon.model.operation_records import LeftOut, OperationKind, OwnerState, Plan, PlanRow, Progress, Undo
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
-from qmon.operate.plan import allowed
+from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import ShowPayload, payload_shower
-from qmon.operate.plan.rights import why_not_permitted
-from qmon.operate.run.operation import OperationRecord, RunningOperation
-from qmon.operate.run.prepared import PreparedAction, refused_action
+from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 
 _WAIT_MS: Final = 1_000
@@ -215,7 +215,7 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
     Reads every slot of the ring once, in steps. Raises server errors.
     """
     if (
-        why := allowed.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout)
+        why := allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout)
     ) is not None or layout.ring is None:
         return refused_action(
             context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring"

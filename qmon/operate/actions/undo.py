@@ -11,9 +11,10 @@ from typing import Any, Final
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.layout.io import table_from_text
+from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import (
+from qmon.model.layout.layout_io import table_from_text
+from qmon.model.operation_records import (
     MAX_PLAN_ROWS,
     Choice,
     LeftOut,
@@ -24,12 +25,11 @@ from qmon.model.operations import (
     PlanRow,
     Undo,
 )
-from qmon.model.text import count_text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.preview import PreviewRow, payload_shower, read_sized_column, read_typed_column
-from qmon.operate.plan.rights import (
+from qmon.operate.plan.required_rights import (
     PUT_BACK_PRIVILEGES,
     REQUEUE_PRIVILEGES,
     why_no_record,
@@ -39,13 +39,13 @@ from qmon.operate.plan.rights import (
 from qmon.operate.plan.selection import MAX_MESSAGES, Matches, id_columns_for, id_names, pack_matches
 from qmon.operate.row_set import CHUNK_ROWS, Mark, RowSet, ids_for, rows_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
-from qmon.operate.run.operation import OperationRecord, RunningOperation, Tally
-from qmon.operate.run.operations import OperationRow, read_operations
+from qmon.operate.run.operation_history import OperationRow, read_operations
 from qmon.operate.run.pacing import LARGEST_BATCH
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally
 from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written, is_still_as_written
 from qmon.operate.sql import Names, Sql
-from qmon.operate.table import TableStructure, read_structure
+from qmon.operate.table_structure import TableStructure, read_structure
 
 # State of the rows before these kinds of operations. A requeue may have changed rows of several states.
 _STATE_BEFORE: Final[Mapping[str, str]] = {OperationKind.PURGE: "in the queue", OperationKind.REDRIVE: "dead"}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qmon.engines.base import Value
-from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout_io import table_to_text
 from qmon.operate.row_set import texts_for
 from qmon.operate.sql import Sql
-from qmon.operate.table import TableStructure
+from qmon.operate.table_structure import TableStructure
 
 StoreKind = Literal["trash", "kept"]
 

@@ -8,12 +8,12 @@ from typing import Literal
 
 from qmon.engines.base import Bound, Connection, Engine, Statement
 from qmon.engines.control_schema import check_trusted
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.install.install_script import SCRIPT_HEADERS
 from qmon.operate.install.object_names import table_name
-from qmon.operate.install.script import SCRIPT_HEADERS
 
 Role = Literal["monitor", "operator"]
 

@@ -11,10 +11,10 @@ from typing import Final, Literal
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import GroupNames
+from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.queries import Name
-from qmon.libraries.catalogue import built_in_libraries
-from qmon.libraries.recognise import find_group
+from qmon.libraries.library_catalog import built_in_libraries
+from qmon.libraries.recognition import find_group
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from qmon.errors import QueryFailed
-from qmon.model.layout.io import table_to_text
+from qmon.model.formatting import decode_hex, has_cheap_size, holds_bytes
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout_io import table_to_text
 from qmon.model.layout.table_facts import Column
-from qmon.model.operations import MAX_PLAN_ROWS, OperationKind, PlanRow
-from qmon.model.text import decode_hex, has_cheap_size, holds_bytes
+from qmon.model.operation_records import MAX_PLAN_ROWS, OperationKind, PlanRow
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.holding import read_column_type
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
+from qmon.operate.plan.text_condition import read_column_type
 from qmon.operate.row_set import marks_for, texts_for
-from qmon.operate.run.operation import read_audit_access
 from qmon.operate.run.pacing import REST_FACTOR
+from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Names, Sql, Values
 
 ShowPayload = Callable[[str | None], str | None]

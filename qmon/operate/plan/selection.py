@@ -14,15 +14,15 @@ from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array_literal
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
-from qmon.model.layout.ids import split_id
+from qmon.model.formatting import count_text, duration
 from qmon.model.layout.layout import Layout, StateValue
-from qmon.model.operations import Choice, LeftOut, OwnerState
+from qmon.model.layout.message_ids import split_id
+from qmon.model.operation_records import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, OwnerProof, owner_proof
-from qmon.model.text import count_text, duration
-from qmon.operate.plan.holding import text_condition_for
+from qmon.operate.plan.text_condition import text_condition_for
 from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_marks
 from qmon.operate.sql import Sql
-from qmon.operate.table import TableStructure, why_truncated
+from qmon.operate.table_structure import TableStructure, why_truncated
 
 # Maximum messages of one plan. Plan again for the rest.
 MAX_MESSAGES: Final = 2_000_000

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 from qmon.engines.base import EngineName, Value
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout, StateColumn, StateValue, Write
-from qmon.model.layout.zones import UTC_ZONE
+from qmon.model.layout.time_zones import UTC_ZONE
 from qmon.operate.sql import Sql
-from qmon.operate.table import TableStructure
+from qmon.operate.table_structure import TableStructure
 
 # Words in the name of a column that stores when a message ended.
 _END_WORDS: Final = re.compile(

@@ -14,12 +14,12 @@ from typing import Final
 
 from qmon.engines.base import Connection
 from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
-from qmon.model.operations import Progress
+from qmon.model.operation_records import Progress
 from qmon.operate.context import OnProgress, StopRequested
 from qmon.operate.row_set import Mark, RowSet
-from qmon.operate.run.failures import FailureWatch
-from qmon.operate.run.operation import RunningOperation, Tally
+from qmon.operate.run.failure_watch import FailureWatch
 from qmon.operate.run.pacing import FIRST_BATCH, BatchPace, largest_batch_for
+from qmon.operate.run.running_operation import RunningOperation, Tally
 from qmon.operate.sql import Names, Sql, Values
 
 # Processes one batch inside its transaction, counts it in the tally, and returns rows locked by others.

@@ -10,7 +10,7 @@ from qmon.engines.sql.queries import Name
 from qmon.operate.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
-from qmon.operate.table import TableStructure
+from qmon.operate.table_structure import TableStructure
 
 _STILL_AT_STATEMENT: Final = "still_at"
 _ROW_COUNTS_STATEMENT: Final = "row_counts"

@@ -18,7 +18,7 @@ from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import BATCH, bucket_for
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup import rollups
-from qmon.pipeline.rollup.incidents import runs_from_samples
+from qmon.pipeline.rollup.incident_rollup import runs_from_samples
 
 _PERIODS: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
 

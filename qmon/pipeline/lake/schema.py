@@ -39,7 +39,7 @@ def bucket_for(target: str) -> int:
     return zlib.crc32(target.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
-# The columns of `qmon.recording.format.figures.Figures` with one entry per queue.
+# The columns of `qmon.recording.format.poll_figures.Figures` with one entry per queue.
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
     **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "blocked", "dead", "fill", "gap"), _D),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Session, Value
-from qmon.engines.rows import to_records
+from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout

@@ -15,7 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from qmon.config.secrets import connect_with_password, password_from_environment, password_from_keyring
+from qmon.config.credentials import connect_with_password, password_from_environment, password_from_keyring
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_for
 from qmon.pipeline.lake.schema import MESSAGE

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from qmon.model.text import short_duration
-from qmon.pipeline.report.text import date_text, day_text, short_text
+from qmon.model.formatting import short_duration
+from qmon.pipeline.report.formatting import date_text, day_text, short_text
 
 # Width of a picture in its own units. It is stretched to the width of the page.
 WIDTH: Final = 1000.0

@@ -16,7 +16,7 @@ from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.report.facts import DAY_S, WEEK_S, newest_day
 from qmon.pipeline.report.period import Period
-from qmon.pipeline.rollup.baselines import (
+from qmon.pipeline.rollup.baseline_rollup import (
     baselines_json,
     hourly_readings,
     weekly_baselines,
@@ -24,8 +24,8 @@ from qmon.pipeline.rollup.baselines import (
     with_zones,
     zones_by_target,
 )
-from qmon.pipeline.rollup.incidents import incidents_from_runs
-from qmon.recording.history.baselines import FILE_NAME
+from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
+from qmon.recording.history.baselines_reader import FILE_NAME
 
 # Days after today's start that count: today and tomorrow, in UTC, because other machines' clocks may be ahead.
 _LAST_DAYS: Final = 2

@@ -13,12 +13,11 @@ from pyspark.sql import functions as F
 
 from qmon.config.slo import Objective
 from qmon.errors import BadInput
-from qmon.model.baselines import Baseline, Baselines
+from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.lake.delta import ReadFilter
 from qmon.pipeline.lake.lake import LakeView
 from qmon.pipeline.lake.schema import PERCENTILE_FIGURES
 from qmon.pipeline.messages.waits import message_times
-from qmon.pipeline.report.levels import Level, longest_window_s, measure_levels
 from qmon.pipeline.report.period import (
     HOUR_S,
     Coverage,
@@ -30,10 +29,11 @@ from qmon.pipeline.report.period import (
     trouble_by_queue,
     utc_day,
 )
-from qmon.pipeline.report.unusual import UnusualHours, find_unusual_hours
+from qmon.pipeline.report.service_levels import Level, longest_window_s, measure_levels
+from qmon.pipeline.report.unusual_hours import UnusualHours, find_unusual_hours
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.capacity import Capacity, estimate_capacity
-from qmon.pipeline.rollup.incidents import incidents_from_runs, with_operations
+from qmon.pipeline.rollup.incident_rollup import incidents_from_runs, with_operations
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S

@@ -18,13 +18,13 @@ from typing import Final
 
 from qmon.pipeline.report.axis import Axis
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, flow_rate, time_mean
+from qmon.pipeline.report.formatting import change_text, duration_text, number_text
 from qmon.pipeline.report.headline import Thing, headline, things_to_look_at
 from qmon.pipeline.report.notes import outlook_text, report_notes, scope_text
 from qmon.pipeline.report.period import Key, Row
 from qmon.pipeline.report.svg import Marks, PlotLines, plot_svg
 from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, report_tables, worst_table
-from qmon.pipeline.report.text import change_text, duration_text, number_text
-from qmon.pipeline.report.timeline import axis_for, marks_for, timeline_html
+from qmon.pipeline.report.timeline_html import axis_for, marks_for, timeline_html
 
 _NUMBER: Final = re.compile(
     r"\b\d[\d.,]*(?: (?:[dhms%]|\d\d)(?!\w))+|\b[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts
+from qmon.pipeline.report.formatting import moment_text, number_text
 from qmon.pipeline.report.tables import outgrown_text
-from qmon.pipeline.report.text import moment_text, number_text
 
 
 def scope_text(facts: ReportFacts) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.text import UNKNOWN
+from qmon.model.formatting import UNKNOWN
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, flow_rate, time_mean
-from qmon.pipeline.report.period import Row, Trouble
-from qmon.pipeline.report.text import (
+from qmon.pipeline.report.formatting import (
     change_text,
     duration_text,
     good_share_text,
@@ -16,7 +15,8 @@ from qmon.pipeline.report.text import (
     number_text,
     percent_text,
 )
-from qmon.pipeline.report.unusual import UnusualHours
+from qmon.pipeline.report.period import Row, Trouble
+from qmon.pipeline.report.unusual_hours import UnusualHours
 
 QUEUE: Final = "queue"
 INCIDENT: Final = "incident"

@@ -13,11 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from qmon.model.figure import Verdict
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
-from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import FORMAT_VERSION, LINE_BYTES, Damaged, parse_json
+from qmon.recording.format.poll_figures import Figures
 
 
 @dataclass(frozen=True, slots=True)

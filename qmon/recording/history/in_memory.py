@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Final
 
-from qmon.model.alerts.alerts import Change
-from qmon.model.operations import Operation
+from qmon.model.alerts.latches import Change
+from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import SourceState
 from qmon.recording.format.records import Mark
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins
-from qmon.recording.history.gathered import FIGURES, CollectedRange, SeenOperation
+from qmon.recording.history.collected_range import FIGURES, CollectedRange, SeenOperation
 from qmon.recording.history.incidents import RunCollector
 from qmon.recording.history.thinned import TIERS, ThinnedFigures, ThinnedSteps, Tier, fill_bins
 from qmon.recording.history.timeline import (

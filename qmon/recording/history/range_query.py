@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from qmon.model.operations import Operation
-from qmon.recording.format.figures import Figures
+from qmon.model.operation_records import Operation
 from qmon.recording.format.frames import OPEN_PREFIX, Damaged
+from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import Line, Mark
-from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins, Bucket
-from qmon.recording.history.gathered import FIGURES, CollectedRange, SeenOperation, latest_operation
+from qmon.recording.history.collected_range import FIGURES, CollectedRange, SeenOperation, latest_operation
 from qmon.recording.history.in_memory import InMemoryHistory, nearest_mark
 from qmon.recording.history.incidents import Incident, RunCollector, incidents_from_runs
+from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.recording.read.segment_reader import frames_between, parse_lines_of_kinds
 
 MINUTE_S: Final = 60.0

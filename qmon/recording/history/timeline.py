@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from qmon.model import text
-from qmon.model.alerts.alerts import AlertEvent, Change
+from qmon.model import formatting
+from qmon.model.alerts.latches import AlertEvent, Change
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Operation, OperationState
+from qmon.model.operation_records import Operation, OperationState
 from qmon.model.verdicts.judge import is_brief
 from qmon.monitor.source import Phase
 
@@ -116,7 +116,7 @@ def _verdict_event(at: float, queue: str, verdict: Verdict, what: str) -> Timeli
 
 
 def _end_event(at: float, queue: str, held: _HeldVerdict) -> TimelineEvent:
-    words = f"after {text.duration(at - held.since_at)}: {held.verdict.proof}"
+    words = f"after {formatting.duration(at - held.since_at)}: {held.verdict.proof}"
     return TimelineEvent(
         at, EventKind.VERDICT, "ended", queue, _code_text(held.verdict.code), words, cause=held.verdict.cause
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Line, PhaseChange, VerdictsLine
-from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.recording.history.timeline import (
     PHASES,
     TimelineEvent,

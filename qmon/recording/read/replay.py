@@ -18,9 +18,9 @@ from qmon.model.figure import Verdict
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.records import Mark, VerdictsLine
-from qmon.recording.read.reader import Moment, RecordingReader
+from qmon.recording.read.recording_reader import Moment, RecordingReader
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 SHORT_PAST_S: Final = 20.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from qmon.model.figure import Severity
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.recording.format.frames import (
     LOCATOR_BYTES,
     OPEN_PREFIX,
@@ -30,7 +30,7 @@ from qmon.recording.format.records import (
     VerdictsLine,
     parse_line,
 )
-from qmon.recording.read.paths import sealed_path
+from qmon.recording.read.recording_paths import sealed_path
 
 _VERDICT_KIND: Final = frozenset({"verdict"})
 

@@ -20,18 +20,18 @@ from typing import Final
 from qmon import __version__, log
 from qmon.errors import BadInput
 from qmon.model.figure import Severity, Verdict
-from qmon.model.operations import Operation
+from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts.judge import is_brief
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.format.figures import Figures, figures_from_view
+from qmon.recording.format.poll_figures import Figures, figures_from_view
 from qmon.recording.format.records import End, Gap, PhaseChange, SessionLine, VerdictsLine
 from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
 from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
-from qmon.recording.write.segment import CannotWrite
+from qmon.recording.write.segment_writer import CannotWrite
 
 _LOG: Final = logging.getLogger(__name__)
 _QUEUE_SIZE: Final = 256

@@ -13,9 +13,9 @@ from qmon import system
 from qmon.recording.format.codec import encode
 from qmon.recording.format.frames import OPEN_PREFIX, line_spans
 from qmon.recording.format.records import Frame, IndexLine, Line, encode_line
-from qmon.recording.read.paths import list_segments, sealed_path
+from qmon.recording.read.recording_paths import list_segments, sealed_path
 from qmon.recording.read.segment_reader import Segment, open_segment
-from qmon.recording.write.segment import SegmentWriter, publish_segment
+from qmon.recording.write.segment_writer import SegmentWriter, publish_segment
 
 _WORK_PREFIX: Final = "_salvage-"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.recording.read.paths import list_segments, segment_start
+from qmon.recording.read.recording_paths import list_segments, segment_start
 
 # In the folder of all recordings: one file per lake, listing the segments it has.
 _MARK_PATTERN: Final = ".pipeline.*.json"

@@ -20,9 +20,9 @@ from qmon.recording.format.records import (
     VerdictsLine,
     encode_line,
 )
-from qmon.recording.read import paths
+from qmon.recording.read import recording_paths
 from qmon.recording.read.segment_reader import mark_for
-from qmon.recording.write.segment import FRAME_S, SEGMENT_BYTES, SegmentWriter
+from qmon.recording.write.segment_writer import FRAME_S, SEGMENT_BYTES, SegmentWriter
 
 _HOUR_S: Final = 3600
 
@@ -58,8 +58,8 @@ class RollingWriter:
     def open_segment(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
         """Begin a segment at ``at`` (seconds since the epoch). ``verdicts``: those that hold at that time."""
         self._segments += 1
-        folder = paths.segment_folder(self._root, self.session.target, at)
-        name = paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX
+        folder = recording_paths.segment_folder(self._root, self.session.target, at)
+        name = recording_paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX
         self.begin_segment(SegmentWriter(folder / f"{OPEN_PREFIX}{name}", folder / name), at, verdicts)
 
     def begin_segment(self, writer: SegmentWriter, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:

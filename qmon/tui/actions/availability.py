@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Choice, OperationKind, Side
-from qmon.model.samples.polled import BlockingSample
+from qmon.model.operation_records import Choice, OperationKind, Side
+from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.view import QueueView, View
-from qmon.operate.plan import allowed
+from qmon.operate.plan import allowed_actions
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session_request
@@ -37,7 +37,7 @@ def verdict_keys(queue: QueueView, *, current: str = "") -> str:
 
 
 def _can_act(layout: Layout, key: str) -> bool:
-    return key not in _BY_KEY or allowed.why_not_allowed(layout, *_BY_KEY[key]) is None
+    return key not in _BY_KEY or allowed_actions.why_not_allowed(layout, *_BY_KEY[key]) is None
 
 
 def disabled_reason(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:
@@ -50,7 +50,7 @@ def disabled_reason(runner: ActionRunner | None, view: View | None, queue: Queue
         return None if head_blocker(view) is not None else "no session blocks another one"
     if queue is None:
         return "no queue is chosen"
-    return None if kind is OperationKind.UNDO else allowed.why_not_allowed(queue.layout, kind, side)
+    return None if kind is OperationKind.UNDO else allowed_actions.why_not_allowed(queue.layout, kind, side)
 
 
 def read_only_reason(runner: ActionRunner | None, view: View | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import GroupPart, Layout
-from qmon.model.operations import (
+from qmon.model.operation_records import (
     DEFAULT_FAILURES,
     DEFAULT_PAUSE_S,
     DEFAULT_RATE,
@@ -23,7 +23,7 @@ from qmon.operate.plan.library_queue import DISCARDABLE_KINDS
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
-    from qmon.operate.run.prepared import PreparedAction
+    from qmon.operate.run.prepared_action import PreparedAction
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model import text
-from qmon.model.samples.deadlocks import BlockedReport
+from qmon.model import formatting
+from qmon.model.samples.deadlock_samples import BlockedReport
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, cut_line
@@ -28,7 +28,7 @@ def report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> lis
                 (
                     (f" {when} ", "muted"),
                     (who, "strong"),
-                    (f" waited {text.duration(report.waited_s)} for ", "text"),
+                    (f" waited {formatting.duration(report.waited_s)} for ", "text"),
                     (whom, "strong"),
                     (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
                 ),

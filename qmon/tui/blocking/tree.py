@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model import text
-from qmon.model.samples.polled import BlockingSample
+from qmon.model import formatting
+from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
-from qmon.model.waits.blocking import LockChainLine, LockChains, Role, SessionKey
+from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role, SessionKey
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, entry_lines
-from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import matches_filter
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 # The number of levels that are drawn. Deeper levels are written as a number.
 MAX_LEVELS: Final = 6
@@ -131,12 +131,18 @@ def _row(place: LockChainLine, key: str) -> GridRow:
         (
             (_tree_text(place), "strong" if place.is_head else "text"),
             (_state_text(s) if place.role is Role.RUNNING else state, tone),
-            (text.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
+            (formatting.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
             (
-                text.duration(s.waiting_s) if waits and s.waiting_s is not None else text.UNKNOWN if waits else "",
+                formatting.duration(s.waiting_s)
+                if waits and s.waiting_s is not None
+                else formatting.UNKNOWN
+                if waits
+                else "",
                 "text",
             ),
-            (text.duration(s.transaction_s), "text") if s.transaction_s is not None else (text.UNKNOWN, "faint"),
+            (formatting.duration(s.transaction_s), "text")
+            if s.transaction_s is not None
+            else (formatting.UNKNOWN, "faint"),
             (clean(_lock_text(place)), "text"),
             (client_text(s), "text"),
             (clean(s.statement), "muted"),
@@ -171,7 +177,7 @@ def client_text(session: BlockingSample) -> str:
         if session.login and session.host
         else clean(session.login or session.host)
     )
-    return " · ".join(part for part in (clean(session.application), who) if part) or text.UNKNOWN
+    return " · ".join(part for part in (clean(session.application), who) if part) or formatting.UNKNOWN
 
 
 def _lock_text(place: LockChainLine) -> str:
@@ -189,7 +195,9 @@ def mode_text(session: BlockingSample) -> str:
 
 def held_text(place: LockChainLine) -> str:
     """Return ``≥200 rows of mails, 3 rows of orders``."""
-    return ", ".join(f"{'≥' if h.at_least else ''}{text.count_text(h.rows, 'row')} of {h.queue}" for h in place.held)
+    return ", ".join(
+        f"{'≥' if h.at_least else ''}{formatting.count_text(h.rows, 'row')} of {h.queue}" for h in place.held
+    )
 
 
 def blockers_text(place: LockChainLine) -> str:
@@ -230,23 +238,23 @@ def _session_text(place: LockChainLine) -> str:
     elif place.role is Role.CYCLE:
         parts.append("part of a cycle: a deadlock, which the server ends by cancelling one of its sessions")
     elif place.role is Role.RUNNING:
-        undone = f", {text.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
+        undone = f", {formatting.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
         parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")
     if place.blockers:
-        waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
+        waited = f" for {formatting.duration(s.waiting_s)}" if s.waiting_s is not None else ""
         parts.append(f"{blockers_text(place)}{waited}, to lock {s.object} as {mode_text(s)}")
     if s.transaction_s is not None:
-        parts.append(f"transaction open {text.duration(s.transaction_s)}")
+        parts.append(f"transaction open {formatting.duration(s.transaction_s)}")
     if place.blocks:
-        longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
-        parts.append(f"blocks {text.count_text(place.blocks, 'session')}, {place.directly} directly{longest}")
+        longest = f", the longest for {formatting.duration(place.longest_s)}" if place.longest_s is not None else ""
+        parts.append(f"blocks {formatting.count_text(place.blocks, 'session')}, {place.directly} directly{longest}")
     if place.held:
         parts.append(f"holds {held_text(place)}")
     return "; ".join(parts)
 
 
 def _duration_suffix(seconds: float | None) -> str:
-    return f" for {text.duration(seconds)}" if seconds is not None else ""
+    return f" for {formatting.duration(seconds)}" if seconds is not None else ""
 
 
 def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
@@ -254,10 +262,10 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
     s = place.session
     what = f"session {session_name(place.key)}" if s.session else f"prepared transaction {session_name(place.key)}"
     began = figures.moment_text(s.started_at, seconds=True) if s.started_at is not None else ""
-    opened = f"open for {text.duration(s.transaction_s)}" if s.transaction_s is not None else ""
-    waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
-    longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
-    blocks = f"{text.count_text(place.blocks, 'session')}, {place.directly} directly{longest}"
+    opened = f"open for {formatting.duration(s.transaction_s)}" if s.transaction_s is not None else ""
+    waited = f" for {formatting.duration(s.waiting_s)}" if s.waiting_s is not None else ""
+    longest = f", the longest for {formatting.duration(place.longest_s)}" if place.longest_s is not None else ""
+    blocks = f"{formatting.count_text(place.blocks, 'session')}, {place.directly} directly{longest}"
     return [
         (),
         *entry_lines("what", f"{what}, {STATES[place.role][0]}", cells, "strong"),
@@ -283,11 +291,11 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
 
 def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
     """Return the known ones of: open transactions, isolation level, last batch."""
-    many = text.count_text(session.transactions, "transaction") if session.transactions is not None else ""
+    many = formatting.count_text(session.transactions, "transaction") if session.transactions is not None else ""
     return (
         f"{many} open" if many else "",
         session.isolation,
-        f"last batch began {text.duration(session.batch_s)} ago" if session.batch_s is not None else "",
+        f"last batch began {formatting.duration(session.batch_s)} ago" if session.batch_s is not None else "",
     )
 
 
@@ -295,13 +303,13 @@ def _work_text(session: BlockingSample) -> str:
     """Return ``1,204 pages read · 12 pages written · 4.0 MB granted for sorts and hashes``."""
     parts = []
     if session.reads is not None:
-        parts.append(f"{text.count_text(session.reads, 'page')} read")
+        parts.append(f"{formatting.count_text(session.reads, 'page')} read")
     if session.writes is not None:
-        parts.append(f"{text.count_text(session.writes, 'page')} written")
+        parts.append(f"{formatting.count_text(session.writes, 'page')} written")
     if session.memory:
-        parts.append(f"{text.size(session.memory)} granted for sorts and hashes")
+        parts.append(f"{formatting.size(session.memory)} granted for sorts and hashes")
     if session.undone is not None:
-        parts.append(f"{text.percent(session.undone)} of its rollback is done")
+        parts.append(f"{formatting.percent(session.undone)} of its rollback is done")
     return " · ".join(parts)
 
 
@@ -312,7 +320,7 @@ def _threads_suffix(session: BlockingSample) -> str:
 def blocking_summary(forest: LockChains) -> str:
     """Return ``14 waiting · 2 head blockers``."""
     heads = len(forest.heads)
-    return f"{forest.waiters} waiting · {text.count_text(heads, 'head blocker')}" if forest.places else ""
+    return f"{forest.waiters} waiting · {formatting.count_text(heads, 'head blocker')}" if forest.places else ""
 
 
 def empty_text(view: View | None, filter_text: str) -> str:

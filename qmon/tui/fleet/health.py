@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.model.figure import Severity
 from qmon.monitor.source import Phase
 from qmon.tui import figures
@@ -17,7 +17,7 @@ from qmon.tui.fleet.member import Health, Member
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import retry_text
 from qmon.tui.spans import Line, LinePart, fit_parts
-from qmon.tui.widgets.columns import Cell
+from qmon.tui.widgets.grid_table import Cell
 
 MARKS: Final[dict[Health, Cell]] = {
     Health.CRITICAL: ("■", "alarm"),
@@ -58,11 +58,11 @@ def rank_members(members: Iterable[Member], now: float) -> list[Member]:
 def state_cell(member: Member, now: float) -> Cell:
     """Return whether the target responds and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
     if member.lost_at is not None:
-        return f"✕ lost {text.short_duration(max(0.0, now - member.lost_at))}", "alarm"
+        return f"✕ lost {formatting.short_duration(max(0.0, now - member.lost_at))}", "alarm"
     shown = member.shown
     if shown.view is None:
         return "◌ connecting", "accent"
-    age = text.whole_seconds(shown.age_s(now))
+    age = formatting.whole_seconds(shown.age_s(now))
     if shown.phase is Phase.PAUSED:
         return f"‖ paused {age}", "accent"
     return (f"◌ late {age}", "alarm") if member.is_lost(now) else (f"● live {age}", "muted")
@@ -74,7 +74,7 @@ def worst_cell(member: Member, now: float) -> Cell:
         return f"{clean(member.reason)}; {retry_text(member.shown, now)}", "accent"
     if member.shown.view is None:
         reason = member.shown.state.reason if member.shown.state is not None else ""
-        return clean(reason) or text.UNKNOWN, "muted"
+        return clean(reason) or formatting.UNKNOWN, "muted"
     if not member.queues:
         return "no queue is known", "muted"
     queue = member.queues[0]

@@ -7,8 +7,8 @@ from enum import IntEnum
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
+from qmon.model.combined_figures import total_figures
 from qmon.model.figure import Figure, Severity
-from qmon.model.group_view import total_figures
 from qmon.model.ranking import Ranking
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState

@@ -11,17 +11,17 @@ from textual.app import ComposeResult
 from qmon.config.preferences import ALL_TARGETS
 from qmon.model.view import QueueView
 from qmon.tui import keys
-from qmon.tui.fleet.app import FleetApp
+from qmon.tui.fleet.fleet_app import FleetApp
+from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.fleet.member import Member
-from qmon.tui.fleet.screen import FleetScreen
-from qmon.tui.overview import rows as overview
-from qmon.tui.overview.arranging import ArrangedScreen
+from qmon.tui.overview import queue_rows as overview
+from qmon.tui.overview.arranged_screen import ArrangedScreen
 from qmon.tui.overview.panels import proof_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
 from qmon.tui.widgets.lines import Lines
 
 COLUMNS: Final = (

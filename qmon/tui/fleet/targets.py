@@ -8,21 +8,21 @@ from typing import Final
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.model.figure import Figure
 from qmon.model.queue_figures import FIGURE_MEANINGS
-from qmon.model.verdicts.access import unreachable_verdict
+from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.tui import figures, keys
 from qmon.tui.fleet import health
+from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.fleet.member import Health, Member
-from qmon.tui.fleet.screen import FleetScreen
 from qmon.tui.overview.panels import why_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.header import ENGINES
 from qmon.tui.status import Shown
-from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 from qmon.tui.widgets.lines import Lines
 
 COLUMNS: Final = (
@@ -50,10 +50,10 @@ COLUMNS: Final = (
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)
 _FORMATTERS: Final[dict[str, Callable[[float], str]]] = {
-    "ready": text.count,
-    "stuck": text.count,
-    "dead": text.count,
-    "oldest": text.duration,
+    "ready": formatting.count,
+    "stuck": formatting.count,
+    "dead": formatting.count,
+    "oldest": formatting.duration,
     "push_rate": figures.aligned_rate,
     "pop_rate": figures.aligned_rate,
 }
@@ -128,13 +128,13 @@ def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUM
         "environment": ("PROD", "strong") if member.shown.prod else (clean(member.shown.environment), "muted"),
         "server": (_server_text(member), "muted"),
         "state": health.state_cell(member, now),
-        "queues": (f"{len(member.queues)}" if known else text.UNKNOWN, "text" if known else "faint"),
+        "queues": (f"{len(member.queues)}" if known else formatting.UNKNOWN, "text" if known else "faint"),
         "worst": health.worst_cell(member, now),
         **{field: figures.figure_cell(sums[field], write, aged=False) for field, write in _FORMATTERS.items()},
     }
     for field in ("push_rate", "pop_rate"):
         if sums[field].value is None:
-            cells[field] = (f"{text.UNKNOWN}  ", "faint")
+            cells[field] = (f"{formatting.UNKNOWN}  ", "faint")
     if lost:
         cells |= {field: (cells[field][0], "faint") for field in ("queues", *_FORMATTERS)}
     notes = {field: clean(figure.reason) for field, figure in sums.items() if figure.reason}

@@ -11,19 +11,19 @@ from textual.app import ComposeResult
 from qmon.recording.history.timeline import TimelineEvent, join_related_events
 from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
-from qmon.tui.fleet.screen import FleetScreen
+from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.timeline import rows
-from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.timeline import event_rows
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
 from qmon.tui.widgets.lines import Lines
 
 COLUMNS: Final = (
-    rows.COLUMNS[0],
+    event_rows.COLUMNS[0],
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="where it happened"),
-    *rows.COLUMNS[1:],
+    *event_rows.COLUMNS[1:],
 )
 # The maximum number of events per target; the newest are shown.
 _MAX_EVENTS_PER_TARGET: Final = 300
@@ -58,7 +58,9 @@ class AllEventsScreen(FleetScreen):
         found.sort(key=lambda one: -one[1].at)
         self._events = {f"{target} {event.key}": (target, event) for target, event in found}
         kept = filter_items(
-            [*self._events.items()], self.filter_text, lambda one: f"{one[1][0]} {rows.searchable_text(one[1][1])}"
+            [*self._events.items()],
+            self.filter_text,
+            lambda one: f"{one[1][0]} {event_rows.searchable_text(one[1][1])}",
         )
         today = self.app.current.memory.ends_at
         made = [self._event_row(key, target, event, today) for key, (target, event) in kept]
@@ -66,7 +68,7 @@ class AllEventsScreen(FleetScreen):
         self.grid.show(made, empty=nothing)
 
     def _event_row(self, key: str, target: str, event: TimelineEvent, today: float) -> GridRow:
-        of_target = rows.event_row(event, self._zone, today)
+        of_target = event_rows.event_row(event, self._zone, today)
         when, *others = of_target.cells
         return GridRow(key, (when, (clean(target), "muted"), *others), id=f"{target}/{event.queue}")
 

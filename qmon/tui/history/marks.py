@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.recording.history.range_query import PastRange
 from qmon.recording.history.timeline import operation_text
 from qmon.tui.figures import SYMBOLS, TONES
-from qmon.tui.history.times import clock_text, day_clock_text
+from qmon.tui.history.time_text import clock_text, day_clock_text
 from qmon.tui.plots.cells import join_spans
-from qmon.tui.plots.ranges import SCALE_CELLS
+from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.sanitize import clean, pad, shorten, text_width
 from qmon.tui.spans import Line, Span, cut_line, wrap_text
 
@@ -90,7 +90,10 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
         return ((" no incident and no operation of this queue in this range", "muted"),)
     return cut_line(
         (
-            (f" {text.count_text(len(events) - done, 'incident')}, {text.count_text(done, 'operation')}: ", "muted"),
+            (
+                f" {formatting.count_text(len(events) - done, 'incident')}, {formatting.count_text(done, 'operation')}: ",
+                "muted",
+            ),
             ("< >", "key"),
             (" go through them", "muted"),
         ),
@@ -118,5 +121,5 @@ def event_list(
 def _time_text(event: PlotEvent, zone: tzinfo) -> str:
     if event.is_operation:
         return day_clock_text(event.at, zone)
-    lasted = text.duration(max(0.0, event.until_at - event.at))
+    lasted = formatting.duration(max(0.0, event.until_at - event.at))
     return f"{day_clock_text(event.at, zone)}–{clock_text(event.until_at, zone)} ({lasted})"

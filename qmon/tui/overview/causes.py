@@ -12,7 +12,7 @@ from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit_parts, line_width
-from qmon.tui.widgets.columns import Cell
+from qmon.tui.widgets.grid_table import Cell
 
 # The maximum number of lines.
 MAX_CAUSE_LINES: Final = 2

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model import text
+from qmon.model import formatting
+from qmon.model.combined_figures import total_figures
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.group_view import total_figures
-from qmon.model.rates.forecast import Trend
-from qmon.model.samples.polled import WaitSample
-from qmon.model.verdicts.outside import NEARLY_ALL
+from qmon.model.forecast import Trend
+from qmon.model.samples.polled_samples import WaitSample
+from qmon.model.verdicts.server_warnings import NEARLY_ALL
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
-from qmon.tui.overview.columns import OPTIONAL_COLUMNS
+from qmon.tui.overview.column_choice import OPTIONAL_COLUMNS
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.spans import Line, LinePart, Span, fit_parts, wrap_text
 
@@ -46,7 +46,7 @@ def _sum_parts(view: View) -> list[LinePart]:
 
 
 def _rate_part(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePart:
-    value = figure.text(text.rate)
+    value = figure.text(formatting.rate)
     tone = "alarm" if hot and figure.value else "text" if figure.value else "muted"
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 
@@ -62,12 +62,12 @@ def _sessions_part(view: View) -> LinePart:
 
 
 def _number_span(value: int | None) -> Span:
-    return (text.UNKNOWN, "faint") if value is None else (str(value), "text")
+    return (formatting.UNKNOWN, "faint") if value is None else (str(value), "text")
 
 
 def _blocked_part(view: View) -> LinePart:
     if view.server.blocking is None:
-        return LinePart((("blocked ", "muted"), (text.UNKNOWN, "faint")), 1)
+        return LinePart((("blocked ", "muted"), (formatting.UNKNOWN, "faint")), 1)
     waiters = view.server.blocking.waiters
     return LinePart((("blocked ", "muted"), (str(waiters), "alarm" if waiters else "muted")), 1)
 
@@ -75,7 +75,7 @@ def _blocked_part(view: View) -> LinePart:
 def _waits_part(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
     """Return the three waits with the most sessions. Running on a processor is not a wait."""
     if waits is None:
-        return LinePart((("waits ", "muted"), (text.UNKNOWN, "faint")), rank)
+        return LinePart((("waits ", "muted"), (formatting.UNKNOWN, "faint")), rank)
     real = sorted((w for w in waits if w.event), key=lambda w: (-w.sessions, w.kind, w.event))[:3]
     if not real:
         return LinePart((("waits ", "muted"), ("none", "muted")), rank)
@@ -151,7 +151,7 @@ def proof_lines(
     ]
     since = verdict.since_at
     if since is not None and view.sampled_at - since >= 1.0:
-        lead.append((f" for {text.duration(view.sampled_at - since)}", "muted"))
+        lead.append((f" for {formatting.duration(view.sampled_at - since)}", "muted"))
     lead.append((": ", "muted"))
     words = clean(verdict.proof)
     if worst and queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in words:

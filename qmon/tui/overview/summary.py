@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.model.figure import Severity, Verdict
 from qmon.model.verdicts import CANNOT_TELL
-from qmon.model.verdicts.flow import PAUSED
+from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
@@ -43,7 +43,7 @@ def summary_line(
     wanted = (*_TROUBLE, *_OTHER_STATES[2:]) if trouble else _OTHER_STATES
     clauses = [(counts[many], one, many, rank) for one, many, rank in wanted if counts[many]]
     symbol, tone = figures.verdict_mark(worst.verdict)
-    then = f"As of {text.whole_seconds(age_s)} ago: " if age_s is not None else ""
+    then = f"As of {formatting.whole_seconds(age_s)} ago: " if age_s is not None else ""
     count, one, many, _ = clauses[0]
     parts = [LinePart(((f" {symbol} ", tone), (then, "accent"), (_share_text(count, len(ranked), one, many), tone)))]
     parts += [
@@ -86,7 +86,7 @@ def _worst_parts(queue: QueueView, *, alone: bool) -> list[LinePart]:
     name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
     said = (
         (queue.ready, LinePart.from_text(f", {queue.ready.text()} waiting", rank=1)),
-        (queue.oldest, LinePart.from_text(f", oldest {queue.oldest.text(text.short_duration)}", rank=4)),
+        (queue.oldest, LinePart.from_text(f", oldest {queue.oldest.text(formatting.short_duration)}", rank=4)),
     )
     return [name, *(part for figure, part in said if (figure.evidence.value or 0) >= 1)]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model import text
-from qmon.model.text import sparkline
+from qmon.model import formatting
+from qmon.model.formatting import sparkline
 from qmon.model.view import QueueView
 from qmon.tui.plots.glyphs import bar_rows
-from qmon.tui.plots.series import Reading, plot_window_s
-from qmon.tui.plots.sparks import sparkline_values
+from qmon.tui.plots.history_series import Reading, plot_window_s
+from qmon.tui.plots.sparklines import sparkline_values
 from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
@@ -22,7 +22,7 @@ _SMALL: Final[tuple[tuple[Reading, str], ...]] = (("ready", "depth"), ("push_rat
 
 def span_text(queue: QueueView) -> str:
     """Return the time that the plots span: ``last 10 m 00 s``."""
-    return f"last {text.whole_seconds(plot_window_s(queue.history))}"
+    return f"last {formatting.whole_seconds(plot_window_s(queue.history))}"
 
 
 def trend_lines(queue: QueueView, cells: int, rows: int, *, plain: bool = False) -> list[Line]:
@@ -59,6 +59,6 @@ def small_plot_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 def _plot_label(reading: Reading, name: str, newest: float | None, top: float) -> str:
     """Return ``depth 31, max 40``."""
-    write = text.count if reading == "ready" else text.rate
-    value = text.UNKNOWN if newest is None else f"{write(newest)}{'' if reading == 'ready' else '/s'}"
-    return f"{name} {value}, max {text.short_count(top)}"
+    write = formatting.count if reading == "ready" else formatting.rate
+    value = formatting.UNKNOWN if newest is None else f"{write(newest)}{'' if reading == 'ready' else '/s'}"
+    return f"{name} {value}, max {formatting.short_count(top)}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from typing import Final
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.tui.sanitize import pad
 
 # Scales of at least this many rows also label the middle.
@@ -43,7 +43,7 @@ def scale_labels(low: float, top: float, rows: int, write: Callable[[float], str
 
 def past_axis(span_s: float, columns: int) -> str:
     """Return the times below a plot that ends now: ``10 m 00 s ago``, half of that, ``now``."""
-    start, half, end = f"{text.whole_seconds(span_s)} ago", f"{text.whole_seconds(span_s / 2)} ago", "now"
+    start, half, end = f"{formatting.whole_seconds(span_s)} ago", f"{formatting.whole_seconds(span_s / 2)} ago", "now"
     middle = columns // 2 - len(half) // 2
     line = pad(start, middle) + half if len(start) + 2 <= middle else start
     return pad(line, columns - len(end)) + end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.text import BLOCKS, scale_heights
+from qmon.model.formatting import BLOCKS, scale_heights
 
 
 def bar_rows(values: Sequence[float | None], top: float, rows: int) -> list[str]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model import text
-from qmon.model.rates.series import Point, figure_column
+from qmon.model import formatting
+from qmon.model.series import Point, figure_column
 from qmon.tui.plots.axes import past_axis, scale_labels
 from qmon.tui.plots.cells import Layer, area_below, paint_layers
 from qmon.tui.plots.glyphs import trace_line
-from qmon.tui.plots.series import (
+from qmon.tui.plots.history_series import (
     MIN_DEPTH_SCALE,
     Reading,
     Values,
@@ -41,8 +41,8 @@ class _Axis:
     least: float = 0.0
 
 
-_RATES: Final = _Axis("messages/s", ("push_rate", "pop_rate"), text.rate)
-_DEPTH: Final = _Axis("messages", ("ready",), text.count, MIN_DEPTH_SCALE)
+_RATES: Final = _Axis("messages/s", ("push_rate", "pop_rate"), formatting.rate)
+_DEPTH: Final = _Axis("messages", ("ready",), formatting.count, MIN_DEPTH_SCALE)
 _READING_NAMES: Final = {"push_rate": "push", "pop_rate": "pop", "ready": "depth"}
 # The sign of each reading in the legend, with colours and without.
 _SIGNS: Final = {"push_rate": ("━━", "━━"), "pop_rate": ("━━", "╺╸"), "ready": ("▄▄", "░░")}
@@ -110,7 +110,7 @@ def _legend_line(newest: Point, axes: Sequence[_Axis], cells: int, plain: bool) 
     for axis in axes:
         for reading in axis.readings:
             value = getattr(newest, reading)
-            written = text.UNKNOWN if value is None else axis.write(value)
+            written = formatting.UNKNOWN if value is None else axis.write(value)
             sign: Span = (_SIGNS[reading][plain], _READING_NAMES[reading])
             parts.append(LinePart((sign, (f" {_READING_NAMES[reading]} ", "muted"), (written, "text"))))
     line = spread_parts(parts, [LinePart.from_text("depth", "muted")] if len(axes) > 1 else [], cells)

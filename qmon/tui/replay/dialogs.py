@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 
-from qmon.model import text
+from qmon.model import formatting
 from qmon.recording.read.compare import Comparison, FigurePair
 from qmon.tui.sanitize import clean, shorten
-from qmon.tui.shared.reading import TextDialog
+from qmon.tui.shared.text_dialog import TextDialog
 from qmon.tui.spans import Line, cut_line
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
@@ -51,7 +51,7 @@ def _figure_spans(pair: FigurePair) -> list[tuple[str, str]]:
 def _number_text(value: float | None) -> str:
     if value is None:
         return "–"
-    return text.count(value) if value == int(value) else f"{value:,.1f}"
+    return formatting.count(value) if value == int(value) else f"{value:,.1f}"
 
 
 class CompareDialog(TextDialog):

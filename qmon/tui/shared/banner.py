@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from qmon.model import text
-from qmon.model.alerts.alerts import Alert
+from qmon.model import formatting
+from qmon.model.alerts.latches import Alert
 from qmon.model.figure import Severity
-from qmon.model.operations import Pause
+from qmon.model.operation_records import Pause
 from qmon.monitor.alerting import AlertState
 from qmon.tui import figures
 from qmon.tui.action_runner import BackgroundOperation
@@ -43,7 +43,7 @@ def _open_alert_line(alerts: AlertState, now: float, cells: int) -> Line:
     lead: Line = (badge, (f" {_alert_scope(alert)}", "strong"))
     rest = [
         *([LinePart.from_text(f"+{more} more", "accent", 1)] if more else []),
-        LinePart.from_text(f"for {text.duration(now - alert.since_at)}", "muted", 3),
+        LinePart.from_text(f"for {formatting.duration(now - alert.since_at)}", "muted", 3),
         LinePart.from_text("a acknowledges", "muted", 2),
         LinePart.from_text("m mutes", "muted", 4),
     ]
@@ -73,7 +73,7 @@ def _acknowledged_line(alerts: tuple[Alert, ...], cells: int) -> Line:
 def _muted_line(alerts: AlertState, left_s: float, cells: int) -> Line:
     raised = len(alerts.open)
     parts = [
-        LinePart.from_text(f" alerts muted for {text.duration(left_s)} more", "accent"),
+        LinePart.from_text(f" alerts muted for {formatting.duration(left_s)} more", "accent"),
         LinePart.from_text(f"{raised} raised" if raised else "none raised", "text", 1),
         LinePart.from_text("m longer, then off", "muted", 2),
     ]
@@ -109,7 +109,7 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
 
 def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment_text(pause.until)}, {text.whole_seconds(pause.until - clock)} more"
+    until = f"until {figures.moment_text(pause.until)}, {formatting.whole_seconds(pause.until - clock)} more"
     parts = [
         LinePart(
             (
@@ -145,12 +145,12 @@ def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
     parts = [LinePart(((" ◆ UNDER WAY ", "tag"), (f" {shorten(clean(operation.title), 44)}{where}", "strong")))]
     if (progress := operation.progress) is not None:
         if progress.total:
-            parts.append(LinePart.from_text(text.percent(progress.done / progress.total), "accent"))
+            parts.append(LinePart.from_text(formatting.percent(progress.done / progress.total), "accent"))
             parts.append(LinePart.from_text(f"{progress.done:,} of {progress.total:,}", "text", 3))
         if progress.rate is not None:
-            parts.append(LinePart.from_text(f"{text.rate(progress.rate)}/s", "muted", 4))
+            parts.append(LinePart.from_text(f"{formatting.rate(progress.rate)}/s", "muted", 4))
         if progress.left_s is not None:
-            parts.append(LinePart.from_text(f"about {text.duration(progress.left_s)} left", "text", 2))
+            parts.append(LinePart.from_text(f"about {formatting.duration(progress.left_s)} left", "text", 2))
     return fit_parts([*parts, LinePart.from_text("6 lists it", "muted", 5)], cells, "  ")
 
 

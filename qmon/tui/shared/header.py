@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model import text
-from qmon.model.budget import PollingCost, parse_budget
+from qmon.model import formatting
+from qmon.model.cost_budget import PollingCost, parse_budget
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui import figures
@@ -33,7 +33,7 @@ def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
         left.append(LinePart.from_text(_engine_text(shown.view), "muted", 2))
     left.append(LinePart(cut_line(status, room), 0))
     if shown.phase is not Phase.LOST:
-        left.append(LinePart.from_text(f"every {text.duration(shown.interval_s)}", "muted", 3))
+        left.append(LinePart.from_text(f"every {formatting.duration(shown.interval_s)}", "muted", 3))
     if shown.view is not None:
         left += _cost_parts(shown.view)
     return [spread_parts(left, badges, cells)]
@@ -46,7 +46,7 @@ def _replay_spans(shown: Shown) -> tuple[Span, ...]:
 
 def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
     """Return what the source does and how old the figures are. Each state has its own symbol."""
-    age = text.duration(shown.age_s(now))
+    age = formatting.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
     if phase is Phase.LOST:
@@ -78,7 +78,7 @@ def retry_text(shown: Shown, now: float) -> str:
     if shown.state is None or shown.state.retry_at is None:
         return "trying again"
     left = shown.state.retry_at - now
-    return f"retry in {text.whole_seconds(left)}" if left >= 0.5 else "trying now"
+    return f"retry in {formatting.whole_seconds(left)}" if left >= 0.5 else "trying now"
 
 
 def _engine_text(view: View) -> str:
@@ -96,17 +96,19 @@ def _cost_parts(view: View) -> list[LinePart]:
         words = f"server {observing.slower:.0f} times slower since {figures.moment_text(observing.slower_since)}"
         parts.append(LinePart.from_text(words, "accent", 1))
     if server.server_ms is None:
-        parts.append(LinePart.from_text(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4))
+        parts.append(LinePart.from_text(f"probe {formatting.milliseconds(server.client_ms)} here", "muted", 4))
     else:
         cost = server.server_ms if observing is None else observing.expected_ms
-        parts.append(LinePart.from_text(f"probe {text.milliseconds(cost)}", "muted", 4))
+        parts.append(LinePart.from_text(f"probe {formatting.milliseconds(cost)}", "muted", 4))
     if server.buffers is not None:
-        parts.append(LinePart.from_text(f"{text.count(server.buffers)} pages", "muted", 6))
+        parts.append(LinePart.from_text(f"{formatting.count(server.buffers)} pages", "muted", 6))
     if server.cpu_ms is not None:
         parts.append(LinePart.from_text(f"CPU {server.cpu_ms:,} ms", "muted", 7))
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
-        parts.append(LinePart.from_text(f"{text.percent(server.budget_share)} of {_budget_text(observing)}", tone, 5))
+        parts.append(
+            LinePart.from_text(f"{formatting.percent(server.budget_share)} of {_budget_text(observing)}", tone, 5)
+        )
     if observing is not None and observing.throttled:
         parts.append(LinePart.from_text(f"{len(observing.throttled)} throttled", "accent", 2))
     return parts
@@ -152,7 +154,7 @@ def heading_line(title: str, cells: int, *, extra: str = "", shown: Shown | None
         left += [("  ", "text"), (extra, "muted")]
     end = ""
     if shown is not None and shown.view is not None:
-        end = f" {text.whole_seconds(shown.age_s(now))} ago "
+        end = f" {formatting.whole_seconds(shown.age_s(now))} ago "
         stale = shown.freshness(now) is Freshness.STALE
         end_tone = "accent" if stale else "muted"
     else:

@@ -15,8 +15,8 @@ from qmon.tui.sanitize import pad
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.shared.topics import Topic, TopicGroup
 from qmon.tui.spans import Line, wrap_text
-from qmon.tui.widgets.columns import GridColumn
 from qmon.tui.widgets.dialog import Dialog
+from qmon.tui.widgets.grid_table import GridColumn
 from qmon.tui.widgets.lines import Lines
 
 _SYMBOLS: Final = (

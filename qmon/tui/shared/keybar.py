@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from textual import events
 from textual.binding import Binding
 
-from qmon.tui.catalogue import ENTRIES, ScreenEntry
 from qmon.tui.keys import ACTING
 from qmon.tui.sanitize import clean, text_width
+from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.spans import Line, LinePart, Span, fit_parts
 from qmon.tui.widgets.lines import Lines
 

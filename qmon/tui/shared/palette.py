@@ -18,10 +18,10 @@ from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.themes import NAMES, is_light
-from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 _COLUMNS: Final = (
     GridColumn("key", "KEY", least=5, most=8, sortable=False),

@@ -17,12 +17,12 @@ from textual.containers import Vertical
 
 from qmon import files
 from qmon.errors import BadInput
-from qmon.model.text import UNKNOWN, spreadsheet_safe
+from qmon.model.formatting import UNKNOWN, spreadsheet_safe
 from qmon.tui.keys import SAVE_DIALOG
 from qmon.tui.sanitize import clean
-from qmon.tui.widgets.columns import GridColumn, Table
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
+from qmon.tui.widgets.grid_table import GridColumn, Table
 from qmon.tui.widgets.lines import Lines
 
 if TYPE_CHECKING:

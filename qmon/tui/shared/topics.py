@@ -8,17 +8,17 @@ from typing import Final
 
 from qmon import manual
 from qmon.errors import QmonError
-from qmon.model import text
+from qmon.model import formatting
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import BYTES, GROWTH, QUEUE_FIGURES, RATE, SECONDS, SHARE, QueueFigure
 from qmon.model.view import QueueView
-from qmon.model.waits.known import wait_meaning
+from qmon.model.waits.meanings import wait_meaning
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
-from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 _BY_FIELD: Final[Mapping[str, QueueFigure]] = {each.field: each for each in QUEUE_FIGURES}
-_FORMATTERS: Final = {SECONDS: text.duration, SHARE: text.percent, BYTES: text.size}
+_FORMATTERS: Final = {SECONDS: formatting.duration, SHARE: formatting.percent, BYTES: formatting.size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Topic:
     """A term and its explanation, which may be empty."""
 
     name: str
-    text: str = ""
+    formatting: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _join_sentences(first: str, rest: str) -> str:
 def _figure_text(figure: QueueFigure, queue: QueueView) -> str:
     value = figure.figure_for(queue)
     if figure.unit == GROWTH:
-        return f"{'-' if (value.value or 0) < 0 else ''}{value.text(lambda grows: text.size(abs(grows)))}/s"
+        return f"{'-' if (value.value or 0) < 0 else ''}{value.text(lambda grows: formatting.size(abs(grows)))}/s"
     if figure.unit == RATE:
-        return f"{value.text(text.rate)}/s"
-    return value.text(_FORMATTERS.get(figure.unit, text.count))
+        return f"{value.text(formatting.rate)}/s"
+    return value.text(_FORMATTERS.get(figure.unit, formatting.count))

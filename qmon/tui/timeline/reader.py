@@ -8,7 +8,7 @@ from typing import Final
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.recording.history.timeline import TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 

@@ -19,7 +19,7 @@ from textual.strip import Strip
 from qmon.tui.keys import GRID, bindings_in
 from qmon.tui.sanitize import pad, shorten
 from qmon.tui.themes import Tones, tones
-from qmon.tui.widgets.columns import GridColumn, GridRow, PlacedColumn, natural_widths, place_columns
+from qmon.tui.widgets.grid_table import GridColumn, GridRow, PlacedColumn, natural_widths, place_columns
 from qmon.tui.widgets.toned import TonedWidget
 
 _ARROWS = {True: "▾", False: "▴"}

@@ -17,9 +17,9 @@ from typing import Final, TextIO
 from qmon import system
 from qmon.engines.base import Target
 from qmon.errors import QmonError
-from qmon.workload.bench.site import sweep_schema
-from qmon.workload.process import subprocess_environment
+from qmon.workload.bench.bench_site import sweep_schema
 from qmon.workload.spec import WorkerSpec
+from qmon.workload.worker_process import subprocess_environment
 
 _WITHIN_S: Final = 60.0
 

@@ -9,9 +9,9 @@ from qmon.engines.base import Bound, Engine, Statement
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
-from qmon.workload.bench.cases import Case
-from qmon.workload.bench.site import BenchSite
-from qmon.workload.statements import table_type_for
+from qmon.workload.bench.bench_plan import Case
+from qmon.workload.bench.bench_site import BenchSite
+from qmon.workload.workload_statements import table_type_for
 
 PUSHED: Final = "bench_pushed"
 POPPED: Final = "bench_popped"

@@ -11,9 +11,7 @@ from typing import Final
 from qmon.engines.base import Bound, Value
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench import histogram
-from qmon.workload.bench.cases import BenchPlan, Case, gate_units
-from qmon.workload.bench.loops import make_empty_loop, make_loops
-from qmon.workload.bench.readings import (
+from qmon.workload.bench.bench_counters import (
     BenchCounters,
     BenchWaitSampler,
     growth,
@@ -21,9 +19,11 @@ from qmon.workload.bench.readings import (
     server_counts_between,
     wait_until_sessions_end,
 )
-from qmon.workload.bench.results import CaseResult, Latency
-from qmon.workload.bench.sessions import SLICE_S, LoadSession, LoadSessions, Slice
-from qmon.workload.bench.site import BenchSite
+from qmon.workload.bench.bench_plan import BenchPlan, Case, gate_units
+from qmon.workload.bench.bench_results import CaseResult, Latency
+from qmon.workload.bench.bench_site import BenchSite
+from qmon.workload.bench.load_sessions import SLICE_S, LoadSession, LoadSessions, Slice
+from qmon.workload.bench.loops import make_empty_loop, make_loops
 
 SAMPLE_EVERY_S: Final = 0.2
 

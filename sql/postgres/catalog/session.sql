@@ -30,7 +30,7 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
        AND CASE WHEN current_setting('server_encoding') = 'SQL_ASCII'
                 THEN set_config('client_encoding', 'SQL_ASCII', s.local) IS NOT NULL
                 ELSE true END
-       -- a pooler may have dropped those that a connection begins with: see _PINNED in qmon/engines/postgres/engine.py
+       -- a pooler may have dropped those that a connection begins with: see _PINNED in qmon/engines/postgres/postgres_engine.py
        AND set_config('standard_conforming_strings', 'on', s.local) IS NOT NULL
        AND set_config('transform_null_equals', 'off', s.local) IS NOT NULL
        AND set_config('array_nulls', 'on', s.local) IS NOT NULL

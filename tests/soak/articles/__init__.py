@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from tests.facts import fresh_database
 from tests.soak.articles import alzabir, buschmann, chaos, kejser, rusanu, verdicts
 from tests.soak.articles.claim import Row, judged, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from qmon.workload.bench.results import Dequeue
+from qmon.workload.bench.bench_results import Dequeue
 from tests.facts import connected, known, query, wait_until
 from tests.soak.articles import common
 from tests.soak.articles.claim import HOLDS, SQL_SERVER_ONLY, Claim, Found

@@ -12,12 +12,12 @@ from typing import Final
 
 import pyodbc
 
-from qmon.demo.server import EmbeddedServer
+from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import install_trial
-from qmon.workload.bench.cases import BenchPlan, Part
-from qmon.workload.bench.results import BenchReport
-from qmon.workload.bench.run import run_bench
+from qmon.operate.install.install_queue import install_trial
+from qmon.workload.bench.bench_plan import BenchPlan, Part
+from qmon.workload.bench.bench_results import BenchReport
+from qmon.workload.bench.run_bench import run_bench
 from tests.contract.test_versions import PROGRAMS as PROGRAMS
 from tests.facts import connected, query, wait_until
 from tests.queues import BYTES, ENGINE, made, routine, target_of

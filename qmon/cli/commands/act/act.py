@@ -12,10 +12,10 @@ import typer
 
 from qmon.cli import completion, options
 from qmon.errors import BadInput
-from qmon.model.operations import Side
+from qmon.model.operation_records import Side
 
 if TYPE_CHECKING:
-    from qmon.model.operations import Choice, OwnerState, RedriveLimits
+    from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
 
 _EXAMPLES: Final = {
     "requeue": "qmon requeue orders-prod invoices --older-than 10m --dry-run",
@@ -115,7 +115,7 @@ class RedriveOptions:
 
     def to_limits(self) -> RedriveLimits:
         """Return the limits for the operator. Raises ``BadInput`` if a value is not a number."""
-        from qmon.model.operations import RedriveLimits
+        from qmon.model.operation_records import RedriveLimits
 
         failures = _parse_number("--stop-after", self.stop_after or "5")
         if failures is not None and not failures.is_integer():
@@ -160,7 +160,7 @@ class MessageSelection:
 
     def to_choice(self, texts: TextSelection) -> Choice:
         """Return the same for the operator. Raises ``BadInput`` for a bad list of owners or ids."""
-        from qmon.model.operations import Choice
+        from qmon.model.operation_records import Choice
 
         return Choice(
             parse_ids(self.ids),
@@ -177,7 +177,7 @@ class MessageSelection:
 
 def parse_ids(texts: list[str] | None) -> tuple[str, ...]:
     """Return the ids given with ``--ids``, without duplicates. Raises ``BadInput`` for an empty id."""
-    from qmon.model.layout.ids import split_ids
+    from qmon.model.layout.message_ids import split_ids
 
     found = [part for text in texts or () for part in split_ids(text)]
     if not all(found):
@@ -187,7 +187,7 @@ def parse_ids(texts: list[str] | None) -> tuple[str, ...]:
 
 def _parse_owner_states(text: str) -> frozenset[OwnerState]:
     from qmon.model.config_reader import suggest_nearest
-    from qmon.model.operations import OwnerState
+    from qmon.model.operation_records import OwnerState
 
     known = {state.value: state for state in (OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE)}
     words = [word.strip() for word in text.split(",")]
@@ -212,8 +212,8 @@ def requeue(
     Without options: messages that are in progress and whose owner is gone. Dead messages get new attempts, at a limited
     rate, and the command stops when too many of them fail again.
     """
-    from qmon.cli.commands.act.run import act_on_queue
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import act_on_queue
+    from qmon.model.operation_records import OperationKind
 
     choice = which.to_choice(texts)
     if which.state is StateChoice.DEAD:
@@ -243,8 +243,8 @@ def purge(
 
     qmon undo restores them.
     """
-    from qmon.cli.commands.act.run import act_on_queue
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import act_on_queue
+    from qmon.model.operation_records import OperationKind
 
     choice = which.to_choice(texts)
     act_on_queue(
@@ -267,8 +267,8 @@ def pause(
 
     The pause ends by itself, also if qmon is not running.
     """
-    from qmon.cli.commands.act.run import act_on_queue
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import act_on_queue
+    from qmon.model.operation_records import OperationKind
 
     act_on_queue(
         target,
@@ -289,8 +289,8 @@ def resume(
     given: options.ConfirmationOptions,
 ) -> None:
     """End a pause now."""
-    from qmon.cli.commands.act.run import act_on_queue
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import act_on_queue
+    from qmon.model.operation_records import OperationKind
 
     act_on_queue(
         target,
@@ -310,8 +310,8 @@ def repair(
     given: options.ConfirmationOptions,
 ) -> None:
     """Repair a ring queue: fill its holes and requeue its orphaned messages."""
-    from qmon.cli.commands.act.run import act_on_queue
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import act_on_queue
+    from qmon.model.operation_records import OperationKind
 
     act_on_queue(target, config, queue, OperationKind.REPAIR, lambda operator, layout: operator.repair(layout), given)
 
@@ -328,9 +328,9 @@ def undo(
     given: options.ConfirmationOptions,
 ) -> None:
     """Undo an operation, or a part of it with --ids."""
-    from qmon.cli.commands.act.run import run_action
-    from qmon.cli.session import open_for_action
-    from qmon.model.operations import Choice
+    from qmon.cli.commands.act.run_action import run_action
+    from qmon.cli.target_session import open_for_action
+    from qmon.model.operation_records import Choice
 
     choice = Choice(parse_ids(ids), limit=limit)
     with open_for_action(target, config, "undo") as at:
@@ -356,8 +356,8 @@ def end_session(
 
     qmon ends only the session that the plan shows.
     """
-    from qmon.cli.commands.act.run import run_action
-    from qmon.cli.session import open_for_action
+    from qmon.cli.commands.act.run_action import run_action
+    from qmon.cli.target_session import open_for_action
 
     with open_for_action(target, config, "end-session") as at:
         run_action(lambda: at.operator.end_session(session, None), at.connections, given)

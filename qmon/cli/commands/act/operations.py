@@ -11,8 +11,8 @@ from qmon.cli.commands.act import act
 from qmon.cli.output import print_note, print_report, print_table
 
 if TYPE_CHECKING:
-    from qmon.cli.session import ChosenTarget
-    from qmon.model.operations import Operation
+    from qmon.cli.target_session import ChosenTarget
+    from qmon.model.operation_records import Operation
 
 _ALL: Final = 10_000
 _DAY_S: Final = 86_400.0
@@ -38,9 +38,9 @@ def operations(
     output: options.Output = "table",
 ) -> None:
     """List what was done to the queues, the newest first, with who did it, why, and whether it can be undone."""
-    from qmon.cli.commands.act.run import run_attended
-    from qmon.cli.session import choose_targets, connect_for_action
-    from qmon.cli.several import ask_targets, exit_unless_all
+    from qmon.cli.commands.act.run_action import run_attended
+    from qmon.cli.several_targets import ask_targets, exit_unless_all
+    from qmon.cli.target_session import choose_targets, connect_for_action
 
     known = choose_targets(targets or (), config, all_targets=all_targets)
 
@@ -75,7 +75,7 @@ _HEADINGS: Final = ("OPERATION", "WHEN", "WHAT", "QUEUE", "STATE")
 
 
 def _operation_row(operation: Operation) -> tuple[object, ...]:
-    from qmon.cli.commands.act.run import local_moment
+    from qmon.cli.commands.act.run_action import local_moment
 
     counts = (f"{operation.done:,}", f"{operation.skipped:,}", f"{operation.changed:,}", f"{operation.refused:,}")
     return (
@@ -93,9 +93,9 @@ def _operation_row(operation: Operation) -> tuple[object, ...]:
 
 def show(target: options.Target, config: options.ConfigPath = None, output: options.Output = "table") -> None:
     """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
-    from qmon.cli.commands.act.run import local_moment, run_attended
-    from qmon.cli.session import open_for_action
-    from qmon.model.operations import OperationKind
+    from qmon.cli.commands.act.run_action import local_moment, run_attended
+    from qmon.cli.target_session import open_for_action
+    from qmon.model.operation_records import OperationKind
 
     with open_for_action(target, config, "trash") as at:
         all_done = run_attended(lambda: at.operator.read_operations(_ALL), at.connections)
@@ -143,8 +143,8 @@ def empty(
     given: options.ConfirmationOptions,
 ) -> None:
     """Delete purged rows for good. By default those that were kept for as long as the configuration says (7 days)."""
-    from qmon.cli.commands.act.run import run_action
-    from qmon.cli.session import open_for_action
+    from qmon.cli.commands.act.run_action import run_action
+    from qmon.cli.target_session import open_for_action
 
     with open_for_action(target, config, "trash") as at:
         usual = at.connected.config.settings.trash_days * _DAY_S

@@ -10,12 +10,12 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean_text, print_output, print_report
 from qmon.cli.signals import stop_on_signals
-from qmon.model.text import duration, milliseconds
+from qmon.model.formatting import duration, milliseconds
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
     from qmon.cli.output import Format
-    from qmon.operate.actions.archive import ArchiveProgress, ArchiveResult
+    from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
 
 _PIPED_EVERY_S: Final = 10.0
 _ENDINGS: Final = {
@@ -49,8 +49,8 @@ def archive(
     It rests at least three times as long as a batch took, and longer with smaller batches where a batch is slow or has
     to wait for a lock. Ctrl-C or SIGTERM ends it after the batch under way, with exit code 0.
     """
-    from qmon.cli.session import open_target, refuse_read_only
-    from qmon.operate.actions.archive import ARCHIVE_SESSION, Archiver, check_can_archive
+    from qmon.cli.target_session import open_target, refuse_read_only
+    from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
     from qmon.operate.run.pacing import archive_pace
 
     with open_target(target, config, "archive", writes=True) as at:

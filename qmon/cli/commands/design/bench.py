@@ -13,13 +13,13 @@ from qmon.cli import options
 from qmon.cli.output import clean_text, print_note, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
-    from qmon.workload.bench.cases import BenchPlan, Part
-    from qmon.workload.bench.results import CaseResult, Dequeue
-    from qmon.workload.bench.run import BenchProgress
+    from qmon.workload.bench.bench_plan import BenchPlan, Part
+    from qmon.workload.bench.bench_results import CaseResult, Dequeue
+    from qmon.workload.bench.run_bench import BenchProgress
 
 _BETWEEN_S: Final = 2.0
 _DEQUEUE_S: Final = 40.0
@@ -66,11 +66,11 @@ def bench(
     whole run, and what a batch dequeue reads.
     """
     from qmon.cli.commands.design.bench_text import bench_object, print_bench
-    from qmon.cli.session import open_target
-    from qmon.operate.install.install import available_designs, install_trial
-    from qmon.workload.bench.cases import BenchPlan, choose_designs
-    from qmon.workload.bench.run import find_leftovers, run_bench
-    from qmon.workload.bench.site import check_version, new_schema_name
+    from qmon.cli.target_session import open_target
+    from qmon.operate.install.install_queue import available_designs, install_trial
+    from qmon.workload.bench.bench_plan import BenchPlan, choose_designs
+    from qmon.workload.bench.bench_site import check_version, new_schema_name
+    from qmon.workload.bench.run_bench import find_leftovers, run_bench
 
     with open_target(target, config, "bench", writes=True) as at:
         plan = BenchPlan(
@@ -117,7 +117,7 @@ def _parse_batches(text: str) -> tuple[int, ...]:
 
 
 def _parse_parts(text: str) -> tuple[Part, ...]:
-    from qmon.workload.bench.cases import Part
+    from qmon.workload.bench.bench_plan import Part
 
     known = {part.value: part for part in Part}
     for word in _split_list(text):

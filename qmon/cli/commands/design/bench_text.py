@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from qmon.cli.choosing import ENGINES
 from qmon.cli.output import print_output, print_table
-from qmon.model.text import milliseconds
-from qmon.workload.bench.dequeue import ARTICLE_READS
-from qmon.workload.bench.results import BenchReport, CaseResult, Dequeue, Latency
+from qmon.cli.target_prompt import ENGINES
+from qmon.model.formatting import milliseconds
+from qmon.workload.bench.bench_results import BenchReport, CaseResult, Dequeue, Latency
+from qmon.workload.bench.dequeue_part import ARTICLE_READS
 
 _BAR_CELLS = 40
 _BAR_EIGHTHS = "▏▎▍▌▋▊▉█"

@@ -11,7 +11,7 @@ from qmon.cli.output import clean_text, print_note, print_output
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.session import ConnectedTarget
+    from qmon.cli.target_session import ConnectedTarget
     from qmon.model.layout.layout import Layout
 
 
@@ -42,9 +42,9 @@ def install(
     ] = None,
 ) -> None:
     """Install queues of these designs, and write them into qmon's registry in the database."""
-    from qmon.cli.session import open_target
-    from qmon.operate.install.install import DEFAULT_RING_SIZE
-    from qmon.operate.install.install import install_queue as make
+    from qmon.cli.target_session import open_target
+    from qmon.operate.install.install_queue import DEFAULT_RING_SIZE
+    from qmon.operate.install.install_queue import install_queue as make
 
     if queue is not None and len(design) > 1:
         raise BadInput("--queue names one queue, and several designs are given: install them one by one")
@@ -91,8 +91,8 @@ def uninstall(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Take installed queues away with all their messages. This cannot be undone."""
-    from qmon.cli.session import open_target
-    from qmon.operate.install.install import uninstall_queue as take_away
+    from qmon.cli.target_session import open_target
+    from qmon.operate.install.install_queue import uninstall_queue as take_away
 
     with open_target(target, config, "uninstall", read_only=False) as at:
         layouts = [at.installed_layout(name) for name in queue]

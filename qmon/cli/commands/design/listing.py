@@ -22,7 +22,7 @@ def designs(output: options.Output = "table") -> None:
     from qmon.engines.registry import engine_named
     from qmon.engines.sql.queries import ENGINES
     from qmon.model.layout.designs import TRAITS
-    from qmon.operate.install.install import available_designs
+    from qmon.operate.install.install_queue import available_designs
 
     where = {name: available_designs(engine_named(name)) for name in ENGINES}
     rows = [(name, traits, [e for e in ENGINES if name in where[e]]) for name, traits in TRAITS.items()]
@@ -60,8 +60,8 @@ def show(
     Connects to nothing.
     """
     from qmon.engines.registry import engine_named as known
-    from qmon.operate.install.install import DEFAULT_RING_SIZE, prepare_install
-    from qmon.operate.install.script import install_script, newest_version
+    from qmon.operate.install.install_queue import DEFAULT_RING_SIZE, prepare_install
+    from qmon.operate.install.install_script import install_script, newest_version
 
     server = known(engine)
     major = (newest_version(engine) if version is None else version, 0)

@@ -12,10 +12,10 @@ from qmon.cli import options
 from qmon.cli.guard import FAILED
 from qmon.cli.output import Meter, clean_text, print_note, print_output, print_report
 from qmon.cli.signals import stop_on_signals
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 
 if TYPE_CHECKING:
-    from qmon.workload.run import LoadProgress, LoadResult
+    from qmon.workload.run_load import LoadProgress, LoadResult
 
 _PIPED_EVERY_S: Final = 5.0
 
@@ -51,9 +51,9 @@ def load(
 
     Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were pushers, and nothing was pushed.
     """
-    from qmon.cli.session import open_target, refuse_read_only
-    from qmon.workload.plan import QueueLoad
-    from qmon.workload.run import run_load
+    from qmon.cli.target_session import open_target, refuse_read_only
+    from qmon.workload.load_plan import QueueLoad
+    from qmon.workload.run_load import run_load
 
     with open_target(target, config, "load", writes=True) as at:
         refuse_read_only(at.target)

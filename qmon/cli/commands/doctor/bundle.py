@@ -23,12 +23,12 @@ import typer
 from qmon import __version__, files, log
 from qmon.cli.output import Format, print_output, print_report
 from qmon.errors import BadInput, QmonError, Unreachable
-from qmon.model.text import duration
+from qmon.model.formatting import duration
 from qmon.redact import COVER, hide_secrets, hide_values
 
 if TYPE_CHECKING:
-    from qmon.cli.session import ConnectedTarget
-    from qmon.config.file import Config
+    from qmon.cli.target_session import ConnectedTarget
+    from qmon.config.config_file import Config
     from qmon.model.snapshot import Snapshot
 
 _PACKAGE: Final = "qmon-sql"
@@ -138,7 +138,7 @@ def _fill_archive(archive: _Archive, text: str | None, path: Path | None) -> str
 
 def _add_target(archive: _Archive, text: str, path: Path | None, server: dict[str, object]) -> str:
     from qmon.cli.commands.doctor.examination import examine_target
-    from qmon.cli.session import open_target
+    from qmon.cli.target_session import open_target
 
     try:
         with open_target(text, path, "doctor") as at:
@@ -203,7 +203,7 @@ def _server_versions(at: ConnectedTarget) -> dict[str, object]:
 
 def _config_object(path: Path | None) -> object:
     """Return the configuration as read, or the reason why it cannot be read."""
-    from qmon.config.file import read_config
+    from qmon.config.config_file import read_config
 
     try:
         config = read_config(path)
@@ -243,7 +243,7 @@ def _snapshot_object(at: ConnectedTarget) -> object:
 
 def _poll_once(at: ConnectedTarget) -> Snapshot:
     """Poll once. Raises ``Unreachable`` if no poll succeeds in time."""
-    from qmon.model.budget import UNLIMITED
+    from qmon.model.cost_budget import UNLIMITED
     from qmon.model.snapshot import Snapshot
     from qmon.monitor.open import open_poller
     from qmon.monitor.source import Event, Phase

@@ -10,12 +10,12 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_table
 from qmon.errors import BadInput
+from qmon.model.formatting import UNKNOWN, milliseconds
 from qmon.model.settings import NOT_REPORTED, Setting
-from qmon.model.text import UNKNOWN, milliseconds
 
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examination
-    from qmon.cli.session import ChosenTarget
+    from qmon.cli.target_session import ChosenTarget
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -36,8 +36,8 @@ def doctor(
 ) -> None:
     """Check what qmon needs of targets: driver, connection, version, rights, and every probe of every queue."""
     from qmon.cli.commands.doctor.examination import examine_target
-    from qmon.cli.session import choose_targets, connect_target
-    from qmon.cli.several import ask_targets, exit_unless_all
+    from qmon.cli.several_targets import ask_targets, exit_unless_all
+    from qmon.cli.target_session import choose_targets, connect_target
 
     named = targets or []
     if bundle is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qmon.cli.session import ConnectedTarget
+    from qmon.cli.target_session import ConnectedTarget
     from qmon.model.settings import Setting
     from qmon.monitor.doctor import Check, Right
 

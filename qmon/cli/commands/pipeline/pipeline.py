@@ -13,9 +13,9 @@ import typer
 
 from qmon import files
 from qmon.cli import options
-from qmon.cli.commands.pipeline.messages import messages
-from qmon.cli.commands.pipeline.options import DEFAULT_EVERY_S, Conf, LakePath, Master, open_lake
-from qmon.cli.commands.pipeline.tidy import tidy, views
+from qmon.cli.commands.pipeline.archived_messages import messages
+from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, Conf, LakePath, Master, open_lake
+from qmon.cli.commands.pipeline.tidy_command import tidy, views
 from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.cli.signals import stop_on_signals
@@ -88,8 +88,8 @@ def run(
         raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
     with open_lake(lake, master, conf, brief=brief) as target:
-        from qmon.pipeline.ingest.segments import SegmentIntake
-        from qmon.pipeline.ingest.segments import run_intake as take_in
+        from qmon.pipeline.ingest.segment_intake import SegmentIntake
+        from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 
         intake = SegmentIntake(target, recordings, most)
         with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
@@ -137,11 +137,11 @@ def report(
     for path in (file, csv, parquet):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
             raise BadInput(f"there is no folder {place}")
-    from qmon.config.file import read_config
+    from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives
     with open_lake(lake, master, conf) as source:
-        from qmon.pipeline.report.export import write_csv, write_parquet
+        from qmon.pipeline.report.data_files import write_csv, write_parquet
         from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period
         from qmon.pipeline.report.html import report_page
 
@@ -154,8 +154,8 @@ def report(
             print_output(f"{folder}: {', '.join(put(found, folder))}")
     if (file, csv, parquet) != (None, None, None):
         return
-    from qmon.cli.commands.pipeline.objects import report_object
-    from qmon.cli.commands.pipeline.text import print_period
+    from qmon.cli.commands.pipeline.report_object import report_object
+    from qmon.cli.commands.pipeline.report_text import print_period
 
     if output == "table":
         print_period(found)

@@ -11,18 +11,18 @@ from typing import Final
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.groups.group import Group
-from qmon.model.groups.io import group_from_dict
+from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
-from qmon.model.layout.zones import LOCAL_ZONE, TIME_TYPES
+from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import column_for_role, normalize_name, split_words
+from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, may_be_queue, name_type_pairs, score_shape
 from qmon.monitor.catalog.discovery.states_by_times import states_by_times
 from qmon.monitor.catalog.state_values import KnownValues, find_state_column, is_not_a_state, known_values
-from qmon.monitor.catalog.zones import with_zones
 
 LIKELY: Final = 0.6
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout_io import table_to_text
 from qmon.monitor.catalog.catalog import TableDetails
 from qmon.monitor.catalog.column_names import Role, column_for_role
 

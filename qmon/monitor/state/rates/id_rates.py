@@ -5,7 +5,7 @@ from __future__ import annotations
 from qmon.model.figure import Figure
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import QueueSamples
-from qmon.monitor.state.rates.counters import CounterWindow
+from qmon.monitor.state.rates.counter_windows import CounterWindow
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
 

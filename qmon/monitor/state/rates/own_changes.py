@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.polled import OperatedSample
+from qmon.model.layout.layout_io import table_to_text
+from qmon.model.samples.polled_samples import OperatedSample
 
 # The table's counters may report a change up to this many seconds late. From PostgreSQL 15 on, the session reports its
 # counters with each batch; before, it does so within a second or when it ends.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.polled_samples import CounterSample
 from qmon.model.snapshot import QueueSamples
 
 # A seen move contradicts a rate of 0 for this many seconds, and a rate of the last few seconds for the shorter time.

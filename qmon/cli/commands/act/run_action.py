@@ -1,0 +1,321 @@
+"""Runs a prepared plan: shows it, asks for confirmation, applies it with a progress bar, and prints the result."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import typer
+
+from qmon.cli.guard import INTERRUPTED, PARTLY
+from qmon.cli.options import ConfirmationOptions
+from qmon.cli.output import Meter, clean_text, print_note, print_output
+from qmon.cli.output import print_report as write
+from qmon.errors import BadInput
+from qmon.model.formatting import duration
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from qmon.model.layout.layout import Layout
+    from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Progress, Undo
+    from qmon.operate.context import Permission
+    from qmon.operate.open_context import Connections
+    from qmon.operate.operator import Operator
+    from qmon.operate.run.prepared_action import PreparedAction
+
+T = TypeVar("T")
+
+_PIPED_EVERY_S: Final = 5.0
+_BAR_CELLS: Final = 30
+_LABEL_CELLS: Final = 10
+
+# Seconds that a cancelled statement gets to end after the second Ctrl-C. Its audit entry gets the same time.
+_ORDERLY_S: Final = 1.0
+_LINE_CELLS: Final = 110
+
+
+def act_on_queue(
+    target: str,
+    config: Path | None,
+    queue: str | None,
+    kind: OperationKind,
+    prepare: Callable[[Operator, Layout], PreparedAction],
+    given: ConfirmationOptions,
+) -> None:
+    """Run an action on one queue of a target. Without a name, the target must have exactly one queue."""
+    from qmon.cli.target_session import open_for_action
+
+    with open_for_action(target, config, kind.value) as at:
+        layout = at.queue_layout(queue)
+        run_action(lambda: prepare(at.operator, layout), at.connections, given)
+
+
+def run_action(prepare: Callable[[], PreparedAction], connections: Connections, given: ConfirmationOptions) -> None:
+    """Plan, show, confirm, apply and report. Raises ``typer.Exit`` if the exit code is not 0.
+
+    Raises ``BadInput``, with nothing changed, if the plan is refused or not confirmed, and passes on server errors.
+    """
+    from qmon.model.operation_records import Consent, OperationState
+
+    prepared = run_attended(prepare, connections)
+    plan = prepared.plan
+    _print_plan(plan, given)
+    if plan.nothing_to_do:
+        _print_result(plan, None, 0.0, given)
+        return
+    if plan.refused is not None:
+        _print_result(plan, None, 0.0, given)
+        raise BadInput(f"{plan.queue}: refused: {plan.refused}; nothing was changed")
+    if given.dry_run:
+        _print_result(plan, None, 0.0, given)
+        return
+    permission = _ask_permission(plan, given, typed=plan.consent is Consent.TYPED)
+    began = time.monotonic()
+    result, interrupted = _apply_plan(prepared, permission, connections)
+    _print_result(plan, result, time.monotonic() - began, given)
+    code = INTERRUPTED if interrupted and result.state is OperationState.UNKNOWN else exit_code(result)
+    if code:
+        raise typer.Exit(code)
+
+
+def exit_code(result: OperationResult) -> int:
+    """Return 0 if all was done, 3 if a part was not, and 1 if the action failed or its outcome is unknown."""
+    from qmon.model.operation_records import OperationState
+
+    if result.state is OperationState.UNKNOWN:
+        return 1
+    if result.state in (OperationState.FAILED, OperationState.INTERRUPTED) and not result.done:
+        return 1
+    return 0 if result.state is OperationState.DONE and not result.skipped + result.changed + result.refused else PARTLY
+
+
+def run_attended(call: Callable[[], T], connections: Connections, stop: Callable[[], None] | None = None) -> T:
+    """Run ``call`` on a thread, so that Ctrl-C works while the server does not answer.
+
+    The first Ctrl-C calls ``stop``. Without ``stop``, and at the second Ctrl-C, the running statements are cancelled.
+    If they do not end within a second, the second Ctrl-C abandons the connections. Raises what ``call`` raises. Raises
+    ``KeyboardInterrupt`` if Ctrl-C was pressed and ``call`` raised or has not ended.
+    """
+    got: list[T] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            got.append(call())
+        except BaseException as problem:
+            raised.append(problem)
+        finally:
+            over.set()
+
+    over = threading.Event()
+    threading.Thread(target=run, name="qmon-act", daemon=True).start()
+    presses, leave_at = 0, float("inf")
+    while not over.is_set() and time.monotonic() < leave_at:
+        try:
+            over.wait(0.1)
+        except KeyboardInterrupt:
+            presses += 1
+            if presses == 1 and stop is not None:
+                stop()
+            else:
+                connections.cancel()
+            if presses > 1:
+                leave_at = time.monotonic() + (_ORDERLY_S if presses == 2 else 0.0)
+    if not over.is_set():
+        connections.abandon()
+        over.wait(_ORDERLY_S)
+    if got:
+        return got[0]
+    if presses:
+        raise KeyboardInterrupt from (raised[0] if raised else None)
+    raise raised[0]
+
+
+def _print_plan(plan: Plan, given: ConfirmationOptions) -> None:
+    """Print the plan: on standard output, or on standard error if JSON or CSV is printed and confirmation needed."""
+    if given.output == "table":
+        for line in plan_text(plan, sql=given.sql):
+            print_output(line)
+    elif not given.yes and not given.dry_run:
+        for line in plan_text(plan, sql=given.sql):
+            print_note(line)
+
+
+def _print_result(plan: Plan, result: OperationResult | None, took_s: float, given: ConfirmationOptions) -> None:
+    if given.output != "table":
+        from qmon.cli.reports.target import ActionReport
+
+        write(given.output, {"schema": 1, "plan": plan, "result": result}, ActionReport)
+    elif result is not None:
+        for line in result_text(result, took_s):
+            print_output(line)
+    elif plan.refused is None:
+        print_output("a dry run: nothing was changed")
+
+
+def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> Permission:
+    """Return the permission for the operator, prompting for what the options do not give."""
+    from qmon.operate.context import Permission
+
+    if not given.yes and not sys.stdin.isatty():
+        more = " with --confirm and --reason" if typed else " with --reason" if plan.needs_reason else ""
+        raise BadInput(f"stdin is not a terminal: add --yes{more}; nothing was changed")
+    name, reason = given.confirm, given.reason
+    if typed and given.yes and (name is None or not reason.strip()):
+        raise BadInput(
+            f"this asks for more than --yes: --confirm with the queue's name ({plan.queue}) and a --reason; "
+            "nothing was changed"
+        )
+    if typed and not given.yes:
+        name = typer.prompt(
+            f"type the queue's name ({clean_text(plan.queue)})", default="", show_default=False, err=True
+        )
+    if not given.yes and not reason and plan.needs_reason:
+        reason = typer.prompt("reason", default="", show_default=False, err=True)
+    if name is not None and name not in (plan.queue, clean_text(plan.queue)):
+        raise BadInput(f"the queue's name was not given as it is: {plan.queue}; nothing was changed")
+    if (
+        not typed
+        and not given.yes
+        and not typer.confirm(f"{clean_text(plan.title).rstrip('?')}?", default=False, err=True)
+    ):
+        raise BadInput("it was not confirmed; nothing was changed")
+    return Permission(reason, plan.queue if name is not None else "")
+
+
+def _apply_plan(
+    prepared: PreparedAction, permission: Permission, connections: Connections
+) -> tuple[OperationResult, bool]:
+    """Apply the plan. Returns the result, and true if Ctrl-C was pressed."""
+    stop, meter, began = threading.Event(), Meter(_PIPED_EVERY_S), time.monotonic()
+    newest: list[Progress] = []
+
+    def interrupted() -> None:
+        meter.clear_line()
+        print_note("stopping after the batch under way; press Ctrl-C again to cancel that batch, too, and leave")
+        stop.set()
+
+    def report(progress: Progress) -> None:
+        newest[:] = [progress]
+        meter.show_progress(
+            f"{_progress_bar(progress) if meter.is_on_terminal else ''}{_progress_text(progress)}",
+            time.monotonic() - began,
+        )
+
+    try:
+        result = run_attended(lambda: prepared.apply(permission, report, stop.is_set), connections, interrupted)
+        return result, stop.is_set()
+    except BaseException:
+        meter.clear_line()
+        if newest and newest[0].done:
+            print_note(f"broken off: {newest[0].done:,} were done and stay done; the same command again finishes it")
+        raise
+    finally:
+        meter.clear_line()
+
+
+def _progress_bar(now: Progress) -> str:
+    filled = round(_BAR_CELLS * min(1.0, now.done / now.total)) if now.total else 0
+    return f"{'━' * filled}{'┄' * (_BAR_CELLS - filled)}   "
+
+
+def _progress_text(now: Progress) -> str:
+    parts = [f"{now.done:,} of {now.total:,}"]
+    if now.skipped or now.changed:
+        parts.append(f"skipped {now.skipped:,}, changed {now.changed:,}")
+    if now.refused:
+        parts.append(f"refused {now.refused:,}")
+    if now.rate is not None:
+        parts.append(f"{now.rate:,.0f}/s")
+    if now.left_s is not None:
+        parts.append(f"{duration(now.left_s)} left")
+    return "   ".join([*parts, clean_text(now.note)] if now.note else parts)
+
+
+def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
+    """Yield the lines of a plan, with its statements if ``sql``; of a refused one only why and what was left out."""
+    if plan.nothing_to_do:
+        yield clean_text(f"{plan.queue}: {plan.refused}")
+        return
+    if plan.refused is not None:
+        yield from _entry_lines("target", plan.target)
+        yield from _entry_lines("refused", plan.refused)
+        if plan.left_out:
+            yield from _entry_lines("left out", _left_out_text(plan))
+        return
+    yield clean_text(plan.title)
+    yield from _entry_lines("target", plan.target)
+    yield from _entry_lines("which", plan.predicate)
+    yield from _entry_lines("count", f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}")
+    yield from _entry_lines("left out", _left_out_text(plan) or "nothing")
+    yield from _entry_lines("effort", _effort_text(plan))
+    yield from _entry_lines("undo", undo_text(plan.undo))
+    for name, lines in (("risk", plan.risks), ("note", plan.consequences)):
+        for index, line in enumerate(lines):
+            yield from _entry_lines(name if not index else "", line)
+    for index, row in enumerate(plan.first):
+        yield from _entry_lines("first" if not index else "", _plan_row_text(row))
+    if plan.count > len(plan.first) > 0:
+        yield from _entry_lines("", f"… and {plan.count - len(plan.first):,} more")
+    for index, statement in enumerate(plan.sql if sql else ()):
+        for number, line in enumerate(statement.strip().splitlines()):
+            yield f"  {'sql' if not index and not number else '':<{_LABEL_CELLS}}{clean_text(line)}"
+
+
+def _left_out_text(plan: Plan) -> str:
+    return ", ".join(each.text for each in plan.left_out)
+
+
+def _entry_lines(name: str, content: str) -> Iterator[str]:
+    lines = textwrap.wrap(clean_text(content), _LINE_CELLS - _LABEL_CELLS) or ([] if not name else ["–"])
+    for index, line in enumerate(lines):
+        yield f"  {name if not index else '':<{_LABEL_CELLS}}{line}"
+
+
+def _effort_text(plan: Plan) -> str:
+    batches = f"batches of {plan.batch:,}" if plan.batch is not None and plan.batch < plan.count else ""
+    time = ""
+    if plan.seconds is not None:
+        time = f"about {duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second"
+    return ", ".join(part for part in (batches, time) if part) or "one step"
+
+
+def undo_text(undo: Undo) -> str:
+    """Describe whether a plan can be undone, fully or partly, and what would not come back."""
+    notes = "; ".join(undo.notes)
+    if not undo.possible:
+        return f"cannot be undone{': ' + notes if notes else ''}"
+    until = f" until {local_moment(undo.until)}" if undo.until is not None else ""
+    return f"can be partly undone{until}: {notes}" if notes else f"can be undone{until}"
+
+
+def local_moment(at: float) -> str:
+    """Return a moment in this machine's time zone."""
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _plan_row_text(row: PlanRow) -> str:
+    age = "" if row.age_s is None else duration(row.age_s)
+    owner = " ".join(p for p in (row.owner or "", "" if row.owner_state == "none" else str(row.owner_state)) if p)
+    tries = "" if row.attempts is None else f"attempts {row.attempts}"
+    error = "" if row.error is None else f"error: {row.error}"
+    return "  ".join(
+        part for part in (row.id, row.state.replace("_", " "), age, owner, tries, row.payload or "", error) if part
+    )
+
+
+def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
+    """Yield the lines of a result. The first line summarizes it."""
+    counts = f"done {result.done:,}, skipped {result.skipped:,}, changed {result.changed:,}"
+    if result.refused:
+        counts += f", refused {result.refused:,}"
+    audited = f"; operation {result.operation}" if result.operation else ""
+    yield clean_text(f"{result.queue}: {result.kind} {result.state} in {duration(took_s)}: {counts}{audited}")
+    for each in result.notes:
+        yield clean_text(f"  {each}")

@@ -1,0 +1,60 @@
+"""Parameters shared by the commands of ``qmon pipeline``, and access to the lake."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.errors import BadInput
+from qmon.system import install_command
+
+if TYPE_CHECKING:
+    from qmon.pipeline.lake.lake import Lake
+
+_EXTRA_PACKAGES: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
+
+LakePath = Annotated[
+    str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Where Spark runs. Default: every processor of this machine."),
+]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
+]
+
+DEFAULT_EVERY_S: Final = 60.0
+
+
+def check_extra() -> None:
+    """Raise ``BadInput``, with the install command, if the extra is missing."""
+    if any(importlib.util.find_spec(name) is None for name in _EXTRA_PACKAGES):
+        raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {install_command('pipeline')}")
+
+
+@contextmanager
+def open_lake(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
+    """Open the lake with a Spark session for one command. ``brief``: the command has little to do.
+
+    Raises ``BadInput`` if the extra is missing or a setting is invalid.
+    """
+    check_extra()
+    settings = {}
+    for text in conf or ():
+        name, symbol, value = text.partition("=")
+        if not (name.strip() and symbol):
+            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
+        settings[name.strip()] = value.strip()
+    from qmon.pipeline.lake.lake import Lake
+    from qmon.pipeline.spark_session import start_session, stop_session
+
+    session = start_session(master, settings, brief=brief)
+    try:
+        yield Lake(session, lake)
+    finally:
+        stop_session(session)

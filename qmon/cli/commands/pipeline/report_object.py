@@ -1,0 +1,136 @@
+"""The pipeline's report as the object that ``--output json`` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qmon.model.report import iso
+
+if TYPE_CHECKING:
+    from qmon.pipeline.report.facts import QueueFacts, ReportFacts
+    from qmon.pipeline.report.period import Coverage
+    from qmon.pipeline.report.service_levels import Level
+    from qmon.pipeline.report.unusual_hours import UnusualHours
+
+
+def report_object(facts: ReportFacts) -> dict[str, object]:
+    """Return the report as a ``PeriodReport``."""
+    from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
+
+    return {
+        "schema": 1,
+        "from_at": iso(facts.period.start),
+        "until_at": iso(facts.period.end),
+        "headline": headline(facts),
+        "look_at": [
+            {"about": each.about, "text": each.text, "target": each.target, "queue": each.queue or None}
+            for each in things_to_look_at(facts)
+        ],
+        "healthy": healthy_share(facts),
+        "levels": list(map(_level_object, facts.levels)),
+        "queues": [_queue_object(each, facts) for each in facts.queues],
+        "queues_left_out": facts.left_out,
+        "unusual": [_unusual_object(each) for q in facts.queues for each in q.unusual],
+        "incidents": [
+            {
+                "target": row["target"],
+                "queue": row["queue"],
+                "start_at": iso(row["start_at"]),
+                "end_at": iso(row["end_at"]),
+                "cause": row["cause"],
+                "codes": list(row["codes"]),
+                "proof": row["proof"],
+                "ready_max": row["peak_ready"],
+                "operations": [{name: each[name] for name in ("kind", "state", "by")} for each in row["operations"]],
+            }
+            for row in facts.incidents
+        ],
+        "incidents_left_out": facts.more_incidents,
+        "operations": [
+            {"target": row["target"], "queue": row["queue"] or None, "started_at": iso(row["started_at"])}
+            | {name: row[name] for name in ("kind", "state", "by", "reason", "done")}
+            for row in facts.operations
+        ],
+        "coverage": list(map(_coverage_object, facts.targets)),
+        "waits": [{"target": target, "wait": event, "sessions": count} for target, event, count in facts.waits],
+        "messages": [
+            {"target": row["target"], "queue": row["queue"], "messages": row["messages"]}
+            | {f"{what}_{p}_seconds": row[f"{what}_{p}"] for what in ("wait", "work") for p in ("p50", "p95", "p99")}
+            | {"again": row["again"]}
+            for row in facts.messages
+        ],
+    }
+
+
+def _queue_object(queue_facts: QueueFacts, facts: ReportFacts) -> dict[str, object]:
+    from qmon.pipeline.report.facts import flow_rate, time_mean
+    from qmon.pipeline.report.period import Trouble
+    from qmon.pipeline.report.tables import counters_watched_share, watched_share
+
+    before, none = queue_facts.before, Trouble(0.0, 0)
+    trouble = facts.trouble.get(queue_facts.key, none)
+    return {
+        "target": queue_facts.target,
+        "queue": queue_facts.queue,
+        "watched": watched_share(queue_facts, facts),
+        "counters_watched": counters_watched_share(queue_facts, facts),
+        "incidents": trouble.incidents,
+        "incident_seconds": trouble.seconds,
+        "incident_before_seconds": None if before is None else facts.trouble_before.get(queue_facts.key, none).seconds,
+        "push_rate": flow_rate(queue_facts.whole, "pushed"),
+        "push_rate_before": None if before is None else flow_rate(before, "pushed"),
+        "pop_rate": flow_rate(queue_facts.whole, "popped"),
+        "pop_rate_best_hour": queue_facts.capacity.sustained,
+        "push_rate_growth_per_day": queue_facts.capacity.growth,
+        "outgrown_days": queue_facts.capacity.outgrown_days,
+        "outgrown_earliest_days": queue_facts.capacity.earliest_days,
+        "outgrown_latest_days": queue_facts.capacity.latest_days,
+        "ready_mean": time_mean(queue_facts.whole, "ready"),
+        "ready_p95": queue_facts.whole["ready_p95"],
+        "ready_max": queue_facts.whole["ready_max"],
+        **{f"oldest_{p}_seconds": queue_facts.whole[f"oldest_{p}"] for p in ("p50", "p95", "p99")},
+        "oldest_p95_before_seconds": None if before is None else before["oldest_p95"],
+    }
+
+
+def _level_object(level: Level) -> dict[str, object]:
+    asked = level.objective
+    return {
+        "target": level.target,
+        "queue": level.queue,
+        "slo": asked.name,
+        "figure": asked.figure,
+        "below": asked.below,
+        "objective": asked.share,
+        "window_seconds": asked.window_s,
+        "counted_seconds": level.counted_s,
+        "kept": level.share,
+        "met": level.is_met,
+        "budget_left": level.budget_left,
+        "burn_rate": level.burn_rate,
+    }
+
+
+def _unusual_object(hours: UnusualHours) -> dict[str, object]:
+    worst = hours.worst
+    return {
+        "target": hours.target,
+        "queue": hours.queue,
+        "figure": worst.figure,
+        "start_at": iso(hours.start),
+        "end_at": iso(hours.end),
+        "value": worst.value,
+        "usual": worst.band.median,
+        "usual_low": worst.band.low,
+        "usual_high": worst.band.high,
+    }
+
+
+def _coverage_object(coverage: Coverage) -> dict[str, object]:
+    return {
+        "target": coverage.target,
+        "watched": coverage.share,
+        "watched_seconds": coverage.seconds,
+        "longest_gap_seconds": coverage.gap_s,
+        "longest_gap_at": None if coverage.gap_at is None else iso(coverage.gap_at),
+    }

@@ -1,0 +1,80 @@
+"""The dashboard over a ``qmon serve`` instead of a database."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qmon.cli.output import print_note
+from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
+
+if TYPE_CHECKING:
+    from qmon.stream.serve_address import ServeAddress
+    from qmon.stream.served_source import ServedSource
+
+
+def is_served(target: str) -> bool:
+    """Return true if the target is a URL of a ``qmon serve``."""
+    return target.strip().lower().startswith(("http://", "https://"))
+
+
+def show_served(url: str, path: Path | None, ca: Path | None, baselines: Path | None, theme: str | None) -> int:
+    """Show what the ``qmon serve`` at a URL polls, until the user quits. Returns the exit code.
+
+    Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
+    screen opens and retries.
+    """
+    from qmon import log
+    from qmon.cli.alerting_setup import alerting_for
+    from qmon.cli.dashboard_past import target_past
+    from qmon.config.config_file import read_config
+    from qmon.config.preferences import read_preferences
+    from qmon.monitor.state.target_history import TargetHistory
+    from qmon.redact import build_redactor
+    from qmon.stream.serve_address import parse_address
+    from qmon.tui import redacting_fold, run
+
+    config = read_config(path)
+    redact = build_redactor(config.settings.redact)
+    log.add_cover(redact)
+    address = parse_address(url, ca, "the command line")
+    source = _open_source(address)
+    try:
+        return run(
+            source,
+            redacting_fold(TargetHistory().record_snapshot, redact),
+            environment=source.environment,
+            dark=(theme or config.settings.theme) != "light",
+            alerting=alerting_for(source.target, config),  # the server notifies the receivers
+            known=target_past(source.target, config, baselines, None),
+            served=address.place,
+            preferences=read_preferences(use_theme=theme is None),
+        )
+    finally:
+        source.close()
+
+
+def _open_source(address: ServeAddress) -> ServedSource:
+    """Return the source, connected unless the server is unreachable."""
+    from qmon.config.credentials import command_line_warning, password_from_environment, retry_with_password
+    from qmon.engines.base import Target
+    from qmon.stream.reading import OpenStream
+    from qmon.stream.served_source import ServedSource
+
+    if address.password is not None:
+        print_note(f"qmon: {command_line_warning(address.place)}")
+    target = Target(address.place, None, {}, password=address.password)
+    target = replace(target, password=target.password or password_from_environment(target))
+
+    def connect(known: Target) -> OpenStream:
+        return OpenStream(replace(address, password=known.password), time.monotonic)
+
+    try:
+        target, stream = retry_with_password(target, connect)
+    except (PasswordNeeded, WrongPassword):
+        raise
+    except Unreachable:
+        return ServedSource(replace(address, password=target.password))
+    return ServedSource(replace(address, password=target.password), stream)

@@ -1,0 +1,89 @@
+"""Runs one command on several targets at once. A failing target does not affect the others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import typer
+
+from qmon.cli.guard import FAILED, message_with_grant
+from qmon.cli.output import print_note
+from qmon.errors import PasswordNeeded, QmonError, WrongPassword
+from qmon.redact import hide_secrets
+
+if TYPE_CHECKING:
+    from qmon.cli.target_session import ChosenTarget
+
+T = TypeVar("T")
+
+# Asks one target. If the second argument is true, it may prompt for a password.
+Ask = Callable[["ChosenTarget", bool], T]
+_MAX_THREADS: Final = 32
+
+
+def ask_targets(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T]:
+    """Return the answers of the targets in order, without failed ones, whose errors are printed.
+
+    Raises ``typer.Exit`` if none answers. For a single target, its error is raised. With several targets ``ask`` runs
+    on threads, so that Ctrl-C ends the command while a server hangs.
+    """
+    if len(known) == 1:
+        return [ask(known[0], True)]
+    answers = collect_answers(known, ask)
+    for each, answer in zip(known, answers, strict=True):
+        if isinstance(answer, Exception):
+            print_note(f"qmon: {each.target.name}: {failure_reason(answer)}")
+    found = [answer for answer in answers if not isinstance(answer, Exception)]
+    if not found:
+        raise typer.Exit(FAILED)
+    return found
+
+
+def collect_answers(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T | Exception]:
+    """Return each target's answer or error, in order.
+
+    Targets that need a password are asked again one by one at the end.
+    """
+    answers: list[T | Exception] = [QmonError("not asked yet")] * len(known)
+    free = threading.Semaphore(_MAX_THREADS)
+
+    def work(number: int) -> None:
+        with free:
+            answers[number] = _answer_or_error(known[number], ask, may_ask=False)
+
+    threads = [
+        threading.Thread(target=work, args=(number,), name="qmon-ask", daemon=True) for number in range(len(known))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [
+        _answer_or_error(each, ask, may_ask=True) if isinstance(answer, PasswordNeeded | WrongPassword) else answer
+        for each, answer in zip(known, answers, strict=True)
+    ]
+
+
+def _answer_or_error(target: ChosenTarget, ask: Ask[T], *, may_ask: bool) -> T | Exception:
+    try:
+        return ask(target, may_ask)
+    except Exception as problem:
+        return problem
+
+
+def failure_reason(problem: Exception) -> str:
+    """Return why a target did not answer, in one line, and log it."""
+    from qmon import log
+
+    if not isinstance(problem, QmonError):
+        return log.report_defect(problem)
+    log.log_shown_error(problem)
+    return " ".join(hide_secrets(message_with_grant(problem)).split())
+
+
+def exit_unless_all(known: Sequence[ChosenTarget], found: Sequence[object]) -> None:
+    """Raise ``typer.Exit`` if a target did not answer."""
+    if len(found) < len(known):
+        raise typer.Exit(FAILED)

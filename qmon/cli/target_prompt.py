@@ -1,0 +1,85 @@
+"""Asks for a target at a terminal: lists the known ones and shows how to write a URL."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from qmon.cli.output import clean_text, print_note, print_output, print_table
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.config.known_targets import KnownTarget
+
+ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server", None: ""}
+_MOST: Final = 10
+
+
+def ask_target(path: Path | None) -> str:
+    """Ask for a target. Returns a name that ``choose`` accepts, a URL or a connection string.
+
+    Raises ``BadInput`` without a terminal, or if the configuration cannot be read.
+    """
+    from qmon.cli.served_dashboard import is_served
+    from qmon.config.chosen_target import find_target
+    from qmon.config.config_file import read_config
+    from qmon.config.known_targets import URL_EXAMPLES, known_targets
+
+    config = read_config(path)
+    known = known_targets(config)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        names = ", ".join(each.name for each in known[:_MOST])
+        more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
+        raise BadInput(f"which target? {f'known: {names}{more}; or ' if names else ''}a URL: {URL_EXAMPLES[0]}")
+    _print_targets(known, config.path, URL_EXAMPLES)
+    only = "1" if len(known) == 1 else None
+    while True:
+        typed = str(typer.prompt("Number, name or URL", default=only, err=True)).strip()
+        text = _resolve_answer(typed, known)
+        if is_served(text):
+            return text
+        try:
+            find_target(text, config)
+        except BadInput as problem:
+            print_note(f"qmon: {problem}")
+        else:
+            return text
+
+
+def _resolve_answer(typed: str, known: Sequence[KnownTarget]) -> str:
+    """Return the name for a number in the list; return anything else unchanged."""
+    names = [each.name for each in known]
+    if typed not in names and typed.isdecimal() and 0 < int(typed) <= len(names):
+        return names[int(typed) - 1]
+    return typed
+
+
+def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
+    if known:
+        rows = [(number, *target_row(each)) for number, each in enumerate(known, 1)]
+        print_table(("NO.", *TARGET_HEADERS), rows, wrap=3)
+    else:
+        print_output(f"No target is configured in {clean_text(path)}, and the driver manager knows no DSN.")
+    print_output(f"\nA URL: {' or '.join(urls[:2])}")
+    print_output("Without its password, which is asked for. `qmon demo` shows queues of its own.\n")
+
+
+TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")
+
+
+def target_row(target: KnownTarget) -> tuple[str, ...]:
+    """Return the cells of a target for ``TARGET_HEADERS``."""
+    source = f"{target.dsn_of} DSN".lstrip() if target.dsn else "qmon.toml"
+    words = (
+        source,
+        target.environment,
+        "prod" * target.prod,
+        "read-only" * target.read_only,
+        f"{target.queues} queues" if target.queues > 1 else "1 queue" * target.queues,
+    )
+    place = target.problem or (f"driver {target.place}" if target.dsn else target.place)
+    return target.name, ENGINES[target.engine], place, ", ".join(filter(None, words))

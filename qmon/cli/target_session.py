@@ -1,0 +1,242 @@
+"""From the target that the user typed to a connection and an operator."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from qmon.cli.output import print_note
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.config.config_file import Config
+    from qmon.engines.base import Connection, Engine, Target
+    from qmon.model.groups.configured_queue import ConfiguredQueue
+    from qmon.model.layout.layout import Layout
+    from qmon.operate.context import OperatorContext
+    from qmon.operate.open_context import Connections
+    from qmon.operate.operator import Operator
+
+DEADLINE_S: Final = 15.0
+LOCK_WAIT_S: Final = 1.0
+READ_ONLY: Final = "qmon was started with --read-only"
+
+# Purposes that change nothing.
+_READING_PURPOSES: Final = frozenset({"operations", "trash"})
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTarget:
+    """The target that the user means, its configured queues, and the configuration."""
+
+    target: Target
+    configured: tuple[ConfiguredQueue, ...]
+    config: Config
+
+    def operator_context(self, *, read_only: bool = False) -> OperatorContext:
+        """Return the context for an operator. ``read_only``: requested on the command line."""
+        from qmon.operate.open_context import open_context
+        from qmon.redact import build_redactor
+
+        settings = self.config.settings
+        why = READ_ONLY if read_only else None
+        return open_context(
+            self.target, read_only=why, redact=build_redactor(settings.redact), trash_days=settings.trash_days
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedTarget(ChosenTarget):
+    """A chosen target with its connection."""
+
+    engine: Engine
+    connection: Connection
+
+    def installed_layout(self, queue: str) -> Layout:
+        """Return the layout of a queue that qmon installed. Raises ``BadInput`` if there is none of that name."""
+        from qmon.operate.install.install_queue import read_registry
+
+        known = read_registry(self.connection, self.engine)
+        if queue not in known:
+            raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
+        return known[queue]
+
+    def archived_layout(self, queue: str) -> Layout:
+        """Return the layout of a queue with an archive. Raises ``BadInput``.
+
+        Uses the configuration if it names the archive routine, otherwise the queue must be installed by qmon.
+        """
+        from qmon.errors import PermissionMissing
+        from qmon.model.layout.layout import Layout
+
+        for each in self.configured:
+            if isinstance(each, Layout) and each.queue == queue and each.routine_for("archive") is not None:
+                return each
+        try:
+            return self.installed_layout(queue)
+        except PermissionMissing as problem:
+            raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
+
+
+def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool = False) -> list[ChosenTarget]:
+    """Return the targets that the user means: named ones, fleets, or all of the configuration.
+
+    Raises as ``choose_target`` does, and ``BadInput`` for a target that is named twice, or if there is none.
+    """
+    from qmon.config.chosen_target import expand_names
+    from qmon.config.config_file import read_config
+
+    config = read_config(path)
+    known = [_choose_from(text, config) for text in expand_names(texts, config, all_targets=all_targets)]
+    names = [each.target.name for each in known]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadInput(f"named twice: {', '.join(sorted(twice))}; name each target once")
+    return known
+
+
+def choose_polled_targets(
+    texts: Sequence[str], path: Path | None, every_s: float, *, all_targets: bool = False
+) -> list[ChosenTarget]:
+    """As ``choose_targets``, and check the poll interval. Raises ``BadInput`` if it is too short or too long."""
+    from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
+
+    if not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
+        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every_s:g}")
+    return choose_targets(texts, path, all_targets=all_targets)
+
+
+def choose_target(text: str, path: Path | None) -> ChosenTarget:
+    """Return the target that the user means, without connecting. Warnings go to standard error.
+
+    Raises ``BadInput`` if the text cannot be a target.
+    """
+    from qmon.config.config_file import read_config
+
+    return _choose_from(text, read_config(path))
+
+
+def _choose_from(text: str, config: Config) -> ChosenTarget:
+    from qmon import log
+    from qmon.config.chosen_target import find_target
+    from qmon.redact import build_redactor
+
+    log.add_cover(build_redactor(config.settings.redact))
+    found = find_target(text, config)
+    for warning in found.warnings:
+        print_note(f"qmon: {warning}")
+    return ChosenTarget(found.target, found.queues, config)
+
+
+def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[ChosenTarget, Connection | None]:
+    """Return the target with its password, and a connection for its poller.
+
+    ``may_ask``: prompt for a password, before a screen takes the terminal. The connection is ``None`` if the target is
+    unreachable now; the poller reports that and retries. Raises ``BadInput`` and ``MissingDriver``. Raises
+    ``WrongPassword`` if no better password is available, and ``PasswordNeeded`` if there is none.
+    """
+    from qmon.config.credentials import connect_with_password, password_sources
+    from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
+    from qmon.monitor.poll.poller import POLL
+
+    try:
+        target, connection = connect_with_password(chosen.target, POLL, password_sources(may_ask=may_ask))
+    except (PasswordNeeded, WrongPassword):
+        raise
+    except Unreachable:
+        return chosen, None
+    return ChosenTarget(target, chosen.configured, chosen.config), connection
+
+
+def refuse_read_only(target: Target) -> None:
+    """Raise ``BadInput`` if the target is configured read-only."""
+    if target.read_only:
+        raise BadInput(f"{target.name} is read-only: qmon.toml says read_only = true; nothing was changed")
+
+
+@contextlib.contextmanager
+def open_target(
+    text: str, path: Path | None, purpose: str, *, read_only: bool = True, writes: bool = False
+) -> Iterator[ConnectedTarget]:
+    """Connect for one command and close at the end. Prompts for a password if the server needs one.
+
+    ``read_only``: this connection changes nothing. Otherwise a target that is configured read-only is refused.
+    ``writes``: the command changes something, possibly elsewhere; a standby is refused at once. Raises what choosing
+    and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
+    """
+    with connect_target(choose_target(text, path), purpose, read_only=read_only, writes=writes) as at:
+        yield at
+
+
+@contextlib.contextmanager
+def connect_target(
+    chosen: ChosenTarget, purpose: str, *, read_only: bool = True, writes: bool = False, may_ask: bool = True
+) -> Iterator[ConnectedTarget]:
+    """As ``open_target``, for a target already chosen. ``may_ask``: prompt for a password."""
+    from qmon.config.credentials import connect_with_password, password_sources
+    from qmon.engines.base import Session
+    from qmon.engines.registry import engine_for
+
+    if not read_only:
+        refuse_read_only(chosen.target)
+    session = Session(
+        purpose,
+        statement_timeout_s=DEADLINE_S,
+        lock_timeout_s=LOCK_WAIT_S,
+        read_only=read_only,
+        writes=writes or not read_only,
+    )
+    target, connection = connect_with_password(chosen.target, session, password_sources(may_ask=may_ask))
+    try:
+        yield ConnectedTarget(target, chosen.configured, chosen.config, engine_for(target), connection)
+    finally:
+        connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSession:
+    """What a command needs to act: first a connection that only reads, then the operator."""
+
+    connected: ConnectedTarget
+    context: OperatorContext
+
+    @property
+    def operator(self) -> Operator:
+        """The operator, on its own connections.
+
+        Closes the reading one first, because the server may have none to spare.
+        """
+        from qmon.operate.operator import Operator
+
+        self.connected.connection.close()
+        return Operator(self.context)
+
+    @property
+    def connections(self) -> Connections:
+        """The operator's connections, to cancel what runs on them."""
+        return cast("Connections", self.context.connect)
+
+    def queue_layout(self, name: str | None) -> Layout:
+        """Return the layout of a queue. Without a name, the target must have exactly one. Raises ``BadInput``."""
+        from qmon.api import layout_of
+
+        return layout_of(self.connected.connection, self.connected.engine, self.connected.configured, name)
+
+
+@contextlib.contextmanager
+def open_for_action(target: str, config: Path | None, purpose: str) -> Iterator[ActionSession]:
+    """Connect to a target to act on it, and close at the end. Raises what ``open_target`` raises."""
+    with connect_for_action(choose_target(target, config), purpose) as at:
+        yield at
+
+
+@contextlib.contextmanager
+def connect_for_action(chosen: ChosenTarget, purpose: str, *, may_ask: bool = True) -> Iterator[ActionSession]:
+    """As ``open_for_action``, for a target already chosen. ``may_ask``: prompt for a password."""
+    with connect_target(chosen, purpose, writes=purpose not in _READING_PURPOSES, may_ask=may_ask) as at:
+        context = at.operator_context()
+        if context.read_only is not None:
+            print_note(f"qmon: {context.read_only}")
+        yield ActionSession(at, context)

@@ -1,0 +1,43 @@
+"""Adds queues to ``qmon.toml``. Existing lines stay unchanged; new lines are appended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from qmon import files
+from qmon.config.config_file import Config, parse_config
+from qmon.config.toml_writer import target_to_toml
+from qmon.errors import BadInput
+
+
+def unused_name(base_name: str, config: Config) -> str:
+    """Return an unused name for a new target: ``shop``, else ``shop-2`` …"""
+    name, number = base_name, 1
+    while name in config.targets:
+        number += 1
+        name = f"{base_name}-{number}"
+    return name
+
+
+def append_blocks(path: Path, name: str, connect: str | None, blocks: Sequence[str]) -> Config:
+    """Append blocks of a target to the file, which need not exist. Return the new configuration.
+
+    ``connect``: connection of a new target, without a password; ``None`` if the target is in the file already.
+    Raises ``BadInput`` if the result would be invalid, or if the file cannot be written; the file is then unchanged.
+    """
+    try:
+        place = files.real_path(path)  # a symbolic link stays a link
+        before = place.read_text(encoding="utf-8") if place.exists() else ""
+    except (OSError, UnicodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{path}: cannot be read: {reason}") from None
+    new = [*([] if connect is None else [target_to_toml(name, connect)]), *blocks]
+    text = "\n".join([*([before if before.endswith("\n") else f"{before}\n"] if before else []), *new])
+    config = parse_config(text, path)
+    try:
+        files.make_folder(place.parent)
+        files.replace_file(place, text)
+    except OSError as problem:
+        raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
+    return config

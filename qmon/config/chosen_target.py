@@ -1,0 +1,197 @@
+"""Finds the target that the user named: a name in ``qmon.toml``, a URL, a connection string, or a DSN."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.config.config_file import Config, TargetConfig
+from qmon.config.credentials import (
+    KEYRING_SERVICE,
+    command_line_warning,
+    password_advice,
+    password_from_environment,
+    password_variable,
+)
+from qmon.engines.base import Target
+from qmon.engines.odbc_keywords import lookup_keyword, parse_connection_string, split_password
+from qmon.engines.registry import engine_from_words
+from qmon.engines.urls import read_url
+from qmon.errors import BadInput
+from qmon.model.config_reader import suggest_nearest
+from qmon.model.cost_budget import Budget
+from qmon.model.groups.configured_queue import ConfiguredQueue
+
+_ODBC: Final = re.compile(r"(?:^|;)\s*(?:driver|dsn|filedsn)\s*=", re.I)
+COMMAND_LINE: Final = "the command line"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTarget:
+    """A target, its configured queues, and warnings for the user."""
+
+    target: Target
+    queues: tuple[ConfiguredQueue, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def find_target(text: str, config: Config, environment: Mapping[str, str] | None = None) -> ChosenTarget:
+    """Return the target that the user named. Does not connect.
+
+    Raises ``BadInput`` with the nearest name if it is not a target, and ``MissingDriver`` if it is a DSN and there
+    is no driver manager. No message repeats a URL or connection string, because it may contain a password.
+    """
+    environment = os.environ if environment is None else environment
+    named = config.targets.get(text)
+    if named is not None:
+        _refuse_shared(text, config, environment)
+        return _with_password(_configured_target(named, config), named.queues, (), environment)
+    target = _parse_target(text.strip(), COMMAND_LINE)
+    if target is None:
+        target = _dsn_target(text.strip(), config)
+    warnings: tuple[str, ...] = ()
+    if target.password is not None:
+        warnings = (command_line_warning(target.name),)
+    elif taken := _targets_sharing_variable(target.name, config, environment):
+        raise BadInput(
+            f"{password_variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this may be another"
+            " server: name that target instead, or unset the variable"
+        )
+    target = replace(target, budget=default_budget(config), raised_hidden=bool(config.settings.redact))
+    return _with_password(target, (), warnings, environment)
+
+
+def expand_names(texts: Sequence[str], config: Config, *, all_targets: bool = False) -> list[str]:
+    """Return the named targets, each once, with fleets replaced by their targets; or all targets of the file.
+
+    Raises ``BadInput`` if nothing is named, or if names are given together with ``all_targets``.
+    """
+    if all_targets and texts:
+        raise BadInput("--all is every target of the configuration: leave out the names")
+    if all_targets and not config.targets:
+        raise BadInput(f"--all is every target of {config.path}, and it has none")
+    if not all_targets and not texts:
+        raise BadInput("TARGET is missing: name one or more, or a fleet, or give --all")
+    out: list[str] = []
+    for text in config.targets if all_targets else texts:
+        members = config.fleets.get(text)
+        out += [text] if members is None else [name for name in members if name not in out and name not in texts]
+    return out
+
+
+def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) -> None:
+    """Raise ``BadInput`` if the target's password variable is also that of another target."""
+    same = [other for other in _targets_sharing_variable(name, config, environment) if other != name]
+    if same:
+        raise BadInput(
+            f"{password_variable(name)} would be the password of {name} and of {', '.join(same)}: give one of them another name,"
+            f" or store their passwords with 'keyring set {KEYRING_SERVICE} {name}' and unset the variable"
+        )
+
+
+def _targets_sharing_variable(name: str, config: Config, environment: Mapping[str, str]) -> list[str]:
+    """Return the configured targets with the same password variable as this name; empty if the variable is not set."""
+    mine = password_variable(name)
+    return (
+        sorted(other for other in config.targets if password_variable(other) == mine)
+        if environment.get(mine or "")
+        else []
+    )
+
+
+def default_budget(config: Config) -> Budget:
+    """Return the cost budget of targets without their own: ``budget_percent`` of the settings."""
+    return Budget(config.settings.budget_percent / 100)
+
+
+def _with_password(
+    target: Target, queues: tuple[ConfiguredQueue, ...], warnings: tuple[str, ...], environment: Mapping[str, str]
+) -> ChosenTarget:
+    if target.password is None:
+        target = replace(target, password=password_from_environment(target, environment))
+    return ChosenTarget(target, queues, warnings)
+
+
+def target_at_address(named: TargetConfig, config: Config) -> Target:
+    """Return the configured target, still named after its address. Raises ``BadInput`` naming file and key."""
+    where = f"{config.path}: target.{named.name}.connect"
+    try:
+        target = _parse_target(named.connect, where)
+    except BadInput as problem:
+        raise BadInput(f"{where}: {problem}") from None
+    if target is None:
+        target = Target(f"DSN {named.connect}", None, {"DSN": named.connect})
+    if target.password is not None:
+        raise BadInput(
+            f"{where}: holds a password, and this file is no place for one; take it out and {password_advice(named.name)}"
+        )
+    return target
+
+
+def _configured_target(named: TargetConfig, config: Config) -> Target:
+    target = target_at_address(named, config)
+    return replace(
+        target,
+        name=named.name,
+        engine=named.engine or target.engine,
+        environment=named.environment,
+        prod=named.prod,
+        read_only=named.read_only,
+        schema_owner=named.schema_owner,
+        budget=named.budget or default_budget(config),
+        raised_hidden=bool(config.settings.redact),
+    )
+
+
+def _parse_target(text: str, origin: str) -> Target | None:
+    """Return the target of a URL or connection string; ``None`` if the text is neither."""
+    if text.lower().startswith(("http://", "https://")):
+        raise BadInput("only qmon connect reads from a qmon serve; name the database itself")
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
+        address = read_url(text, origin)
+        return Target(address.place, address.engine, address.keywords, password=address.password)
+    if text.lower().startswith("jdbc:"):
+        raise BadInput(f"qmon does not read JDBC URLs; write {_url_for(text)}")
+    if "=" not in text:
+        return None
+    if not _ODBC.search(text):
+        raise BadInput(
+            f"the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write {_url_for(text)}"
+        )
+    keywords, password = split_password(parse_connection_string(text), origin)
+    driver, dsn = lookup_keyword(keywords, "Driver"), lookup_keyword(keywords, "DSN")
+    if not (driver or dsn or lookup_keyword(keywords, "FILEDSN")):
+        raise BadInput("the connection string names neither a DRIVER nor a DSN")
+    server, database = (
+        lookup_keyword(keywords, "Server", "Servername") or "",
+        lookup_keyword(keywords, "Database") or "",
+    )
+    server = "localhost" if server.startswith("/") else server.removeprefix("tcp:")
+    name = dsn or "/".join(part for part in (server, database) if part) or "localhost"
+    return Target(name, engine_from_words(driver or ""), keywords, password=password)
+
+
+def _url_for(text: str) -> str:
+    """Return the URL form that replaces a JDBC URL or a .NET connection string, without any part of that."""
+    if re.search(r"postgresql|(?:^|;)\s*(?:host|username)\s*=", text, re.I):
+        return "postgresql://user@host:5432/database"
+    return "mssql://user@host:1433/Database"
+
+
+def _dsn_target(name: str, config: Config) -> Target:
+    from qmon.engines import odbc
+
+    if not name:
+        raise BadInput("the target is empty: give a DSN, a URL, a connection string, or a name from qmon.toml")
+    driver = odbc.find_dsn_driver(name)
+    if driver is None:
+        if name in config.fleets:
+            raise BadInput(f"{name!r} is a fleet of {config.path}, and one target is wanted here")
+        known = (*config.targets, *odbc.known_dsns())
+        if "@" in name:  # a URL without its beginning, perhaps with a password
+            raise BadInput("this is no target; a URL begins with postgresql:// or mssql://")
+        raise BadInput(f"{name!r} is neither a target of {config.path} nor a DSN{suggest_nearest(name, known)}")
+    return Target(name, engine_from_words(driver), {"DSN": name})

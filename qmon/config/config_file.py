@@ -1,0 +1,281 @@
+"""Reads ``qmon.toml``. Every error is one line with the file and the path of the key."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+import platformdirs
+
+from qmon import files
+from qmon.config.receivers import Receiver, receivers_from_list
+from qmon.config.slo import Objective, objectives_from_list
+from qmon.engines.base import EngineName
+from qmon.errors import BadInput
+from qmon.libraries.library_catalog import all_libraries
+from qmon.model.alerts.alert_rules import AlertRule, matches_pattern
+from qmon.model.alerts.rule_parser import rules_from_list
+from qmon.model.config_reader import Keys, suggest_nearest
+from qmon.model.cost_budget import Budget, parse_budget
+from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, configured_name, queue_from_dict
+from qmon.model.layout.layout import TableName
+from qmon.redact import build_redactor
+from qmon.system import read_text
+
+MIN_INTERVAL_S: Final = 0.5
+MAX_INTERVAL_S: Final = 60.0
+_MAX_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of qmon.
+
+    - ``interval_s``: seconds between polls.
+    - ``budget_percent``: share of one processor of the server that qmon may use.
+    - ``theme``: theme of the dashboard, empty for the default.
+    - ``redact``: regular expressions. Matching parts of payloads are hidden wherever payloads are shown.
+    - ``trash_days``: days for which purged rows are kept.
+    """
+
+    interval_s: float = 2.0
+    budget_percent: float = 1.0
+    theme: str = ""
+    redact: tuple[str, ...] = ()
+    trash_days: float = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
+
+    - ``written``: its queues by name, as written in the file.
+    - ``budget``: cost budget of this target, ``None`` for the one of the settings.
+    - ``baselines``: file with the usual values for each hour of the week.
+    """
+
+    name: str
+    connect: str
+    engine: EngineName | None = None
+    environment: str = ""
+    prod: bool = False
+    read_only: bool = False
+    schema_owner: str = ""
+    queues: tuple[ConfiguredQueue, ...] = ()
+    written: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    budget: Budget | None = None
+    baselines: Path | None = None
+
+    def names_table(self, table: TableName) -> bool:
+        """Return whether one of its queues is this table. A name without a schema matches any schema."""
+        named = [each.table for each in self.queues if not isinstance(each, NamedLibrary)]
+        return any(each.name == table.name and each.schema in ("", table.schema) for each in named)
+
+
+_DRIVER_LIBRARY: Final = re.compile(r"driver\s*=\s*\{?[^;&}]*(?:[/\\]|%2f|%5c)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertSettings:
+    """How alerts are reported.
+
+    ``bell``: ring the terminal's bell. ``group_wait_s``: seconds that a notice waits for others.
+    """
+
+    bell: bool = True
+    group_wait_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole file. ``path`` is where it was read, or would be.
+
+    ``fleets``: names of the targets of each fleet.
+    """
+
+    path: Path
+    targets: Mapping[str, TargetConfig] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    alerts: tuple[AlertRule, ...] = ()
+    alerting: AlertSettings = field(default_factory=AlertSettings)
+    receivers: tuple[Receiver, ...] = ()
+    fleets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    objectives: tuple[Objective, ...] = ()
+
+
+def default_path() -> Path:
+    """Return the default path of ``qmon.toml``, in the user's configuration folder of this platform."""
+    return platformdirs.user_config_path("qmon") / "qmon.toml"
+
+
+def read_config(path: Path | None = None) -> Config:
+    """Read the file. Without ``path``, read the default file, which need not exist.
+
+    Raises ``BadInput`` naming file and key, also if other users may change a file that names something to run.
+    """
+    place = path or default_path()
+    try:
+        text, why = read_text(place, _MAX_BYTES), files.describe_unsafe_permissions(place)
+    except FileNotFoundError:
+        if path is None:
+            return Config(place)
+        raise BadInput(f"{place}: there is no such file") from None
+    except (OSError, UnicodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{place}: cannot be read: {reason}") from None
+    config = parse_config(text, place)
+    if why is not None and (named := _describe_executed(config)):
+        raise BadInput(f"{place}: names {named}, but {why}")
+    return config
+
+
+def _describe_executed(config: Config) -> str:
+    """Return what qmon would run as the user, a command or a driver's library; empty if nothing."""
+    if any(each.command for each in config.receivers):
+        return "a command to run"
+    return (
+        "the file of a driver" if any(_DRIVER_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
+    )
+
+
+def parse_config(text: str, path: Path) -> Config:
+    """Return the configuration in the text of a file. Raises ``BadInput`` naming file and key."""
+    try:
+        raw = tomllib.loads(text)
+    except RecursionError:
+        raise BadInput(f"{path}: brackets are nested too deep to be read") from None
+    except ValueError as problem:  # also a number with more digits than Python reads
+        raise BadInput(f"{path}: {problem}") from None
+    keys = Keys(raw, f"{path}: ")
+    targets = keys.nested_keys("target")
+    settings = _read_settings(keys.nested_keys("settings"))
+    alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
+    alerting = _read_alerting(keys.nested_keys("alerts"))
+    receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
+    objectives = objectives_from_list(keys.tables("slo"), keys.path("slo"))
+    fleets = keys.nested_keys("fleets")
+    keys.reject_unknown_keys()
+    found = {} if targets is None else {name: _read_target(targets, name, path.parent) for name in targets.raw}
+    named = {} if fleets is None else {name: _read_fleet(fleets, name, found) for name in fleets.raw}
+    return Config(path, found, settings, alerts, alerting, receivers, named, objectives)
+
+
+def _read_fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str, ...]:
+    """Return the targets of one fleet, each once; targets that match the same pattern are in the order of the file."""
+    where, patterns = fleets.path(name), fleets.texts(name)
+    if not name.strip() or name in targets:
+        raise BadInput(f"{where}: " + ("a target has this name, too" if name in targets else "a fleet needs a name"))
+    if not patterns:
+        raise BadInput(f"{where}: a fleet needs targets")
+    out: dict[str, None] = {}
+    for pattern in patterns:
+        fitting = [target for target in targets if matches_pattern(pattern, target)]
+        if not fitting:
+            raise BadInput(f"{where}: no target is called {pattern!r}{suggest_nearest(pattern, sorted(targets))}")
+        out |= dict.fromkeys(fitting)
+    return tuple(out)
+
+
+def _read_target(targets: Keys, name: str, folder: Path) -> TargetConfig:
+    if not name.strip():
+        raise BadInput(f"{targets.where}: a target needs a name")
+    keys = targets.nested_keys(name)
+    if keys is None:
+        raise BadInput(f"{targets.where}: a target needs keys")
+    target = TargetConfig(
+        name,
+        keys.require_text("connect"),
+        engine=cast("EngineName | None", keys.choice("engine", ("postgres", "sqlserver"))),
+        environment=keys.text("environment") or "",
+        prod=keys.flag("prod"),
+        read_only=keys.flag("read_only"),
+        schema_owner=keys.text("schema_owner") or "",
+        queues=(queues := _read_queues(keys)),
+        written=dict(zip(map(configured_name, queues), keys.tables("queue"), strict=True)),
+        budget=_read_budget(keys),
+        baselines=_read_path(keys, "baselines", folder),
+    )
+    keys.reject_unknown_keys()
+    return target
+
+
+def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
+    """Return the path of a file. Relative paths start at the folder of the configuration."""
+    text = keys.text(name)
+    if text is None:
+        return None
+    try:
+        return files.path_from(text, folder)
+    except BadInput as problem:
+        raise BadInput(f"{keys.path(name)}: {problem}") from None
+
+
+def _read_budget(keys: Keys) -> Budget | None:
+    text = keys.text("budget")
+    budget = parse_budget(text) if text is not None else None
+    if text is not None and budget is None:
+        raise BadInput(f'{keys.path("budget")}: is like "1%" of one processor, "10ms/s", or "100ms" for each poll')
+    return budget
+
+
+def _read_queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
+    out: dict[str, ConfiguredQueue] = {}
+    found = keys.tables("queue")
+    known = sorted({library.name for library in all_libraries()}) if any("library" in raw for raw in found) else []
+    for number, raw in enumerate(found, 1):
+        where = f"{keys.path('queue')}[{number}]"
+        queue = queue_from_dict(raw, where=where, libraries=known)
+        name = configured_name(queue)
+        if name in out:
+            raise BadInput(f"{where}.name: there is a queue {name!r} above already")
+        out[name] = queue
+    return tuple(out.values())
+
+
+def _read_settings(keys: Keys | None) -> Settings:
+    if keys is None:
+        return Settings()
+    usual = Settings()
+    interval, budget = keys.seconds("interval"), keys.number("budget_percent")
+    interval_s = usual.interval_s if interval is None else interval
+    if not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
+        raise BadInput(f"{keys.path('interval')}: must be from 500ms to 1m")
+    if budget is not None and not 0 < budget <= 100:
+        raise BadInput(f"{keys.path('budget_percent')}: must be more than 0 and at most 100")
+    settings = Settings(
+        interval_s,
+        usual.budget_percent if budget is None else budget,
+        keys.text("theme") or "",
+        _read_redact(keys),
+        _read_trash_days(keys, usual.trash_days),
+    )
+    keys.reject_unknown_keys()
+    return settings
+
+
+def _read_alerting(keys: Keys | None) -> AlertSettings:
+    if keys is None:
+        return AlertSettings()
+    usual, wait_s = AlertSettings(), keys.seconds("group_wait")
+    bell = keys.flag("bell") if "bell" in keys.raw else usual.bell
+    keys.reject_unknown_keys(("bell",))
+    return AlertSettings(bell, usual.group_wait_s if wait_s is None else wait_s)
+
+
+def _read_redact(keys: Keys) -> tuple[str, ...]:
+    patterns = tuple(keys.texts("redact"))
+    for pattern in patterns:
+        try:
+            build_redactor([pattern])
+        except BadInput as problem:
+            raise BadInput(f"{keys.path('redact')}: {problem}") from None
+    return patterns
+
+
+def _read_trash_days(keys: Keys, usual: float) -> float:
+    seconds = keys.seconds("trash")
+    return usual if seconds is None else seconds / 86_400.0

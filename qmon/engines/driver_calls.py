@@ -1,0 +1,187 @@
+"""Calls into the driver of one connection: one at a time, with a deadline, cancelled or abandoned from any thread."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+from qmon.engines.driver_faults import DriverFault, read_statement_fault
+from qmon.engines.driver_thread import DriverThread, NoAnswer
+from qmon.errors import ConnectionLost, QmonError, QueryFailed, StatementCancelled
+from qmon.model.formatting import duration
+from qmon.redact import hide_values
+
+T = TypeVar("T")
+
+# Seconds to wait for a cancel, and for a connection to close.
+_CANCEL_S: Final = 2.0
+
+# Seconds for a call to end after Ctrl-C, once the server was asked to cancel it.
+_SETTLE_S: Final = 1.0
+
+# Converts a fault of a running statement, with the statement's name, to the error to raise.
+ExplainStatement = Callable[[DriverFault, str], QmonError]
+
+
+class Cursor(Protocol):
+    """The part of a driver's cursor that cancels."""
+
+    def cancel(self) -> object:
+        """Ask the server to cancel the running statement of this cursor."""
+
+
+class DriverCalls:
+    """Make the calls of one connection, and convert the driver's faults to errors. Only one thread calls ``run``."""
+
+    def __init__(self, explain: ExplainStatement, fault: type[Exception], free: Callable[[bool], None]) -> None:
+        """``fault``: the driver's exception. ``free``: closes the connection; its argument is whether it is idle."""
+        self._explain, self._fault, self._free = explain, fault, free
+        self._guard = threading.Lock()
+        self._running: Cursor | None = None
+        self._cancelled = False
+        self._thread: DriverThread | None = None
+        self._silence_s: float | None = None
+        self._statement_s: float | None = None
+        self._closed = False
+        self.raised_hidden = False
+        # True if a call has failed since this was last set to false.
+        self.failed = False
+        # Why no more calls are possible; empty while they are.
+        self.lost = ""
+
+    def configure_deadline(self, statement_s: float | None, silence_s: float | None) -> None:
+        """Set the deadline of answers from now on: the time of a statement plus the allowed delay, in seconds.
+
+        ``statement_s`` ``None``: calls have no deadline, but Ctrl-C ends the wait. ``silence_s`` ``None``: calls run
+        on the caller's thread for as long as they take.
+        """
+        self._statement_s, self._silence_s = statement_s, silence_s
+        if silence_s is not None and self._thread is None:
+            self._thread = DriverThread()
+
+    def set_statement_timeout(self, statement_s: float) -> None:
+        """Allow this many seconds for a statement from now on."""
+        self._statement_s = statement_s
+
+    def run(self, name: str, work: Callable[[], T], running: Cursor, statements: int = 1) -> T:
+        """Run ``work`` as the call that ``cancel`` ends. ``statements``: how many it runs, each with its own time.
+
+        Raises ``ConnectionLost`` after the deadline, after ``abandon``, or if the driver reports it, and other
+        errors for the driver's faults.
+        """
+        if self.lost:
+            raise ConnectionLost(self.lost)
+        # A running cancel belongs to the previous statement. It must have reached the server before the next one
+        # starts.
+        if not self._guard.acquire(timeout=-1 if self._silence_s is None else self._silence_s):
+            self.abandon("no answer to a cancel; the connection was abandoned")
+            raise ConnectionLost(self.lost)
+        self._running, self._cancelled = running, False
+        self._guard.release()
+        deadline_s = self._deadline_s(statements)
+        problem: QmonError
+        try:
+            return work() if self._thread is None else self._thread.run(work, deadline_s)
+        except NoAnswer:
+            if deadline_s is not None:
+                self.abandon(f"no answer for {duration(deadline_s)}; the connection was abandoned")
+            problem = ConnectionLost(f"{name}: {self.lost}")
+        except self._fault as error:
+            problem = self._explain(read_statement_fault(error.args, raised_hidden=self.raised_hidden), name)
+        except (UnicodeError, OverflowError, ValueError) as error:
+            problem = QueryFailed(f"{name}: a value cannot be sent: {hide_values(str(error))}", query=name)
+        except QueryFailed as error:
+            problem = error
+        except BaseException:  # Ctrl-C in the waiting thread, while the call continues
+            self._interrupt()
+            raise
+        finally:
+            self._running = None
+        self.failed = True
+        if isinstance(problem, ConnectionLost):
+            self._mark_lost(str(problem))
+        elif self._cancelled:  # between two results the driver reports a cancel as another error
+            problem = StatementCancelled(f"{name}: cancelled", sqlstate="57014", query=name)
+        raise problem
+
+    def _deadline_s(self, statements: int) -> float | None:
+        if self._statement_s is None or self._silence_s is None:
+            return None
+        return self._statement_s * statements + self._silence_s
+
+    def _interrupt(self) -> None:
+        settled = False
+        try:
+            self.cancel()
+            settled = self._thread is None or self._thread.wait_settled(_SETTLE_S)
+        finally:
+            if not settled:
+                self.abandon("interrupted before the server answered; the connection was abandoned")
+
+    def cancel(self) -> None:
+        """Ask the server to cancel the running call. Safe from any thread; waits two seconds at most."""
+        if not self._guard.acquire(timeout=_CANCEL_S):
+            return
+        running, sent = self._running, threading.Event()
+        if running is None:
+            self._guard.release()
+            return
+        self._cancelled = True
+
+        def send() -> None:  # over a separate connection, to a server that may be silent
+            try:
+                with contextlib.suppress(self._fault):
+                    running.cancel()
+            finally:
+                self._guard.release()
+                sent.set()
+
+        threading.Thread(target=send, name="qmon-cancel", daemon=True).start()
+        sent.wait(_CANCEL_S)
+
+    def abandon(self, why: str = "the connection was abandoned before the server answered") -> None:
+        """Stop waiting for this connection: the running call, if any, raises ``ConnectionLost`` at once.
+
+        Safe from any thread; does not wait. The connection is closed if the driver ever returns. A call on the
+        caller's own thread is not ended.
+        """
+        if self._closed:
+            return
+        self._mark_lost(why)
+        if self._thread is not None:
+            self._closed = True
+            self._thread.abandon_call(partial(self._free_connection, False))
+
+    def _mark_lost(self, why: str) -> None:
+        self.lost = self.lost or why
+
+    def close(self) -> None:
+        """Close the connection. Never raises, and waits two seconds at most for a silent server."""
+        idle = self._running is None and not self.lost
+        self._mark_lost("the connection is closed")
+        if self._closed or (self._thread is None and self._running is not None):
+            return  # a call running on another thread keeps its connection
+        self._closed = True
+        put_away = partial(self._free_connection, idle)
+        if self._thread is None:
+            put_away()
+        elif not sys.is_finalizing():
+            with contextlib.suppress(NoAnswer):
+                self._thread.run(put_away, _CANCEL_S)
+            self._thread.end_thread()
+        elif not self._thread.is_busy:  # no other thread runs any more
+            put_away()
+
+    def _free_connection(self, idle: bool) -> None:
+        # The driver crashes if a connection is freed during a cancel. A cancel that never ends keeps its connection.
+        if not self._guard.acquire(timeout=_CANCEL_S):
+            return
+        try:
+            self._running = None
+            self._free(idle)
+        finally:
+            self._guard.release()

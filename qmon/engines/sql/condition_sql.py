@@ -1,0 +1,185 @@
+"""SQL for the conditions of a group (``model.groups``): names quoted, a ``?`` for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Engine, Value
+from qmon.model.groups.conditions import (
+    AdvisoryLock,
+    AllOf,
+    AnyOf,
+    ColumnRef,
+    Compared,
+    Condition,
+    Contains,
+    Exists,
+    IsNull,
+    OneOf,
+    Timed,
+    table_column,
+)
+from qmon.model.groups.group import Group, State
+from qmon.model.layout.time_zones import Zone
+
+# The alias of the group's own table in the statements.
+ROW_ALIAS: Final = "q"
+_OTHER_SUFFIX: Final = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumn:
+    """A column of a row of a group's table, or of the row it refers to, as a name for statements."""
+
+    column: ColumnRef
+    group: Group
+    table: str
+
+    @property
+    def zone(self) -> Zone:
+        """The time zone of its values."""
+        return self.group.zone_for(table_column(self.column, self.table))
+
+    @property
+    def kind(self) -> str:
+        """The type of a column with a payload or an error; empty for other columns, or if it is unknown."""
+        if self.column.element is not None:
+            return ""
+        return dict(self.group.types).get(table_column(self.column, self.table), "")
+
+
+@dataclass(frozen=True, slots=True)
+class RowCondition:
+    """A condition on a row of a group's table, as a name for statements."""
+
+    condition: Condition
+    group: Group
+    table: str
+
+
+class GroupNames:
+    """The names for statements about the rows of a group."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def column(self, column: ColumnRef | None, table: str | None = None) -> RowColumn | None:
+        """Return a column of a row, or of a row it refers to. ``table``: the row's table, by default
+        the group's own.
+        """
+        return None if column is None else RowColumn(column, self._group, table or self._group.table.name)
+
+    def condition(self, *conditions: Condition, table: str | None = None) -> RowCondition:
+        """Return the conjunction of these conditions on a row. ``table``: see ``column``."""
+        whole = conditions[0] if len(conditions) == 1 else AllOf(conditions)
+        return RowCondition(whole, self._group, table or self._group.table.name)
+
+    def reference_names(self) -> dict[str, RowColumn | str | None]:
+        """Return the column that refers to the row with the queue, and its name; empty if the row
+        itself has the queue.
+        """
+        queue = self._group.queue
+        if queue is None or queue.lookup is None:
+            return {}
+        return {"by": self.column(ColumnRef(queue.lookup.by)), "by_name": queue.lookup.by}
+
+    def row_names(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | RowCondition | None]:
+        """Return the names for statements that read rows in one of these states."""
+        group = self._group
+        return {
+            "table": group.table.parts,
+            "id": self.column(ColumnRef(group.id)),
+            "queue": self.column(group.queue),
+            "since": self.column(states[0].since if len(states) == 1 else None),
+            "owner": self.column(group.owner),
+            "attempts": self.column(group.attempts),
+            "payload": self.column(group.payload),
+            "error": self.column(group.error),
+            "rows": self.condition(
+                states[0].when if len(states) == 1 else AnyOf(tuple(state.when for state in states))
+            ),
+            "late": self.condition(group.late_condition(states)),
+        }
+
+
+def row_sql(engine: Engine, given: RowColumn | RowCondition, name: str) -> tuple[str, dict[str, Value]]:
+    """Return the SQL text, and its values in the order of their question marks. ``name``: prefix of the value names."""
+    writer = _ConditionWriter(engine, given.group, name)
+    if isinstance(given, RowCondition):
+        return writer.condition_text(given.condition, ROW_ALIAS, given.table), writer.values
+    return writer.column_text(given.column, ROW_ALIAS), writer.values
+
+
+class _ConditionWriter:
+    def __init__(self, engine: Engine, group: Group, name: str) -> None:
+        self._engine = engine
+        self._group = group
+        self._name = name
+        self.values: dict[str, Value] = {}
+
+    def condition_text(self, condition: Condition, alias: str, table: str) -> str:
+        """Return the condition on a row of this table, which has this ``alias``."""
+        match condition:
+            case OneOf():
+                return self._one_of_text(condition, alias)
+            case IsNull(column, negated):
+                return f"{self.column_text(column, alias)} IS {'NOT ' if negated else ''}NULL"
+            case Compared(column, how, other):
+                left = self.column_text(column, alias)
+                return f"{left} {how} {self._bind(other) if isinstance(other, int) else self.column_text(other, alias)}"
+            case Timed(column, how, plus):
+                left, zone = self.column_text(column, alias), self._group.zone_for(table_column(column, table))
+                less = (
+                    self.column_text(plus, alias) if isinstance(plus, ColumnRef) else self._bind(plus) if plus else ""
+                )
+                return f"{left} {how} {self._engine.now_minus(zone, less)}"
+            case AdvisoryLock(column, negated):
+                return f"{'NOT ' if negated else ''}({self._engine.advisory_lock_condition(self.column_text(column, alias))})"
+            case Exists():
+                return self._exists_text(condition, alias)
+            case Contains(column, wanted, binary):
+                return self._engine.contains_condition(
+                    self.column_text(column, alias), self._bind(wanted), binary=binary
+                )
+            case AllOf(conditions):
+                return f"({' AND '.join(self.condition_text(each, alias, table) for each in conditions) or '1 = 1'})"
+            case AnyOf(conditions):
+                return f"({' OR '.join(self.condition_text(each, alias, table) for each in conditions) or '1 = 0'})"
+
+    def column_text(self, column: ColumnRef, alias: str) -> str:
+        """Return the column. A column of another table becomes a subquery with one value."""
+        quote, lookup = self._engine.quote, column.lookup
+        other = alias if lookup is None else alias + _OTHER_SUFFIX
+        element = "" if column.element is None else f"[{column.element:d}]"
+        text = f"{other}.{quote((column.name,))}{element}"
+        if lookup is None:
+            return text
+        found = text if lookup.pick is None else f"{lookup.pick.upper()}({text})"
+        table, key, by = quote((self._group.schema, lookup.table)), quote((lookup.key,)), quote((lookup.by,))
+        more = "" if lookup.when is None else f" AND {self.condition_text(lookup.when, other, lookup.table)}"
+        return f"(SELECT {found} FROM {table} AS {other} WHERE {other}.{key} = {alias}.{by}{more})"  # noqa: S608 - quoted
+
+    def _bind(self, value: Value) -> str:
+        self.values[f"{self._name}_{len(self.values) + 1}"] = value
+        return "?"
+
+    def _one_of_text(self, condition: OneOf, alias: str) -> str:
+        column = self.column_text(condition.column, alias)
+        marks = ", ".join(self._bind(value) for value in condition.values)
+        if condition.negated:
+            return f"({column} IS NULL OR {column} NOT IN ({marks}))"
+        return f"{column} = {marks}" if len(condition.values) == 1 else f"{column} IN ({marks})"
+
+    def _exists_text(self, condition: Exists, alias: str) -> str:
+        other = alias + _OTHER_SUFFIX
+        quote = self._engine.quote
+        table, key = quote((self._group.schema, condition.table)), quote((condition.key,))
+        more = (
+            f" AND {self.condition_text(condition.when, other, condition.table)}" if condition.when is not None else ""
+        )
+        both = [f"{other}.{key}", self.column_text(condition.by, alias)]
+        same = " = ".join(self._engine.text_expression([each]) if condition.as_text else each for each in both)
+        found = f"EXISTS (SELECT 1 FROM {table} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted
+        return f"NOT {found}" if condition.negated else found

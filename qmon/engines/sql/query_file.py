@@ -1,0 +1,142 @@
+"""Checks one SQL file against ``sql/README.md`` and converts it to a ``Query``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, cast
+
+from qmon.engines.base import EngineName, Query
+from qmon.engines.sql.query_text import Parameter, Piece, Placeholder, QueryFileError, Separator, parse_slot, scan_text
+
+_ONE_STATEMENT: Final = {"postgres": ("probe", "action", "catalog", "library"), "sqlserver": ("probe",)}
+
+# Files that install something. They take no values, and may contain several statements.
+_SCRIPT: Final = re.compile(r"design/.*|switch/.*|control/[0-9].*")
+_DECLARATION: Final = re.compile(r"--\s*(?:(?P<slot>\{[^}]*\}?)|:(?P<parameter>\S*)|>\s*(?P<column>\S*))(?:\s|$)")
+_COLUMN: Final = re.compile(r"[a-z][a-z0-9_]*")
+_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*")
+
+
+def parse_query(text: str, engine: EngineName, name: str, path: str) -> Query:
+    """Check the text of one file and convert it to a query. Raises ``QueryFileError`` with file and line."""
+    header = _Header(path)
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("--"):
+            break
+        header.read_line(line, number)
+    else:
+        number = len(lines) + 1
+    header.check_purpose()
+    body = _statement_text("\n".join(lines[number - 1 :]), engine, name, path, number)
+    pieces = scan_cached(body, engine, path, number)
+    used = {piece.name: piece for piece in pieces if isinstance(piece, Parameter)}
+    if used and _SCRIPT.fullmatch(name):
+        first = next(iter(used.values()))
+        raise QueryFileError(f"{path}:{first.line}: an installing file takes no values, yet uses :{first.name}")
+    header.check_uses(pieces)
+    if name.startswith("probe/") and not header.columns:
+        raise QueryFileError(f"{path}:1: a probe names its columns, in order, as '-- > name'")
+    return Query(
+        name=name,
+        purpose=" ".join(header.purpose),
+        text=body,
+        parameters=tuple(header.parameters),
+        names=frozenset(header.slots),
+        columns=tuple(header.columns),
+        path=f"{path}:{number}",
+    )
+
+
+@cache
+def scan_cached(text: str, engine: EngineName, path: str, line: int) -> tuple[Piece, ...]:
+    """Return the pieces of a query's text. Cached, because the same few texts are rendered for every queue."""
+    return scan_text(text, engine, path, line)
+
+
+def _statement_text(text: str, engine: EngineName, name: str, path: str, line: int) -> str:
+    """Return the statement without surrounding blank lines and, if it is a single one, without the last semicolon."""
+    pieces = scan_text(text, engine, path, line)
+    plain = "".join(piece if isinstance(piece, str) else "x" for piece in pieces if not isinstance(piece, Separator))
+    if not _without_comments(plain):
+        raise QueryFileError(f"{path}:{line}: there is no statement below the header")
+    if name.partition("/")[0] not in _ONE_STATEMENT[engine]:
+        return text.rstrip()
+    for index, piece in enumerate(pieces):
+        if isinstance(piece, Separator):
+            after = pieces[index + 1 :]
+            if any(not isinstance(other, str) or _without_comments(other) for other in after):
+                raise QueryFileError(f"{path}:{piece.line}: one statement a file; after this ; a second one begins")
+            return text[: len(text) - sum(map(len, cast(tuple[str, ...], after))) - 1].rstrip()
+    return text.rstrip()
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"--[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL).strip()
+
+
+class _Header:
+    """The ``--`` lines at the top of a file: its purpose, then one line for each declared name."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.purpose: list[str] = []
+        self.slots: dict[str, Placeholder] = {}
+        self.parameters: dict[str, int] = {}
+        self.columns: dict[str, int] = {}
+
+    def read_line(self, line: str, number: int) -> None:
+        found = _DECLARATION.match(line)
+        if found is None:
+            if not (self.slots or self.parameters or self.columns):
+                self.purpose.append(line.lstrip("-").strip())
+        elif (text := found["slot"]) is not None:
+            declared = parse_slot(text, number, self.path)
+            self._refuse_twice(declared.name, declared.name in self.slots, number)
+            self.slots[declared.name] = declared
+        elif (name := found["parameter"]) is not None:
+            if not _PARAMETER.fullmatch(name):
+                raise QueryFileError(f"{self.path}:{number}: ':{name}' is not a name; write ':name  what it is'")
+            self._refuse_twice(name, name in self.parameters, number)
+            self.parameters[name] = number
+        else:
+            column = found["column"] or ""
+            if not _COLUMN.fullmatch(column):
+                raise QueryFileError(f"{self.path}:{number}: {column!r} is not a column; one in lower case a line")
+            self._refuse_twice(column, column in self.columns, number)
+            self.columns[column] = number
+
+    def _refuse_twice(self, name: str, known: bool, number: int) -> None:
+        if known:
+            raise QueryFileError(f"{self.path}:{number}: {name} is declared twice")
+
+    def check_purpose(self) -> None:
+        self.purpose = [line for line in self.purpose if line]
+        if not self.purpose:
+            raise QueryFileError(f"{self.path}:1: the file begins with '-- ' and what it is for")
+
+    def check_uses(self, pieces: Sequence[Piece]) -> None:
+        """Raise an error for names that are used but not declared, declared but not used, or used in another form."""
+        slots_used: set[str] = set()
+        parameters_used: set[str] = set()
+        for piece in pieces:
+            if isinstance(piece, Parameter):
+                if piece.name not in self.parameters:
+                    raise QueryFileError(f"{self.path}:{piece.line}: :{piece.name} is not declared in the header")
+                parameters_used.add(piece.name)
+            elif isinstance(piece, Placeholder):
+                declared = self.slots.get(piece.name)
+                if declared is None:
+                    raise QueryFileError(f"{self.path}:{piece.line}: {{{piece.name}}} is not declared in the header")
+                if declared.optional != piece.optional:
+                    both = "with and without '?'"
+                    raise QueryFileError(f"{self.path}:{piece.line}: {{{piece.name}}} is written both {both}")
+                slots_used.add(piece.name)
+        for name, declared in self.slots.items():
+            if name not in slots_used:
+                raise QueryFileError(f"{self.path}:{declared.line}: {{{name}}} is declared but not used")
+        for name, number in self.parameters.items():
+            if name not in parameters_used:
+                raise QueryFileError(f"{self.path}:{number}: :{name} is declared but not used")

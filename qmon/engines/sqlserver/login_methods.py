@@ -1,0 +1,97 @@
+"""Login methods of SQL Server: server logins, Windows or Kerberos, Entra; and what a driver cannot do.
+
+Sources: Microsoft's page on Entra with the ODBC driver (2026), and tests of each with ODBC Driver 18.6 on Linux.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
+from qmon.engines.sqlserver.freetds import is_freetds
+from qmon.errors import BadInput
+
+AUTHENTICATION: Final = "Authentication"
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """A login method of the driver. ``user``: whether UID is needed (``None``: optional, or the name
+    of an identity).
+    """
+
+    name: str
+    password: bool = False
+    user: bool | None = None
+    windows_only: bool = False
+
+
+_METHODS: Final = {
+    each.name.lower(): each
+    for each in (
+        _Method("SqlPassword", password=True, user=True),
+        _Method("ActiveDirectoryIntegrated", user=False),
+        _Method("ActiveDirectoryInteractive", user=True, windows_only=True),
+        _Method("ActiveDirectoryMsi"),
+        _Method("ActiveDirectoryServicePrincipal", password=True, user=True),
+        _Method("ActiveDirectoryPassword", password=True, user=True),
+    )
+}
+
+# Names used by sqlcmd and Microsoft's other drivers.
+_METHOD_ALIASES: Final = {"activedirectorymanagedidentity": "activedirectorymsi"}
+
+
+def takes_password(keywords: Mapping[str, str]) -> bool:
+    """Return whether a password is useful. It is not for accounts that are logged in elsewhere."""
+    named = _find_method(keywords)
+    if named is not None:
+        return named.password
+    return (lookup_keyword(keywords, "Trusted_Connection") or "no").lower() not in ("yes", "true", "1")
+
+
+def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
+    """Return the user whose password is needed and not ``given``; ``None`` if no password is useful."""
+    return None if given or not takes_password(keywords) else lookup_keyword(keywords, "UID")
+
+
+def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, str]:
+    """Return the keywords with the driver's own name of the login method.
+
+    ``driver``: its name or path, empty if a DSN decides. Raises ``BadInput`` for a method that the driver would
+    refuse, or that FreeTDS would silently ignore.
+    """
+    wanted = lookup_keyword(keywords, AUTHENTICATION)
+    if not wanted:
+        return dict(keywords)
+    if driver and is_freetds(driver):
+        raise BadInput(
+            f"FreeTDS knows no {AUTHENTICATION}={wanted}: Entra needs Microsoft's driver; of Windows logins it takes"
+            " Trusted_Connection with Kerberos"
+        )
+    method = _find_method(keywords)
+    if method is None:
+        names = ", ".join(each.name for each in _METHODS.values())
+        raise BadInput(f"Microsoft's ODBC driver has no {AUTHENTICATION}={wanted}; it has: {names}")
+    if method.windows_only and sys.platform != "win32":
+        raise BadInput(
+            f"{method.name} opens a window of Microsoft's driver for Windows, and works nowhere else; here there are"
+            " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, and ActiveDirectoryIntegrated with a Kerberos ticket"
+        )
+    user = lookup_keyword(keywords, "UID")
+    if method.user is True and not user:
+        raise BadInput(f"{method.name} needs a user: {_USER_HINTS.get(method.name, 'mssql://user@host/Database')}")
+    if method.user is False and user:
+        raise BadInput(f"{method.name} takes no user: it is the account that runs qmon; leave {user!r} out")
+    return without_keywords(keywords, (AUTHENTICATION,)) | {AUTHENTICATION: method.name}
+
+
+_USER_HINTS: Final = {"ActiveDirectoryServicePrincipal": "the application's client id; its secret is the password"}
+
+
+def _find_method(keywords: Mapping[str, str]) -> _Method | None:
+    wanted = (lookup_keyword(keywords, AUTHENTICATION) or "").lower()
+    return _METHODS.get(_METHOD_ALIASES.get(wanted, wanted))

@@ -1,0 +1,95 @@
+"""Builds alerting rules for Prometheus from the list of metrics, as the text of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.metrics.metric_list import DEAD, FILL, OLDEST, UP, VERDICT
+
+_HEAD: Final = """\
+# Alerting rules for the metrics of qmon serve. Limits are suggestions: change them to what your queues are used to.
+groups:
+  - name: qmon
+    rules:
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertingRule:
+    """One alerting rule. ``expression``: PromQL. ``hold``: how long it must be true, such as ``5m``.
+
+    ``keep``: how long it keeps firing afterwards, because an unknown value has no series, which does not mean it is
+    over.
+    """
+
+    name: str
+    expression: str
+    hold: str
+    severity: str
+    summary: str
+    keep: str = ""
+
+    def yaml_lines(self) -> Iterator[str]:
+        """Yield the lines of the rule in YAML. Texts are in single quotes and must not contain any."""
+        yield f"- alert: {self.name}"
+        yield f"  expr: '{self.expression}'"
+        yield f"  for: {self.hold}"
+        if self.keep:
+            yield f"  keep_firing_for: {self.keep}"
+        yield f"  labels: {{ severity: {self.severity} }}"
+        yield f"  annotations: {{ summary: '{self.summary}' }}"
+
+
+_QUEUE: Final = "{{ $labels.queue }} of {{ $labels.target }}"
+_VERDICT: Final = f"{_QUEUE}: {{{{ $labels.code }}}}"
+
+# Metric of node_exporter, for files with qmon in their names.
+_WRITTEN: Final = 'node_textfile_mtime_seconds{file=~".*qmon[^/]*[.]prom"}'
+_KEEP: Final = "5m"
+
+# All rules. Rules for verdicts report what qmon finds wrong with a queue; the others have limits.
+RULES: Final = (
+    AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "qmon serve is not scraped"),
+    AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),
+    AlertingRule(
+        "QmonTextfileOld",
+        f"time() - {_WRITTEN} > 180",
+        "1m",
+        "critical",
+        "{{ $labels.file }} was last written {{ $value | humanizeDuration }} ago",
+    ),
+    AlertingRule(
+        "QmonVerdictCritical", f'{VERDICT.name}{{severity="critical"}} == 1', "1m", "critical", _VERDICT, _KEEP
+    ),
+    AlertingRule("QmonVerdictWarning", f'{VERDICT.name}{{severity="warning"}} == 1', "5m", "warning", _VERDICT, _KEEP),
+    AlertingRule(
+        "QmonOldMessages",
+        f"{OLDEST.name} > 900",
+        "5m",
+        "warning",
+        f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}",
+        _KEEP,
+    ),
+    AlertingRule(
+        "QmonDeadMessages",
+        f"delta({DEAD.name}[15m]) > 0",
+        "0m",
+        "warning",
+        f"{_QUEUE}: messages were given up in the last 15 minutes",
+    ),
+    AlertingRule(
+        "QmonRingFull",
+        f"{FILL.name} > 0.9",
+        "2m",
+        "critical",
+        f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use",
+        _KEEP,
+    ),
+)
+
+
+def rules_file() -> str:
+    """Return the file for ``rule_files`` of Prometheus."""
+    return _HEAD + "\n".join(f"      {line}" for rule in RULES for line in rule.yaml_lines()) + "\n"

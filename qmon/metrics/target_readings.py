@@ -1,0 +1,151 @@
+"""The current readings of one target, for scrapes: its last view, and totals of moved messages."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.metrics.metric_list import AGE, AT_LEAST, COUNTERS, GAUGES, POLL_AGE, UP, VERDICT, Metric
+from qmon.model.view import QueueView, View
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.queue_track import RATES_FOLLOW
+from qmon.monitor.state.target_history import TargetHistory
+
+_FRESH_POLLS: Final = 3.0
+_FRESH_S: Final = 10.0
+_RATE_OF: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
+
+# A metric, the values of its labels, and its value.
+Reading = tuple[Metric, tuple[str, ...], float]
+
+
+@dataclass(slots=True)
+class _Total:
+    """Messages moved so far.
+
+    ``shown`` never falls: if a later poll corrects ``exact`` downwards, ``shown`` stays until ``exact`` has caught up.
+    ``known``: true if the total continues, so that an unchanged value means that nothing moved.
+    """
+
+    exact: float = 0.0
+    shown: float = 0.0
+    known: bool = True
+
+    def add_moved(self, moved: float) -> None:
+        self.exact += moved
+        self.shown = max(self.shown, self.exact)
+
+
+def _moved_messages(queue: QueueView, source: str) -> float | None:
+    """Return the messages moved since the previous poll: 0 if counting starts now, ``None`` if unknown."""
+    if queue.flow is not None:
+        moved: float | None = getattr(queue.flow, source)
+        return moved
+    return 0.0 if getattr(queue, _RATE_OF[source]).reason in RATES_FOLLOW else None
+
+
+class TargetReadings:
+    """Takes the events of one source and answers scrapes from them. Thread-safe.
+
+    Args:
+        target: the target's name, free of secrets.
+        clock: the monotonic clock of snapshots, seconds.
+        on_view: also gets each view and each phase change. Must return at once.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        clock: Callable[[], float] = time.monotonic,
+        on_view: Callable[[View | SourceState], object] = lambda _: None,
+    ) -> None:
+        self.name = target
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._history = TargetHistory()
+        self._on_view = on_view
+        self._view: View | None = None
+        self._is_live = False
+        self._totals: dict[tuple[str, str], _Total] = {}
+
+    def record_event(self, event: Event | View) -> None:
+        """Record a poll, as snapshot or as view, or a phase change."""
+        if isinstance(event, SourceState):
+            with self._lock:
+                self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
+            self._on_view(event)
+            return
+        view = event if isinstance(event, View) else self._history.record_snapshot(event)
+        self.record_view(view)
+        self._on_view(view)
+
+    def record_view(self, view: View) -> None:
+        """Record the figures of a poll."""
+        with self._lock:
+            self._is_live, self._view = True, view
+            counted = () if view.server.standby is not None else view.queues  # a standby does not count moved messages
+            before, self._totals = self._totals, {}
+            for queue in counted:
+                for metric in COUNTERS:
+                    key, moved = (queue.name, metric.source), _moved_messages(queue, metric.source)
+                    if key in before or moved is not None:
+                        total = self._totals[key] = before.get(key) or _Total()
+                        rate = getattr(queue, _RATE_OF[metric.source]).evidence
+                        total.add_moved(moved or 0.0)
+                        total.known = moved is not None or rate.value is not None
+
+    @property
+    def is_live(self) -> bool:
+        """True if the target is being polled and its last poll is fresh."""
+        with self._lock:
+            return self._fresh_view() is not None
+
+    def _fresh_view(self) -> View | None:
+        view = self._view
+        if view is None or not self._is_live:
+            return None
+        return view if self._clock() - view.taken_at <= max(_FRESH_S, _FRESH_POLLS * view.interval_s) else None
+
+    def current_readings(self) -> list[Reading]:
+        """Return all current readings. For a lost target: only that it is down, and the age of its last poll."""
+        with self._lock:
+            view, fresh = self._view, self._fresh_view()
+            totals = {} if fresh is None else {key: total.shown for key, total in self._totals.items() if total.known}
+        found: list[Reading] = [(UP, (self.name,), float(fresh is not None))]
+        behind_s = 0.0 if view is None else max(0.0, self._clock() - view.taken_at)
+        if view is not None:
+            found.append((POLL_AGE, (self.name,), behind_s))
+        if fresh is not None:
+            found.extend(self._verdict_readings(fresh))
+            for queue in fresh.queues:
+                found.extend(self._queue_readings(queue, behind_s + fresh.since_read_s(queue)))
+        of_source = {metric.source: metric for metric in COUNTERS}
+        found.extend((of_source[source], (self.name, name), total) for (name, source), total in totals.items())
+        return found
+
+    def _verdict_readings(self, view: View) -> Iterator[Reading]:
+        """Yield each verdict once, including those of Service Broker's queues."""
+        broker = view.server.broker
+        by_name = [
+            *((queue.name, queue.verdicts) for queue in view.queues),
+            *(broker.verdicts.items() if broker else ()),
+        ]
+        found = dict.fromkeys((name, each.code, each.severity) for name, verdicts in by_name for each in verdicts)
+        for name, code, severity in found:
+            yield VERDICT, (self.name, name, code, severity.name.lower()), 1.0
+
+    def _queue_readings(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
+        labels = (self.name, queue.name)
+        for metric in GAUGES:
+            figure = getattr(queue, metric.source).evidence
+            if figure.value is None:
+                continue
+            if figure.partial and figure.value == 0:  # our role may be allowed to see no rows at all
+                continue
+            yield metric, labels, figure.value
+            yield AGE, (*labels, metric.source), figure.age_s + behind_s
+            if figure.at_least:
+                yield AT_LEAST, (*labels, metric.source), 1.0

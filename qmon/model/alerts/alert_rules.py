@@ -1,0 +1,216 @@
+"""Alert rules: limits and verdicts that raise alerts. The result for one reading is met, not met, or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.formatting import duration, percent, rate
+from qmon.model.queue_figures import MAIN_FIGURES, RATE, SECONDS, SHARE, QueueFigure
+from qmon.model.service_broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
+from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
+from qmon.model.verdicts.access_verdicts import UNREACHABLE
+from qmon.model.view import QueueView
+
+ANY_NAME: Final = "*"
+_EXPLAINS: Final = {rule.code: rule.explains for rule in RULES}
+
+# Codes of verdicts that hide all other verdicts.
+HIDING_CODES: Final = frozenset({"cannot tell", "cannot see"})
+
+# Codes of verdicts that are a warning or worse, which patterns with `*` or `?` can match.
+WARNING_CODES: Final = frozenset(
+    {rule.code for rule in RULES if rule.severity >= Severity.WARNING}
+    | {UNREACHABLE, DISABLED, NOT_ACTIVATED, NOT_SENT, LEAK}
+)
+
+# Codes of all verdicts.
+CODES: Final = WARNING_CODES | {rule.code for rule in RULES} | {CANNOT_TELL, EMPTY, HEALTHY}
+
+# Figures that can have limits, by their names in the status report.
+LIMIT_FIGURES: Final[Mapping[str, QueueFigure]] = {figure.name: figure for figure in MAIN_FIGURES}
+
+# Names used on the screens, such as `depth` and `oldest`.
+ALIASES: Final[Mapping[str, str]] = {kind.label: name for name, kind in LIMIT_FIGURES.items() if kind.label != name}
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRule:
+    """When to raise an alert. Either ``figure`` or ``verdicts`` is set.
+
+    Attributes:
+        name: unique among the rules.
+        figure: a name of ``LIMIT_FIGURES``.
+        warn: limit for a warning, in the figure's unit; ``crit`` likewise.
+        below: values below the limits are the problem, not values above them.
+        verdicts: patterns of verdict codes.
+        severity: severity of an alert about a verdict; ``None``: that of the verdict.
+        targets: patterns of target names.
+        queues: patterns of queue names.
+        hold_s: seconds that it must last before it is raised.
+        clear_s: seconds that it must be over before it is cleared.
+        margin: how far a figure must return from its limit before it is cleared, as a share of the limit.
+    """
+
+    name: str
+    figure: str = ""
+    warn: float | None = None
+    crit: float | None = None
+    below: bool = False
+    verdicts: tuple[str, ...] = ()
+    severity: Severity | None = None
+    targets: tuple[str, ...] = (ANY_NAME,)
+    queues: tuple[str, ...] = (ANY_NAME,)
+    hold_s: float = 0.0
+    clear_s: float = 0.0
+    margin: float = 0.0
+
+    @property
+    def levels(self) -> tuple[Severity, ...]:
+        """Its possible severities, lowest first."""
+        if self.verdicts:
+            return (Severity.WARNING, Severity.CRITICAL) if self.severity is None else (self.severity,)
+        limits = ((Severity.WARNING, self.warn), (Severity.CRITICAL, self.crit))
+        return tuple(level for level, limit in limits if limit is not None)
+
+    def limit_for(self, level: Severity) -> float | None:
+        """Return the limit of a severity in the figure's unit, ``None`` without one."""
+        return self.crit if level is Severity.CRITICAL else self.warn
+
+    def applies_to_target(self, target: str) -> bool:
+        """Return whether it applies to this target."""
+        return any(matches_pattern(pattern, target) for pattern in self.targets)
+
+    def applies_to_queue(self, queue: str) -> bool:
+        """Return whether it applies to this queue."""
+        return any(matches_pattern(pattern, queue) for pattern in self.queues)
+
+    def names_queue(self, queue: str) -> bool:
+        """Return whether it names exactly this queue instead of matching it with a pattern."""
+        return queue in self.queues
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What may cause alerts of several queues: the code of the verdict that shows it, and its name."""
+
+    code: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """The result of a rule for one reading.
+
+    ``met`` ``None``: unknown, and ``words`` say why. ``value``: value of a figure. ``cause``: the cause, which may have
+    other effects too.
+    """
+
+    met: bool | None
+    words: str
+    value: float | None = None
+    cause: Cause | None = None
+
+
+def matches_pattern(pattern: str, name: str) -> bool:
+    """Return whether a name equals the pattern or fits it, with ``*`` for any text and ``?`` for one character."""
+    return pattern == name or fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def evaluate_rule(rule: AlertRule, queue: QueueView, level: Severity, *, was_met: bool = False) -> RuleResult:
+    """Return whether a queue currently reaches ``level``, by its worst matching verdict or by its figure.
+
+    ``was_met``: it did so until now, so the margin applies.
+    """
+    verdicts = queue.verdicts or (queue.verdict,)
+    return (
+        evaluate_verdicts(rule, verdicts, level)
+        if rule.verdicts
+        else _evaluate_figure(rule, queue, verdicts, level, was_met)
+    )
+
+
+def verdict_meets_rule(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bool:
+    """Return whether a verdict meets the rule. Patterns match only verdicts that are a warning or worse."""
+    named = code in rule.verdicts
+    fits = named or (severity >= Severity.WARNING and any(matches_pattern(pattern, code) for pattern in rule.verdicts))
+    return fits and (severity >= level if rule.severity is None else True)
+
+
+def evaluate_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> RuleResult:
+    """Return the result of a verdict rule for all verdicts of a queue. Without any verdict nothing is wrong."""
+    for verdict in verdicts:
+        if verdict_meets_rule(rule, verdict.code, verdict.severity, level):
+            return RuleResult(True, f"{verdict.code}: {verdict.proof}", cause=_first_cause([verdict]))
+    for verdict in verdicts:
+        if verdict.code in HIDING_CODES:
+            return RuleResult(None, f"{verdict.code}: {verdict.proof}")
+    return RuleResult(False, verdicts[0].code if verdicts else "")
+
+
+def evaluate_code(
+    rule: AlertRule, verdicts: Sequence[Verdict], code: str, level: Severity, undecided: Container[str] = ()
+) -> RuleResult:
+    """Return the result of a verdict rule for one verdict code among all verdicts of a queue.
+
+    It is unknown if another verdict may hide that one, or if the code is among the ``undecided``.
+    """
+    found = [verdict for verdict in verdicts if verdict.code == code]
+    result = evaluate_verdicts(rule, found, level)
+    hidden = code in undecided or any(
+        verdict.code in HIDING_CODES or code in _EXPLAINS.get(verdict.code, ()) for verdict in verdicts
+    )
+    return RuleResult(None, code) if hidden and not result.met else result
+
+
+def _first_cause(verdicts: Sequence[Verdict]) -> Cause | None:
+    return next((Cause(verdict.code, verdict.cause) for verdict in verdicts if verdict.cause), None)
+
+
+def _evaluate_figure(
+    rule: AlertRule, queue: QueueView, verdicts: Sequence[Verdict], level: Severity, was_met: bool
+) -> RuleResult:
+    kind, limit, figure = LIMIT_FIGURES[rule.figure], rule.limit_for(level), read_figure(queue, rule.figure)
+    if limit is None:
+        return RuleResult(False, "no limit")
+    if figure.value is None:
+        return RuleResult(None, f"{kind.label} is not known: {figure.reason or 'no reading'}")
+    word = "below" if rule.below else "above"
+    shown = f"{kind.label} {figure.text(lambda value: value_text(kind, value))}"
+    words = f"{shown}, {word} {value_text(kind, limit)}"
+    back = rule.margin * abs(limit) if was_met else 0.0
+    cause = _first_cause(verdicts)
+    if rule.below:
+        met = figure.value < limit + back
+        return RuleResult(None if met and figure.at_least else met, words, figure.value, cause)
+    met = figure.value > limit - back
+    return RuleResult(True if met else None if figure.at_least else False, words, figure.value, cause)
+
+
+def read_figure(queue: QueueView, name: str) -> Figure:
+    """Return a figure by its name in the status report, unknown if it is old.
+
+    Without ready messages, ``oldest`` is 0.
+    """
+    figure = LIMIT_FIGURES[name].figure_for(queue).evidence
+    ready = queue.ready.evidence
+    if name == "oldest_seconds" and figure.value is None and ready.value == 0 and not ready.at_least:
+        return Figure(0.0)
+    return figure
+
+
+def value_text(kind: QueueFigure, value: float) -> str:
+    """Return a value with its unit: ``12,431``, ``4.0/s``, ``12 m 04 s``, ``76 %``."""
+    if kind.unit == SECONDS:
+        return duration(value)
+    if kind.unit == RATE:
+        return f"{rate(value)}/s"
+    return percent(value) if kind.unit == SHARE else f"{value:,.0f}"
+
+
+def rules_for_target(rules: Sequence[AlertRule], target: str) -> tuple[AlertRule, ...]:
+    """Return the rules that apply to a target."""
+    return tuple(rule for rule in rules if rule.applies_to_target(target))

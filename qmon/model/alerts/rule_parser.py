@@ -1,0 +1,178 @@
+"""Read alert rules as people write them: ``[[alert]]`` in the configuration, ``depth>1000`` on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.alerts.alert_rules import (
+    ALIASES,
+    ANY_NAME,
+    CODES,
+    LIMIT_FIGURES,
+    WARNING_CODES,
+    AlertRule,
+    matches_pattern,
+)
+from qmon.model.config_reader import Keys, suggest_nearest
+from qmon.model.figure import Severity
+from qmon.model.formatting import parse_duration
+from qmon.model.queue_figures import SECONDS, SHARE
+
+# How far below (or above) its limit a figure must return before its alert is cleared, unless the rule sets it.
+MARGIN: Final = 0.1
+SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
+_RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)
+
+
+def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[AlertRule, ...]:
+    """Read the rules of the ``[[alert]]`` tables. Raises ``BadInput`` starting with the path of the key."""
+    out: dict[str, AlertRule] = {}
+    for number, each in enumerate(raw, 1):
+        keys = Keys(each, f"{where}[{number}]")
+        rule = _parse_rule(keys, number)
+        if rule.name in out:
+            raise BadInput(f"{keys.path('name')}: there is an alert {rule.name!r} above already")
+        out[rule.name] = rule
+    return tuple(out.values())
+
+
+def _parse_rule(keys: Keys, number: int) -> AlertRule:
+    figure, verdicts = keys.text("figure"), parse_patterns(keys, "verdict", ())
+    for pattern in verdicts:
+        _check_verdict(pattern, keys.path("verdict"))
+    if (figure is None) is not bool(verdicts):
+        raise BadInput(f"{keys.where}: needs either figure or verdict, not both")
+    name = keys.text("name") or f"{figure or verdicts[0]} ({number})"
+    targets, queues = parse_patterns(keys, "target", (ANY_NAME,)), parse_patterns(keys, "queue", (ANY_NAME,))
+    hold_s, clear_s = keys.seconds("for") or 0.0, keys.seconds("clear_for") or 0.0
+    if figure is None:
+        word = keys.choice("severity", tuple(SEVERITIES))
+        severity = None if word is None else SEVERITIES[word]
+        keys.reject_unknown_keys()
+        return AlertRule(
+            name, verdicts=verdicts, severity=severity, targets=targets, queues=queues, hold_s=hold_s, clear_s=clear_s
+        )
+    known = _figure_name(figure, keys.path("figure"))
+    below = keys.choice("when", ("above", "below")) == "below"
+    warn, crit = parse_limit(keys, "warn", known), parse_limit(keys, "crit", known)
+    margin = keys.number("margin")
+    if margin is not None and not 0 <= margin < 1:
+        raise BadInput(f"{keys.path('margin')}: must be from 0 to less than 1")
+    keys.reject_unknown_keys()
+    rule = AlertRule(
+        name, known, warn, crit, below, (), None, targets, queues, hold_s, clear_s, MARGIN if margin is None else margin
+    )
+    _check_limits(rule, keys.where)
+    return rule
+
+
+def _check_limits(rule: AlertRule, where: str) -> None:
+    if rule.warn is None and rule.crit is None:
+        raise BadInput(f"{where}: needs warn, crit or both")
+    if rule.warn is None or rule.crit is None:
+        return
+    if (rule.crit > rule.warn) if rule.below else (rule.crit < rule.warn):
+        side = "above" if rule.below else "below"
+        raise BadInput(f"{where}: crit is {side} warn, so there would never be a warning; change one of them")
+
+
+def parse_patterns(keys: Keys, name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    """Read a pattern or a list of patterns. ``default``: the value if the key is missing."""
+    if isinstance(keys.raw.get(name), str):
+        return (keys.text(name) or "",)
+    return tuple(keys.texts(name)) or default
+
+
+def _check_verdict(pattern: str, where: str) -> None:
+    """Raise ``BadInput`` if the pattern cannot match any verdict, because such a rule would never be met."""
+    if pattern in CODES or any(matches_pattern(pattern, code) for code in WARNING_CODES):
+        return
+    if any(matches_pattern(pattern, code) for code in CODES):
+        raise BadInput(f"{where}: {pattern!r} matches no verdict that is a warning or worse; write the verdict in full")
+    raise BadInput(f"{where}: there is no verdict {pattern!r}{suggest_nearest(pattern, CODES)}")
+
+
+def _figure_name(name: str, where: str) -> str:
+    known = ALIASES.get(name, name)
+    if known not in LIMIT_FIGURES:
+        raise BadInput(f"{where}: {name!r} is no figure{suggest_nearest(name, (*LIMIT_FIGURES, *ALIASES))}")
+    return known
+
+
+def parse_limit(keys: Keys, name: str, figure: str) -> float | None:
+    """Read a limit in the unit of its figure: a number, or a duration for seconds. ``None`` if the key is missing."""
+    if isinstance(keys.raw.get(name), str):
+        text = keys.text(name) or ""
+        return _parse_limit_text(text, figure, keys.path(name))
+    value = keys.number(name)
+    if value is not None and LIMIT_FIGURES[figure].unit == SECONDS:
+        return keys.seconds(name)
+    return value if value is None else _check_limit_range(value, figure, keys.path(name))
+
+
+def _parse_limit_text(text: str, figure: str, where: str) -> float:
+    """Parse a limit written as text: a duration for figures in seconds, else a number."""
+    if LIMIT_FIGURES[figure].unit == SECONDS:
+        try:
+            return parse_duration(text)
+        except BadInput as problem:
+            raise BadInput(f"{where}: {problem}") from None
+    try:
+        value = float(text)
+    except ValueError:
+        raise BadInput(f"{where}: {text!r} is no number") from None
+    return _check_limit_range(value, figure, where)
+
+
+def _check_limit_range(value: float, figure: str, where: str) -> float:
+    kind = LIMIT_FIGURES[figure]
+    if not -1e15 < value < 1e15 or (value < 0 and not kind.negative):
+        raise BadInput(f"{where}: {value:g} can never be reached; {kind.label} is counted from 0")
+    if kind.unit == SHARE and value > 1:
+        raise BadInput(f"{where}: {kind.label} is {SHARE}, so write 0.9 for 90 %")
+    return value
+
+
+def rules_from_texts(
+    warn: Sequence[str], crit: Sequence[str], *, warn_where: str = "--warn", crit_where: str = "--crit"
+) -> tuple[AlertRule, ...]:
+    """Read the rules of the command line: ``depth>1000``, ``oldest>10m``, ``pop_rate<1``, ``verdict=no pops``.
+
+    A limit of ``warn`` and one of ``crit`` for the same figure and side become one rule. Raises ``BadInput`` starting
+    with ``warn_where`` or ``crit_where``.
+    """
+    limits: dict[tuple[str, bool], dict[Severity, float]] = {}
+    out: list[AlertRule] = []
+    for texts, level, where in ((warn, Severity.WARNING, warn_where), (crit, Severity.CRITICAL, crit_where)):
+        for text in texts:
+            name, operator, rest = _split_rule_text(text, where)
+            if operator == "=":
+                _check_verdict(rest, where)
+                out.append(AlertRule(f"{text.strip()} ({level.name.lower()})", verdicts=(rest,), severity=level))
+            else:
+                figure = _figure_name(name, where)
+                of_side = limits.setdefault((figure, operator == "<"), {})
+                if level in of_side:
+                    raise BadInput(f"{where}: there are two limits for {name} on the same side")
+                of_side[level] = _parse_limit_text(rest, figure, where)
+    for (figure, below), found in limits.items():
+        rule = AlertRule(
+            f"{figure} {'below' if below else 'above'}",
+            figure,
+            found.get(Severity.WARNING),
+            found.get(Severity.CRITICAL),
+            below,
+        )
+        _check_limits(rule, f"{warn_where} and {crit_where} of {figure}")
+        out.append(rule)
+    return tuple(out)
+
+
+def _split_rule_text(text: str, where: str) -> tuple[str, str, str]:
+    found = _RULE.fullmatch(text)
+    if found is None or not found[3] or (found[2] == "=") is not (found[1] == "verdict"):
+        raise BadInput(f"{where}: {text!r} is no rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'")
+    return found[1], found[2], found[3]

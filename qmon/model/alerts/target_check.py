@@ -1,0 +1,193 @@
+"""One check of a target by a monitoring system: OK, WARNING, CRITICAL or UNKNOWN, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import partial
+from typing import Final
+
+from qmon.model.alerts.alert_rules import (
+    HIDING_CODES,
+    LIMIT_FIGURES,
+    AlertRule,
+    RuleResult,
+    evaluate_rule,
+    evaluate_verdicts,
+    matches_pattern,
+    rules_for_target,
+)
+from qmon.model.config_reader import suggest_nearest
+from qmon.model.figure import Severity, Verdict
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
+from qmon.model.view import QueueView, View
+
+
+class CheckState(IntEnum):
+    """The states of monitoring plug-ins. Each value is the exit code."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @property
+    def rank(self) -> int:
+        """How bad the state is. A proven problem ranks above an unknown state."""
+        return (0, 2, 3, 1)[self.value]
+
+
+_NO_QUEUE_KNOWN: Final = (
+    "no queue is known here; one that is known by its shape alone is missed only if qmon.toml names it"
+)
+_BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: CheckState.CRITICAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a queue is not OK.
+
+    ``queue`` is empty for the target. ``rule`` is empty if the verdict decided.
+    """
+
+    queue: str
+    state: CheckState
+    words: str
+    rule: str = ""
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The result of checking a target.
+
+    ``queues``: the queues checked. ``rules``: the rules applied. ``broker``: names of the Service Broker objects
+    checked.
+    """
+
+    target: str
+    state: CheckState
+    problems: tuple[Problem, ...] = ()
+    queues: tuple[QueueView, ...] = ()
+    rules: tuple[AlertRule, ...] = ()
+    view: View | None = None
+    broker: tuple[str, ...] = ()
+
+    @property
+    def is_undecided(self) -> bool:
+        """True if another poll may answer what this one could not."""
+        seen = {*self.broker, *(queue.name for queue in self.queues)}
+        return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
+
+
+def check_target(view: View, rules: Sequence[AlertRule], queue_names: Sequence[str] = ()) -> CheckResult:
+    """Return the state of a target after its newest poll.
+
+    A queue without a rule is judged by the severity of its verdict. Hold times of rules are ignored, because monitoring
+    systems have their own retries. If the registry may not be read, a check that names neither queues nor rules is
+    unknown, because queues may be missing.
+
+    ``queue_names``: names of the queues to check, empty for all.
+    """
+    rules = rules_for_target(rules, view.target)
+    queues = tuple(q for q in view.queues if not queue_names or q.name in queue_names)
+    of_broker: Mapping[str, tuple[Verdict, ...]] = view.server.broker.verdicts if view.server.broker else {}
+    broker = tuple(name for name in of_broker if not queue_names or name in queue_names)
+    known = [*(queue.name for queue in view.queues), *of_broker]
+    problems = [
+        Problem(name, CheckState.UNKNOWN, f"there is no such queue{suggest_nearest(name, known)}")
+        for name in queue_names
+        if name not in known
+    ]
+    problems += [
+        Problem(
+            name,
+            CheckState.UNKNOWN,
+            f"the alert {rule.name!r} names this queue, which is not here{suggest_nearest(name, known)}",
+        )
+        for rule in rules
+        for name in dict.fromkeys(rule.queues)
+        if view.target in rule.targets and not any(matches_pattern(name, each) for each in (*known, *queue_names))
+    ]
+    if not queues and not broker and not queue_names:
+        problems.append(Problem("", CheckState.UNKNOWN, _NO_QUEUE_KNOWN))
+    for queue in queues:
+        about = [rule for rule in rules if rule.applies_to_queue(queue.name)]
+        if queue.verdict.code == CANNOT_SEE:  # limits do not hide that, only a rule about it does
+            about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
+        verdicts = queue.verdicts or (queue.verdict,)
+        found = [_problem_by_rule(rule, queue.name, partial(evaluate_rule, rule, queue), queue) for rule in about]
+        found = found if about else [_problem_by_verdict(queue.name, verdicts)]
+        problems += [problem for problem in found if problem is not None]
+    for name in broker:
+        about = [rule for rule in rules if rule.applies_to_queue(name)]
+        found = [
+            _problem_by_rule(rule, name, partial(evaluate_verdicts, rule, of_broker[name]))
+            for rule in about
+            if rule.verdicts
+        ]
+        found = found if about else [_problem_by_verdict(name, of_broker[name])]
+        problems += [problem for problem in found if problem is not None]
+    problems += [
+        Problem(f.queue, CheckState.UNKNOWN if _is_refused(f) else CheckState.CRITICAL, f"{CANNOT_SEE}: {f.text}")
+        for f in view.failures
+        if f.gone
+        and (f.queue in queue_names if f.queue and queue_names else not _is_refused(f) or not (queue_names or rules))
+    ]
+    problems.sort(key=lambda problem: -problem.state.rank)
+    state = problems[0].state if problems else CheckState.OK
+    return CheckResult(view.target, state, tuple(problems), queues, rules, view, broker)
+
+
+def _is_refused(failure: ProbeFailure) -> bool:
+    """Return whether our role may not read the registry. Queues may then be missing, but the others are fine."""
+    return failure.gone and not failure.queue and bool(failure.grant)
+
+
+def unknown_as_warning(outcome: CheckResult) -> CheckResult:
+    """Return the outcome with a warning instead of every unknown queue."""
+    problems = tuple(
+        replace(each, state=CheckState.WARNING) if each.state is CheckState.UNKNOWN and each.queue else each
+        for each in outcome.problems
+    )
+    ranked = tuple(sorted(problems, key=lambda problem: -problem.state.rank))
+    return replace(outcome, state=ranked[0].state if ranked else CheckState.OK, problems=ranked)
+
+
+def unreadable_result(target: str, reason: str) -> CheckResult:
+    """Return the outcome if nothing could be read."""
+    return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
+
+
+def _problem_by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | None:
+    for verdict in verdicts:
+        state = CheckState.UNKNOWN if verdict.code == CANNOT_TELL else _BY_SEVERITY.get(verdict.severity, CheckState.OK)
+        if state is not CheckState.OK:
+            return Problem(name, state, f"{verdict.code}: {verdict.proof}")
+    return None
+
+
+def _problem_by_rule(
+    rule: AlertRule, name: str, result_at: Callable[[Severity], RuleResult], queue: QueueView | None = None
+) -> Problem | None:
+    """Return the worst level that is met, or if none is met, a level that is unknown."""
+    unknown: Problem | None = None
+    for level in reversed(rule.levels):
+        found = result_at(level)
+        if found.met:
+            return Problem(name, _BY_SEVERITY[level], found.words, rule.name, found.value)
+        if found.met is None and (queue is None or _is_expected_reading(rule, queue, found.value)):
+            unknown = Problem(name, CheckState.UNKNOWN, found.words, rule.name, found.value)
+    return unknown
+
+
+def _is_expected_reading(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
+    """Return whether a missing reading is worth reporting.
+
+    A rule for many queues may name a figure that some of them do not have.
+    """
+    if value is not None or rule.verdicts or rule.names_queue(queue.name):
+        return True
+    return queue.layout.has_figure(LIMIT_FIGURES[rule.figure].field) or queue.verdict.code in HIDING_CODES

@@ -1,0 +1,168 @@
+"""Baselines: the usual range of a figure for each hour of the week, and which figures are outside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from qmon.model.formatting import number
+from qmon.model.series import Point
+
+# An hour of the week needs this many watched weeks before it has a baseline.
+MIN_WEEKS: Final = 4
+HOURS: Final = 168
+
+# Figures of a queue that may have a band, by their names in `Point`.
+BAND_FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
+_SIGMAS: Final = 3.0
+
+# Ratio of standard deviation to MAD for a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median
+# Absolute Deviation").
+_SIGMA_OF_MAD: Final = 1.4826
+_MIN_REACH_SHARE: Final = 0.25
+_MIN_REACH: Final[Mapping[str, float]] = {
+    "ready": 10.0,
+    "in_progress": 10.0,
+    "oldest_s": 5.0,
+    "push_rate": 1.0,
+    "pop_rate": 1.0,
+    "complete_rate": 1.0,
+}
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The baseline of one figure at one hour of the week.
+
+    ``median`` and ``mad`` (median absolute deviation) are taken over ``weeks`` hourly means.
+    """
+
+    median: float
+    mad: float
+    weeks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The usual range of a figure, from ``low`` to ``high``. ``hour`` is text such as ``Tue 14:00``."""
+
+    low: float
+    high: float
+    median: float
+    weeks: int
+    hour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """The baselines of many queues.
+
+    Attributes:
+        hours: baselines by target, queue, figure and hour of the week. Hour 0 is Monday 00:00, 167 is Sunday 23:00.
+        zone: time zone of the hours for targets that ``zones`` does not list.
+        zones: time zone of the hours by target.
+    """
+
+    hours: Mapping[str, Mapping[str, Mapping[str, Mapping[int, Baseline]]]] = field(default_factory=dict)
+    zone: str = "UTC"
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+    def band_at(self, target: str, queue: str, figure: str, at: float) -> Band | None:
+        """Return the band at ``at`` (seconds since the epoch), ``None`` if too few such hours were watched.
+
+        The band extends three standard deviations, estimated from the MAD, to both sides of the median. With few weeks
+        the MAD may be 0, so the band extends at least a quarter of the median, and at least ten messages, one message
+        per second, or five seconds.
+        """
+        then = datetime.fromtimestamp(at, ZoneInfo(self.zones.get(target, self.zone)))
+        hour = then.weekday() * 24 + then.hour
+        usual = self.hours.get(target, {}).get(queue, {}).get(figure, {}).get(hour)
+        if usual is None or usual.weeks < MIN_WEEKS:
+            return None
+        middle = usual.median
+        reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _MIN_REACH_SHARE * abs(middle), _MIN_REACH.get(figure, 0.0))
+        words = f"{_DAYS[then.weekday()]} {then.hour:02d}:00"
+        return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, words)
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """A figure outside its band. ``value`` is its mean over the last minutes."""
+
+    figure: str
+    value: float
+    band: Band
+
+    @property
+    def is_above(self) -> bool:
+        """True if the figure is higher than usual, false if it is lower."""
+        return self.value > self.band.high
+
+    @property
+    def ratio(self) -> float | None:
+        """The figure as a multiple of the median.
+
+        ``None`` if the multiple has no meaning: the median is 0, or the multiple is below 0.05 or at least 1,000.
+        """
+        times = self.value / self.band.median if self.band.median > 0 else None
+        return times if times is not None and 0.05 <= times < 1000 else None
+
+    @property
+    def text(self) -> str:
+        """``3.1× the usual Tue 14:00``, or without a ratio ``usual Tue 14:00: 0``."""
+        times, hour = self.ratio, self.band.hour
+        if times is None:
+            return f"usual {hour}: {number(self.band.median)}"
+        return f"{number(times)}× the usual {hour}"
+
+    @property
+    def short_text(self) -> str:
+        """``3.1×``, or without a ratio whether the figure is higher or lower than usual."""
+        times = self.ratio
+        return f"{number(times)}×" if times is not None else "unusually much" if self.is_above else "unusually little"
+
+
+MEAN_WINDOW_S: Final = 300.0
+MIN_KNOWN_S: Final = 60.0
+
+
+def recent_mean(history: Sequence[Point], figure: str) -> float | None:
+    """Return the time-weighted mean of a figure over the last five minutes, ``None`` if less than one minute is known.
+
+    Baselines are made of hourly means, so a single poll of a bursty queue must not be compared with them.
+    """
+    total = seconds = 0.0
+    for place in range(len(history) - 1, 0, -1):
+        point, before = history[place], history[place - 1]
+        if history[-1].at - point.at >= MEAN_WINDOW_S:
+            break
+        value: float | None = getattr(point, figure)
+        if value is not None:
+            total += value * (point.at - before.at)
+            seconds += point.at - before.at
+    return total / seconds if seconds >= MIN_KNOWN_S else None
+
+
+def find_anomalies(baselines: Baselines, target: str, queue: str, history: Sequence[Point]) -> tuple[Anomaly, ...]:
+    """Return the figures outside their band both now and over the last minutes, the farthest outside first."""
+    if not history or queue not in baselines.hours.get(target, {}):
+        return ()
+    newest, found = history[-1], []
+    for figure in BAND_FIGURES:
+        band, now = baselines.band_at(target, queue, figure, newest.at), getattr(newest, figure)
+        if band is None or now is None or band.low <= now <= band.high:
+            continue
+        value = recent_mean(history, figure)
+        if value is not None and (value > band.high) == (now > band.high) and not band.low <= value <= band.high:
+            found.append(Anomaly(figure, value, band))
+    return tuple(sorted(found, key=_distance, reverse=True))
+
+
+def _distance(anomaly: Anomaly) -> float:
+    """Return the distance of a figure from its median, as a multiple of the half width of its band."""
+    reach = anomaly.band.high - anomaly.band.median
+    return abs(anomaly.value - anomaly.band.median) / reach if reach > 0 else 0.0

@@ -1,0 +1,143 @@
+"""Forecast when a queue drains, or that it never will, from the net rate with an error band.
+
+The depth is modelled as a random walk with drift. The drift is the net rate. The variance of the noise around it grows
+with time. If messages come in bursts or are popped in batches, one second says little about the next, so the variance
+is measured over the long run, see ``qmon.model.rates.net_rate``. The forecast has two sources of error: the drift is
+estimated from a window, and the walk continues at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import ceil
+from typing import Final
+
+from qmon.model.formatting import duration, percent, rate
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.net_rate import NetRate, current_net_rate
+from qmon.model.trend import Rise
+
+# The band of a growing queue is that of its mean net rate over the next this many seconds.
+AHEAD_S: Final = 60.0
+
+# Half width of the band in standard errors.
+SIGMAS: Final = 2.0
+
+# A forecast time is never more precise than this: counters of working sessions arrive up to a second late.
+LAG_S: Final = 2.0
+_STEADY_SHARE: Final = 0.02
+
+# The trend is unclear if the error of the net rate exceeds this share of pushes or pops.
+_UNCLEAR_SHARE: Final = 0.2
+_FOREVER_S: Final = 30 * 86400.0
+_NEEDS: Final = ": needs ≥ "
+
+
+class Trend(StrEnum):
+    """The direction in which the depth moves."""
+
+    DRAINING = "draining"
+    GROWING = "growing"
+    STEADY = "steady"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """When a queue drains.
+
+    ``seconds`` ± ``band_s``: time left while draining. ``growth``: messages per second while growing. ``growth_band``:
+    the mean growth over the next minute is within this many messages per second of ``growth``.
+    """
+
+    trend: Trend
+    seconds: float | None = None
+    band_s: float | None = None
+    growth: float | None = None
+    text: str = ""
+    growth_band: float | None = None
+
+    def with_hourly_rise(self, rise: Rise) -> Forecast:
+        """Return the forecast, replaced by the growth of the last hour if it does not say that the queue grows."""
+        if self.trend is Trend.GROWING:
+            return self
+        growth = (rise.now - rise.before) / rise.over_s
+        return Forecast(Trend.GROWING, growth=growth, text=f"growing {rate(growth)}/s")
+
+    @property
+    def while_paused(self) -> Forecast:
+        """The forecast without the number of consumers needed, which a pause says nothing about."""
+        return replace(self, text=self.text.partition(_NEEDS)[0])
+
+
+def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
+    """Return the forecast for one queue.
+
+    Only the newest ticks are used, since the net rate last changed. If a growing queue's consumers have always found a
+    message, the number of additional consumers needed is the net rate divided by the pop rate of one consumer.
+
+    Args:
+        ready: messages ready now; ``None`` if unknown.
+        ticks: for each interval between two polls its length in seconds and its flow, oldest first.
+        poppers: number of connected consumers, if it is known and all of them are busy.
+    """
+    ticks = [tick for tick in ticks if tick[0] > 0]
+    if ready is None or len(ticks) < 2:
+        return Forecast(Trend.UNKNOWN)
+    nets = [(seconds, flow.net) for seconds, flow in ticks if flow.net is not None]
+    if len(nets) < len(ticks):
+        return Forecast(Trend.UNKNOWN)
+    if not any(flow.has_movement for _, flow in ticks):
+        return _unmoved_forecast(ready)
+    drift = current_net_rate(nets)
+    pushed, popped = _rates(ticks, drift.seconds)
+    net = drift.net
+    if ready == 0 and abs(net) <= max(0.5, _STEADY_SHARE * pushed):
+        return Forecast(Trend.STEADY, text="empty")
+    if popped == 0 and pushed == 0 and ready > 0:
+        return _unmoved_forecast(ready)
+    unsure = SIGMAS * drift.error
+    if abs(net) <= max(unsure, _STEADY_SHARE * max(pushed, popped), 0.05):
+        steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
+        return Forecast(Trend.STEADY, growth=net, text="stable" if steady else "unclear")
+    if net > 0:
+        return _growing_forecast(ready, drift, popped, poppers)
+    left = ready / -net
+    if left > _FOREVER_S:
+        return Forecast(Trend.STEADY, growth=net, text="stable")
+    band = max(LAG_S, left * min(1.0, SIGMAS * drift.error_ahead(max(left, 1.0)) / -net))
+    return Forecast(Trend.DRAINING, left, band, net, _drain_text(left, band))
+
+
+def _unmoved_forecast(ready: float) -> Forecast:
+    if ready == 0:
+        return Forecast(Trend.STEADY, text="empty")
+    return Forecast(Trend.STEADY, growth=0.0, text="not moving")
+
+
+def _drain_text(left: float, band: float) -> str:
+    if band >= left:
+        return f"drains within {duration(left + band)}"
+    return f"drains in {duration(left)}" + (f" ± {percent(band / left)}" if band / left >= 0.005 else "")
+
+
+def _growing_forecast(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
+    text = f"growing {rate(drift.net)}/s"
+    if poppers and popped > 0 and ready > popped:
+        more = ceil(drift.net / (popped / poppers))
+        text += f"{_NEEDS}{more} more popper{'' if more == 1 else 's'}"
+    return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.error_ahead(AHEAD_S))
+
+
+def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, float]:
+    """Return pushes and pops per second over the last ``seconds``."""
+    span = pushed = popped = 0.0
+    for length, flow in reversed(ticks):
+        if span >= seconds - 0.001:
+            break
+        span += length
+        pushed += flow.pushed
+        popped += flow.popped or 0.0
+    return pushed / span, popped / span

@@ -1,0 +1,101 @@
+"""Ledger of the gap: what happened to numbers that producers have drawn and consumers have not finished.
+
+The parts always add up to the total, because both are counted in the same statement. A drawn number without a message
+belongs to a push that is not committed yet, was rolled back, or was skipped by a sequence cache or a restart. These
+cases cannot be told apart while a transaction that has drawn numbers is open, so they are one sum. When no such
+transaction is open and nothing was drawn since, numbers without a message will never get one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.samples.polled_samples import RingSample
+
+READY: Final = "ready"
+
+# Taken by a consumer that has not committed.
+IN_FLIGHT: Final = "in flight"
+
+# Drawn by a consumer that is gone.
+ORPHANED: Final = "orphaned"
+UNCLEAR: Final = "not committed, or burnt"
+BURNT: Final = "rolled back or burnt"
+AHEAD_UNCLEAR: Final = "ahead, burnt or not committed"
+
+# For queues that are not rings, this includes messages popped before an older message.
+AHEAD_BURNT: Final = "ahead, or burnt"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPart:
+    """How many numbers share one fate."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The parts in order, including zeros. ``estimated``: the number of ready messages was not counted exactly."""
+
+    parts: tuple[LedgerPart, ...]
+    estimated: bool = False
+
+    @property
+    def total(self) -> int:
+        """Numbers drawn by producers that consumers have not finished."""
+        return sum(part.count for part in self.parts)
+
+    def count_for(self, name: str) -> int | None:
+        """Return the count of one part, ``None`` if this ledger does not have it."""
+        return next((part.count for part in self.parts if part.name == name), None)
+
+
+def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) -> Ledger:
+    """Return the ledger of a ring.
+
+    Numbers beyond the pop position are ready or have no message. Numbers up to it are in flight, orphaned, or have no
+    message. Numbers that consumers have drawn ahead of all producers are not messages and are left out.
+
+    Args:
+        ring: positions and slots, from one statement.
+        orphans: messages known to be orphaned.
+        settled: no drawn number can be pushed any more.
+    """
+    beyond = max(0, ring.span)
+    early = max(0, ring.pop_last - ring.push_last)
+    ready = max(0, beyond - ring.push_open_ahead)
+    without = beyond - ready + max(0, ring.pop_waiting - early)
+    return Ledger(
+        (
+            LedgerPart(READY, ready),
+            LedgerPart(IN_FLIGHT, max(0, ring.pop_held - orphans)),
+            LedgerPart(ORPHANED, max(0, orphans)),
+            LedgerPart(BURNT if settled else UNCLEAR, without),
+        )
+    )
+
+
+def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, settled: bool = False) -> Ledger:
+    """Return the ledger of a queue with ids: the numbers from the oldest ready message to the last one issued.
+
+    Args:
+        span: how many numbers these are.
+        ready: messages ready and not held by a consumer.
+        held: messages held by running pops.
+        estimated: ``ready`` was extrapolated from an earlier count.
+        settled: no transaction that has drawn a number is open, and none was drawn since that is known.
+    """
+    in_flight = min(max(0, held), span)
+    known = min(max(0, round(ready)), span - in_flight)
+    rest = span - in_flight - known
+    return Ledger(
+        (
+            LedgerPart(READY, known),
+            LedgerPart(IN_FLIGHT, in_flight),
+            LedgerPart(AHEAD_BURNT if settled else AHEAD_UNCLEAR, rest),
+        ),
+        estimated,
+    )

@@ -1,0 +1,278 @@
+"""Read groups from plain dictionaries, as TOML files write them. Every error names its key."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Final, Literal, cast
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.groups.conditions import (
+    AdvisoryLock,
+    AllOf,
+    AnyOf,
+    ColumnRef,
+    Compared,
+    Condition,
+    Exists,
+    IsNull,
+    Lookup,
+    OneOf,
+    Timed,
+)
+from qmon.model.groups.group import STATE_KINDS, Blocker, Group, State, StateKind, Step, Steps, Workers
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
+from qmon.model.layout.layout_io import check_distinct_values, parse_times
+from qmon.model.layout.time_zones import NUMBER_ZONES
+
+_STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
+_TEST_NAMES: Final = ("null", "not", "past", "future", "below", "at_least", "plus", "advisory_lock")
+
+
+def group_from_dict(
+    raw: Mapping[str, object], table: TableName, *, where: str, source: LayoutSource = LayoutSource.CONFIGURATION
+) -> Group:
+    """Read a group. ``table``: its table with the schema; the caller has read the key ``table``.
+
+    Raises ``BadInput`` starting with ``where`` and the path of the key.
+    """
+    keys = Keys(raw, where)
+    keys.text("table")
+    group = Group(
+        name=keys.require_text("name"),
+        table=table,
+        id=keys.require_text("id"),
+        states=_parse_states(keys),
+        queue=parse_column(keys, "queue"),
+        overdue=parse_condition(keys, "overdue"),
+        gone=parse_condition(keys, "gone"),
+        owner=parse_column(keys, "owner"),
+        attempts=parse_column(keys, "attempts"),
+        payload=parse_column(keys, "payload"),
+        error=parse_column(keys, "error"),
+        steps=tuple(
+            _parse_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)
+        ),
+        workers=_parse_workers(keys),
+        counters=keys.flag("counters"),
+        times=parse_times(keys, tuple(NUMBER_ZONES)),
+        timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
+        library=keys.text("library") or "",
+        source=source,
+    )
+    part = parse_condition(keys, "where")
+    keys.reject_unknown_keys()
+    return group if part is None else group.restrict_to(part)
+
+
+def _parse_states(keys: Keys) -> tuple[State, ...]:
+    found = keys.tables("state")
+    states = tuple(_parse_state(Keys(raw, f"{keys.path('state')}[{n}]")) for n, raw in enumerate(found, 1))
+    if not any(state.kind == "ready" for state in states):
+        raise BadInput(f"{keys.where}: needs a [[state]] of the kind ready")
+    names = [state.name for state in states]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"{keys.where}: two states are called {twice!r}")
+    _check_disjoint(keys.where, states)
+    return states
+
+
+def _check_disjoint(where: str, states: Sequence[State]) -> None:
+    """Raise ``BadInput`` if a row can be in two states by the values of one column, or by equal conditions.
+
+    Conditions on several columns may overlap without a common row, so they are only compared as a whole.
+    """
+    for one, other in combinations(states, 2):
+        if one.when == other.when:
+            raise BadInput(f"{where}: {one.name} and {other.name} have the same condition; give each state its own")
+    by_column: defaultdict[ColumnRef, list[tuple[str, tuple[StateValue, ...]]]] = defaultdict(list)
+    for state in states:
+        if isinstance(state.when, OneOf) and not state.when.negated:
+            by_column[state.when.column].append((state.name, state.when.values))
+    for alike in by_column.values():
+        check_distinct_values(where, alike)
+
+
+def _parse_state(keys: Keys) -> State:
+    name = keys.require_text("name")
+    kind = keys.choice("kind", STATE_KINDS) or (name if name in STATE_KINDS else None)
+    if kind is None:
+        raise BadInput(
+            f"{keys.where}: needs kind, what its messages are: {', '.join(STATE_KINDS[:-1])} or {STATE_KINDS[-1]}"
+        )
+    when = parse_condition(keys, "when")
+    if when is None:
+        raise BadInput(f"{keys.where}: needs when, what is true of its rows")
+    state = State(
+        name, cast("StateKind", kind), when, parse_column(keys, "since"), _parse_blocker(keys), keys.text("why") or ""
+    )
+    keys.reject_unknown_keys()
+    if kind != "blocked" and (state.blocker is not None or state.why):
+        raise BadInput(f"{keys.where}: blocker and why are of blocked states only")
+    return state
+
+
+def _parse_blocker(keys: Keys) -> Blocker | None:
+    inner = keys.nested_keys("blocker", shorthand_key="name")
+    if inner is None:
+        return None
+    name = parse_column(inner, "name")
+    if name is None:
+        raise BadInput(f"{inner.where}: needs name, the column that names what blocks")
+    blocker = Blocker(name, parse_column(inner, "holder"), parse_column(inner, "since"))
+    inner.reject_unknown_keys()
+    return blocker
+
+
+def _parse_steps(keys: Keys) -> Steps:
+    rows: list[tuple[Step, Condition | None]] = []
+    for step in _STEPS:
+        if keys.raw.get(step) is True:
+            keys.flag(step)
+            rows.append((step, None))
+        elif (condition := parse_condition(keys, step)) is not None:
+            rows.append((step, condition))
+    if not rows:
+        raise BadInput(f"{keys.where}: needs {' or '.join(_STEPS)}")
+    steps = Steps(
+        keys.require_text("table"), keys.text("id"), keys.text("at"), parse_column(keys, "queue"), tuple(rows)
+    )
+    if (steps.id is None) == (steps.at is None):
+        raise BadInput(f"{keys.where}: needs id, by which its rows are numbered, or at, the time of a step")
+    if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
+        raise BadInput(f"{keys.where}: where steps are found by their time, queue must be a column of the same table")
+    keys.reject_unknown_keys()
+    return steps
+
+
+def _parse_workers(keys: Keys) -> Workers | None:
+    inner = keys.nested_keys("workers")
+    if inner is None:
+        return None
+    alive = parse_condition(inner, "alive")
+    if alive is None:
+        raise BadInput(f"{inner.where}: needs alive, what is true of a worker that has been heard of lately")
+    workers = Workers(inner.require_text("table"), alive, parse_column(inner, "queue"))
+    inner.reject_unknown_keys()
+    return workers
+
+
+def parse_column(keys: Keys, name: str) -> ColumnRef | None:
+    """Read a column: its name, ``{ column = …, element = 2 }``, or a column of another table (``Lookup``)."""
+    inner = keys.nested_keys(name, shorthand_key="column")
+    if inner is None:
+        return None
+    table, lookup = inner.text("table"), None
+    if table is not None:
+        pick = cast('Literal["min", "max"] | None', inner.choice("pick", ("min", "max")))
+        key, by = inner.text("key") or "id", inner.require_text("by")
+        lookup = Lookup(table, key, by, pick, parse_condition(inner, "when"))
+    column = ColumnRef(inner.require_text("column"), inner.whole_number("element"), lookup)
+    inner.reject_unknown_keys()
+    return column
+
+
+def parse_condition(keys: Keys, name: str) -> Condition | None:
+    """Read a condition on a row, ``None`` if the key is missing. Raises ``BadInput``."""
+    inner = keys.nested_keys(name)
+    return None if inner is None else _parse_all_of(inner)
+
+
+def _parse_all_of(keys: Keys) -> Condition:
+    """Read a table of tests: columns with their tests, ``any`` for alternatives, ``exists`` and ``missing``."""
+    of: list[Condition] = []
+    for name in keys.raw:
+        if name == "any":
+            of.append(_parse_any_of(keys))
+        elif name in ("exists", "missing"):
+            inner = keys.nested_keys(name)
+            assert inner is not None  # noqa: S101 - the key is there
+            of.append(_parse_exists(inner, negated=name == "missing"))
+        else:
+            of += _parse_tests(ColumnRef(name), keys)
+    if not of:
+        raise BadInput(f"{keys.where}: says nothing")
+    keys.reject_unknown_keys()
+    return of[0] if len(of) == 1 else AllOf(tuple(of))
+
+
+def _parse_any_of(keys: Keys) -> Condition:
+    raw = keys.tables("any")
+    if not raw:
+        raise BadInput(f"{keys.path('any')}: is a list of tables, one of which is true")
+    return AnyOf(tuple(_parse_all_of(Keys(one, f"{keys.path('any')}[{n}]")) for n, one in enumerate(raw, 1)))
+
+
+def _parse_exists(keys: Keys, *, negated: bool) -> Condition:
+    by = parse_column(keys, "by")
+    exists = Exists(
+        keys.require_text("table"),
+        keys.text("key") or "id",
+        by or ColumnRef("id"),
+        parse_condition(keys, "when"),
+        negated,
+        keys.flag("as_text"),
+    )
+    keys.reject_unknown_keys()
+    return exists
+
+
+def _parse_tests(column: ColumnRef, keys: Keys) -> list[Condition]:
+    """Read the tests of one column: a value, a list of values, or a table of tests."""
+    name = column.name
+    raw = keys.raw[name]
+    if isinstance(raw, Mapping):
+        return _parse_named_tests(column, Keys(raw, keys.path(name)), keys)
+    return [OneOf(column, _parse_values(keys, name))]
+
+
+def _parse_values(keys: Keys, name: str) -> tuple[StateValue, ...]:
+    raw = keys.raw[name]
+    if not isinstance(raw, list):
+        value = keys.scalar(name)
+        return () if value is None else (value,)
+    keys.entries(name)
+    values = tuple(Keys({"value": one}, keys.path(name)).scalar("value") for one in raw)
+    if not values or None in values:
+        raise BadInput(f"{keys.path(name)}: must be one or more values")
+    return tuple(value for value in values if value is not None)
+
+
+def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]:
+    outer.nested_keys(column.name)
+    of: list[Condition] = []
+    if "null" in tests.raw:
+        of.append(IsNull(column, negated=not tests.flag("null")))
+    if "not" in tests.raw:
+        of.append(OneOf(column, _parse_values(tests, "not"), negated=True))
+    if tests.flag("past"):
+        of.append(Timed(column, "<=", _parse_offset(tests)))
+    if tests.flag("future"):
+        of.append(Timed(column, ">", _parse_offset(tests)))
+    if "advisory_lock" in tests.raw:
+        of.append(AdvisoryLock(column, negated=not tests.flag("advisory_lock")))
+    if "below" in tests.raw:
+        of.append(Compared(column, "<", _parse_operand(tests, "below")))
+    if "at_least" in tests.raw:
+        of.append(Compared(column, ">=", _parse_operand(tests, "at_least")))
+    if not of:
+        raise BadInput(f"{tests.where}: needs one of {', '.join(_TEST_NAMES)}")
+    tests.reject_unknown_keys(_TEST_NAMES)
+    return of
+
+
+def _parse_operand(tests: Keys, name: str) -> int | ColumnRef:
+    """Read what a column is compared with: a whole number, or the name of a column."""
+    if isinstance(tests.raw[name], str):
+        return ColumnRef(tests.require_text(name))
+    return tests.whole_number(name) or 0
+
+
+def _parse_offset(tests: Keys) -> float | ColumnRef:
+    """Read what is added to a time before it is compared: a duration, or the name of a column with seconds."""
+    raw = tests.raw.get("plus")
+    if isinstance(raw, str) and not raw[:1].isdigit():
+        return ColumnRef(tests.require_text("plus"))
+    return tests.seconds("plus") or 0.0

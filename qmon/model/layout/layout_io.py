@@ -1,0 +1,348 @@
+"""Convert layouts to and from configuration and registry JSON. Every error names the key."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Final, Literal, cast
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.formatting import format_duration
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import (
+    DEFAULT_TIMEOUT_S,
+    Clients,
+    Layout,
+    LayoutSource,
+    OwnerColumn,
+    Ring,
+    StateColumn,
+    StateValue,
+    Switch,
+    TableName,
+)
+from qmon.model.layout.requeue_options import (
+    order_to_list,
+    parse_max_attempts,
+    parse_order,
+    parse_writes,
+    writes_to_dict,
+)
+from qmon.model.layout.time_zones import load_zone
+
+# The registry's `version`. Readers skip greater ones.
+JSON_FORMAT: Final = 1
+_MAX_JSON_LENGTH: Final = 256 * 1024
+_COLUMNS: Final = (
+    "started_at",
+    "enqueued_at",
+    "due_at",
+    "attempts",
+    "priority",
+    "payload",
+    "error",
+    "data_id",
+)
+_STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
+_OWNERS: Final = ("session", "lease", "heartbeat", "name")
+
+# Values for ready, in progress and done in the articles (Buschmann; Rusanu; Al Zabir), used if none are given.
+_ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
+    "status": (1, 2, None),
+    "flag": (0, None, 1),
+    "batch_single": (0, 1, None),
+    "batch_split": (0, 1, None),
+    "batch_fast": (0, 1, None),
+}
+
+_NAME_PART: Final = re.compile(r'\s*(?:\[((?:[^\]]|\]\])+)\]|"((?:[^"]|"")+)"|([^."\[\]\s][^."\[\]]*?))\s*(\.|$)')
+
+
+def layout_to_dict(layout: Layout) -> dict[str, object]:
+    """Return the dictionary that ``layout_from_dict`` reads as the same layout.
+
+    Missing values and ``source`` are omitted.
+    """
+    out: dict[str, object] = {"name": layout.queue, "table": table_to_text(layout.table), "design": layout.design}
+    _put_if_set(out, "id", list(layout.key) or layout.id)
+    for name in _COLUMNS:
+        _put_if_set(out, name, getattr(layout, name))
+    if layout.state is not None:
+        state: dict[str, object] = {"column": layout.state.column}
+        for name in _STATES:
+            _put_if_set(state, name, getattr(layout.state, name))
+        out["state"] = state
+    if (owner := layout.owner) is not None:
+        out["owner"] = {"column": owner.column, "kind": owner.kind, "held_while_working": owner.held_while_working}
+    for name in ("sequence", "data_table"):
+        table: TableName | None = getattr(layout, name)
+        _put_if_set(out, name, None if table is None else table_to_text(table))
+    if layout.ring is not None:
+        out["ring"] = _ring_to_dict(layout.ring)
+    _put_if_set(out, "times", layout.times)
+    out["timeout"] = format_duration(layout.timeout_s)
+    _put_if_set(out, "max_attempts", layout.max_attempts)
+    _put_if_set(out, "order", order_to_list(layout.order) or None)
+    _put_if_set(out, "writes", writes_to_dict(layout.writes) or None)
+    _put_if_set(out, "pop", layout.pop)
+    for name in ("pushers", "poppers"):
+        clients: dict[str, object] = {}
+        for field in fields(Clients):
+            _put_if_set(clients, field.name, getattr(getattr(layout, name), field.name))
+        _put_if_set(out, name, clients or None)
+    if layout.routines:
+        out["routines"] = {verb: table_to_text(name) for verb, name in layout.routines}
+    if (switch := layout.switch) is not None:
+        out["switch"] = {"pushers": table_to_text(switch.pushers), "poppers": table_to_text(switch.poppers)}
+    return out
+
+
+def layout_from_dict(
+    raw: Mapping[str, object], *, where: str = "layout", source: LayoutSource = LayoutSource.CONFIGURATION
+) -> Layout:
+    """Read a layout as the configuration writes it.
+
+    ``name`` and ``table`` are required, and ``id`` or ``design``. If only the state column is given, the values are
+    those of the design's article. Without a design, one that fits the given keys is used. Raises ``BadInput``, starting
+    with ``where`` and the path of the key, for an unknown key (with a suggestion), a wrong type, an unknown design, or
+    a bad duration.
+    """
+    keys = Keys(raw, where)
+    design = keys.choice("design", tuple(TRAITS))
+    if design is None and not {"id", "ring"} & raw.keys():
+        raise keys.missing_key_error("design", "an id, the column that numbers the messages, or a design")
+    design = design or _guess_design(raw)
+    ids = keys.names("id")
+    layout = Layout(
+        queue=keys.require_text("name"),
+        design=design,
+        table=parse_required_table(keys, "table"),
+        id=ids[-1] if ids else None,
+        key=ids if len(ids) > 1 else (),
+        **{name: keys.text(name) for name in _COLUMNS},  # type: ignore[arg-type]
+        state=_parse_state(keys, design),
+        owner=_parse_owner(keys),
+        sequence=_parse_optional_table(keys, "sequence"),
+        data_table=_parse_optional_table(keys, "data_table"),
+        ring=_parse_ring(keys),
+        times=parse_times(keys),
+        timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
+        max_attempts=parse_max_attempts(keys),
+        order=(order := parse_order(keys)),
+        writes=parse_writes(keys, order),
+        pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
+        pushers=_parse_clients(keys, "pushers"),
+        poppers=_parse_clients(keys, "poppers"),
+        routines=_parse_routines(keys),
+        switch=_parse_switch(keys),
+        source=source,
+    )
+    keys.reject_unknown_keys()
+    return layout
+
+
+def layout_to_json(layout: Layout) -> str:
+    """Return a layout as one line of JSON, as the registry of a database stores it."""
+    return json.dumps(layout_to_dict(layout), ensure_ascii=False)
+
+
+def layout_from_json(text: str, *, where: str = "layout") -> Layout:
+    """Read the JSON of ``layout_to_json``.
+
+    The source of the layout is the registry. Raises ``BadInput`` if it is invalid.
+    """
+    if len(text) > _MAX_JSON_LENGTH:
+        raise BadInput(f"{where}: a layout has {_MAX_JSON_LENGTH:,} characters at most, this one {len(text):,}")
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise BadInput(f"{where}: not JSON: {problem}") from None
+    return layout_from_dict(raw, where=where, source=LayoutSource.REGISTRY)
+
+
+def table_to_text(table: TableName) -> str:
+    """Return the table's name for ``table_from_text``. Parts are bracketed only if necessary."""
+    plain = re.compile(r'[^."\[\]\s]+')
+    return ".".join(p if plain.fullmatch(p) else "[" + p.replace("]", "]]") + "]" for p in table.parts)
+
+
+def table_from_text(text: str) -> TableName:
+    """Parse ``name`` or ``schema.name``. Parts with dots, spaces or the like are in brackets or double quotes.
+
+    Raises ``BadInput`` for anything else.
+    """
+    parts: list[str] = []
+    at, more = 0, True
+    while more and (found := _NAME_PART.match(text, at)):
+        bracketed, quoted, bare = found.group(1, 2, 3)
+        parts.append(bracketed.replace("]]", "]") if bracketed else quoted.replace('""', '"') if quoted else bare)
+        at, more = found.end(), found[4] == "."
+    if more or at < len(text) or not 1 <= len(parts) <= 2:
+        raise BadInput(f'{text!r} is not a table: write table, schema.table, or [odd.schema].[odd "table"]')
+    return TableName(parts[0] if len(parts) == 2 else "", parts[-1])
+
+
+def _put_if_set(out: dict[str, object], name: str, value: object) -> None:
+    if value is not None:
+        out[name] = value
+
+
+def _guess_design(raw: Mapping[str, object]) -> str:
+    """Return a design for a table configured without one."""
+    if "ring" in raw:
+        return "ring"
+    if "data_table" in raw:
+        return "batch_fast"
+    if "state" in raw:
+        state = raw["state"]
+        taken = {"in_progress"} & state.keys() if isinstance(state, Mapping) else True
+        return "status" if taken else "flag"
+    return "pending" if "due_at" in raw else "fifo"
+
+
+def parse_times(keys: Keys, further_words: Sequence[str] = ()) -> str | None:
+    """Read ``times``, the meaning of times without a zone. Raises ``BadInput``.
+
+    ``further_words``: words allowed in addition to ``utc``, ``local`` and time zones.
+    """
+    times = keys.text("times")
+    if times is not None and times not in ("utc", "local", *further_words) and load_zone(times, time.time()) is None:
+        wanted = " nor ".join(f'"{word}"' for word in ("utc", "local", *further_words))
+        raise BadInput(f'{keys.path("times")}: {times!r} is neither {wanted} nor a time zone such as "Europe/Berlin"')
+    return times
+
+
+def _ring_to_dict(ring: Ring) -> dict[str, object]:
+    out: dict[str, object] = {
+        "size": ring.size,
+        "push_sequence": table_to_text(ring.push_sequence),
+        "pop_sequence": table_to_text(ring.pop_sequence),
+        "slot": ring.slot,
+        "turn": False if ring.turn is None else ring.turn,
+        "message_id": ring.message_id,
+        "reference_count": ring.reference_count,
+    }
+    _put_if_set(out, "subscribers", [table_to_text(each) for each in ring.subscribers] or None)
+    _put_if_set(out, "unread", ring.unread)
+    return out
+
+
+def _parse_state(keys: Keys, design: str) -> StateColumn | None:
+    inner = keys.nested_keys("state", shorthand_key="column")
+    if inner is None:
+        return None
+    ready, in_progress, done = _ARTICLE_STATES.get(design, (None, None, None))
+    given = {name: inner.scalar(name) for name in _STATES}
+    if all(value is None for value in given.values()):
+        given |= {"ready": ready, "in_progress": in_progress, "done": done}
+    if given["ready"] is None:
+        raise BadInput(f"{inner.where}: needs ready, the value of a message that waits")
+    state = StateColumn(
+        inner.require_text("column"),
+        given["ready"],
+        given["in_progress"],
+        given["done"],
+        given["dead"],
+        given["blocked"],
+    )
+    check_distinct_values(inner.where, [(name, (value,)) for name, value in given.items() if value is not None])
+    inner.reject_unknown_keys()
+    return state
+
+
+def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[StateValue]]]) -> None:
+    """Raise ``BadInput`` starting with ``where`` if two states share a value of the state column.
+
+    ``states``: name and values of each state. The number 1 and the text "1" count as the same value, because the
+    column's type decides what the server compares.
+    """
+    taken: dict[str, tuple[str, StateValue]] = {}
+    for name, values in states:
+        for value in values:
+            other, as_other = taken.setdefault(str(value), (name, value))
+            if other != name:
+                # As JSON the values show whether they are text or numbers.
+                shown = f"{json.dumps(as_other, ensure_ascii=False)} and {json.dumps(value, ensure_ascii=False)}"
+                raise BadInput(
+                    f"{where}: {other} and {name} have the same value ({shown}); give each state a value of its own"
+                )
+
+
+def _parse_owner(keys: Keys) -> OwnerColumn | None:
+    inner = keys.nested_keys("owner", shorthand_key="column")
+    if inner is None:
+        return None
+    kind = cast(Literal["session", "lease", "heartbeat", "name"], inner.choice("kind", _OWNERS) or "name")
+    owner = OwnerColumn(inner.require_text("column"), kind, inner.flag("held_while_working"))
+    inner.reject_unknown_keys()
+    return owner
+
+
+def _parse_ring(keys: Keys) -> Ring | None:
+    inner = keys.nested_keys("ring")
+    if inner is None:
+        return None
+    size = inner.whole_number("size")
+    if size is None or size < 1:
+        raise BadInput(f"{inner.where}.size: a ring needs its number of slots, 1 or more")
+    no_turn = inner.raw.get("turn") is False
+    ring = Ring(
+        size,
+        parse_required_table(inner, "push_sequence"),
+        parse_required_table(inner, "pop_sequence"),
+        slot=inner.text("slot") or "slot",
+        turn=None if no_turn else inner.text("turn") or "turn",
+        message_id=inner.text("message_id") or "message_id",
+        reference_count=inner.text("reference_count") or "reference_count",
+        subscribers=tuple(_parse_table(each, inner, "subscribers") for each in inner.texts("subscribers")),
+        unread=inner.text("unread"),
+    )
+    inner.reject_unknown_keys(allowed=("turn",))
+    return ring
+
+
+def _parse_clients(keys: Keys, name: str) -> Clients:
+    inner = keys.nested_keys(name)
+    if inner is None:
+        return Clients()
+    clients = Clients(**{field.name: inner.text(field.name) for field in fields(Clients)})
+    inner.reject_unknown_keys()
+    return clients
+
+
+def _parse_routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
+    inner = keys.nested_keys("routines")
+    return () if inner is None else tuple((verb, parse_required_table(inner, verb)) for verb in inner.raw)
+
+
+def _parse_switch(keys: Keys) -> Switch | None:
+    inner = keys.nested_keys("switch")
+    if inner is None:
+        return None
+    switch = Switch(parse_required_table(inner, "pushers"), parse_required_table(inner, "poppers"))
+    inner.reject_unknown_keys()
+    return switch
+
+
+def _parse_optional_table(keys: Keys, name: str) -> TableName | None:
+    value = keys.text(name)
+    return None if value is None else _parse_table(value, keys, name)
+
+
+def _parse_table(value: str, keys: Keys, name: str) -> TableName:
+    try:
+        return table_from_text(value)
+    except BadInput as problem:
+        raise BadInput(f"{keys.where}.{name}: {problem}") from None
+
+
+def parse_required_table(keys: Keys, name: str) -> TableName:
+    """Read a required table name. Raises ``BadInput``."""
+    table = _parse_optional_table(keys, name)
+    if table is None:
+        raise keys.missing_key_error(name)
+    return table

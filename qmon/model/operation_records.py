@@ -1,0 +1,353 @@
+"""Operations on a queue: plans, progress and results, and pauses in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from qmon.model.formatting import time_of_day
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.polled_samples import PauseSample
+
+DEFAULT_PAUSE_S: Final = 900.0
+
+# Number of rows that a plan shows.
+MAX_PLAN_ROWS: Final = 10
+
+
+class OperationKind(StrEnum):
+    """The kind of operation."""
+
+    REQUEUE = "requeue"
+    REDRIVE = "redrive"
+    PURGE = "purge"
+    PAUSE = "pause"
+    RESUME = "resume"
+    UNDO = "undo"
+    REPAIR = "repair"
+    END_SESSION = "end-session"
+    INSTALL_GATE = "install-gate"
+    REMOVE_GATE = "remove-gate"
+    EMPTY_TRASH = "empty-trash"
+
+
+class Side(StrEnum):
+    """Which programs a pause stops: producers or consumers."""
+
+    PUSHERS = "pushers"
+    POPPERS = "poppers"
+
+
+class OwnerState(StrEnum):
+    """What is known about the consumer that holds a message.
+
+    ``NONE``: the layout has no owner column, so only the age counts.
+    """
+
+    DEAD = "dead"
+    ALIVE = "alive"
+    UNKNOWN = "unknown"
+    NONE = "none"
+
+
+class OperationState(StrEnum):
+    """The state of an operation.
+
+    ``INTERRUPTED``: recorded as running, but its session is gone. ``UNKNOWN``: the connection was lost while a part of
+    it took effect. The database never contains ``UNKNOWN``.
+    """
+
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Consent(StrEnum):
+    """What the operator must do before a plan may be applied."""
+
+    # Choose the button that is not Cancel; `--yes` on the command line.
+    BUTTON = "button"
+    # Type the queue's name and give a reason.
+    TYPED = "typed"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages to select.
+
+    All given conditions must hold. Without any, all messages that fit the kind are selected.
+
+    Attributes:
+        ids: message ids as text.
+        state: ready, in_progress, done or dead.
+        older_than_s: minimum seconds in progress (requeue) or since the push (purge, redrive).
+        owner: exact text of the owner.
+        owner_states: owner states of messages in progress.
+        limit: maximum number of messages.
+        newer_than_s: upper limit for the same age.
+        error: text that the last error contains, ignoring case.
+        payload: text that the message contains, ignoring case.
+    """
+
+    ids: tuple[str, ...] = ()
+    state: str | None = None
+    older_than_s: float | None = None
+    owner: str | None = None
+    owner_states: frozenset[OwnerState] = frozenset({OwnerState.DEAD})
+    limit: int | None = None
+    newer_than_s: float | None = None
+    error: str | None = None
+    payload: str | None = None
+
+    @property
+    def has_age_limit(self) -> bool:
+        """True if the age of a message matters."""
+        return self.older_than_s is not None or self.newer_than_s is not None
+
+    @property
+    def has_text_filter(self) -> bool:
+        """True if the text of a message or of its error matters."""
+        return self.error is not None or self.payload is not None
+
+
+DEFAULT_RATE: Final = 10.0
+DEFAULT_FAILURES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RedriveLimits:
+    """The limits of a redrive.
+
+    Attributes:
+        rate: maximum messages per second; ``None``: as fast as batches with pauses between them allow.
+        failures: stop after this many of its messages failed again; ``None``: never stop.
+    """
+
+    rate: float | None = DEFAULT_RATE
+    failures: int | None = DEFAULT_FAILURES
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """One message as a plan shows it.
+
+    ``age_s``: seconds. ``payload`` and ``error`` (the last one, if a column has it) are shortened, redacted and safe to
+    print.
+    """
+
+    id: str
+    state: str
+    age_s: float | None
+    owner: str | None
+    owner_state: OwnerState
+    attempts: int | None
+    payload: str | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Messages that match but are not touched, and why (``owner alive``, ``locked``, ``changed since``)."""
+
+    why: str
+    count: int
+
+    @property
+    def text(self) -> str:
+        """``12 locked``."""
+        return f"{self.count:,} {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Whether an operation can be undone, and what would not be restored.
+
+    ``until``: when the trash expires, seconds since the epoch.
+    """
+
+    possible: bool
+    notes: tuple[str, ...] = ()
+    until: float | None = None
+
+
+class Nothing(StrEnum):
+    """Why a plan has nothing to do. That is no failure."""
+
+    NO_MESSAGE = "no message matches: nothing to do"
+    NO_TRASH = "nothing in the trash is that old: nothing to do"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be done, read from the server and frozen. Applying the plan may only ever touch less.
+
+    Attributes:
+        count: exact number of messages (or sessions, slots, rows of trash); ``unit`` names them.
+        predicate: the selection in words, with the frozen values.
+        sql: the statements that will run, as the server will see them.
+        batch: maximum rows in one transaction; ``None`` for everything at once.
+        seconds: estimated duration; ``None`` if there is no basis for an estimate.
+        consequences: the state afterwards and its effect on consumers, one line each.
+        risks: what may go wrong, such as double delivery, one line each.
+        consent: what the operator must do.
+        refused: why the plan cannot be applied (read-only, a missing permission, nothing to do), else ``None``.
+    """
+
+    kind: OperationKind
+    target: str
+    queue: str
+    title: str
+    count: int = 0
+    unit: str = "messages"
+    predicate: str = ""
+    sql: tuple[str, ...] = ()
+    first: tuple[PlanRow, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    batch: int | None = None
+    seconds: float | None = None
+    undo: Undo = field(default_factory=lambda: Undo(possible=False))
+    consequences: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    consent: Consent = Consent.BUTTON
+    refused: str | None = None
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """Whether the plan is refused only because it would change nothing."""
+        return self.refused in set(Nothing)
+
+    @property
+    def needs_reason(self) -> bool:
+        """True if the plan can be applied only with a reason."""
+        return self.consent is Consent.TYPED
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of an operation.
+
+    Counts are as in ``OperationResult``. ``rate``: per second. ``left_s``: estimated seconds left.
+    """
+
+    total: int
+    done: int = 0
+    skipped: int = 0
+    changed: int = 0
+    rate: float | None = None
+    left_s: float | None = None
+    note: str = ""
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OperationResult:
+    """The result of an operation.
+
+    Attributes:
+        operation: its id, which ``undo`` takes; empty if nothing was started.
+        done: messages touched.
+        skipped: messages locked by others, left unchanged.
+        changed: messages that no longer match the plan, left unchanged.
+        notes: what the operator should know, such as that a pause did not bring the push rate to 0.
+        refused: messages left unchanged because the server rejected the change; ``notes`` say which and why.
+    """
+
+    operation: str
+    kind: OperationKind
+    queue: str
+    state: OperationState
+    done: int
+    skipped: int = 0
+    changed: int = 0
+    notes: tuple[str, ...] = ()
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One line of the history. Times are seconds since the epoch, server clock.
+
+    ``undo_state``: ``possible``, ``undone``, ``partly undone``, ``gone`` (trash emptied), or ``no``.
+    """
+
+    id: str
+    kind: OperationKind
+    queue: str
+    state: OperationState
+    by: str
+    reason: str
+    planned: int
+    done: int
+    skipped: int
+    changed: int
+    started_at: float
+    ended_at: float | None
+    undo_state: str
+    undo_of: str | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause in force.
+
+    Attributes:
+        until: seconds since the epoch.
+        by: who paused.
+        way: switch or gate.
+        table: the queue's table, which identifies it: its name may differ between configurations.
+    """
+
+    queue: str
+    side: Side
+    until: float
+    by: str
+    reason: str
+    since: float
+    way: str
+    table: str = ""
+
+
+def pause_from_sample(sample: PauseSample) -> Pause:
+    """Return the pause that a probe has read."""
+    return Pause(
+        sample.queue,
+        Side(sample.side),
+        sample.until_at,
+        sample.by,
+        sample.reason,
+        sample.since_at,
+        sample.way,
+        sample.about,
+    )
+
+
+def pause_subject(layout: Layout) -> str:
+    """Return the name under which a pause of this queue is recorded.
+
+    It is the queue's table, followed by its part if the table has several queues.
+    """
+    value = None if layout.part is None else layout.part.value
+    return str(layout.table) if value is None else f"{layout.table}/{value}"
+
+
+def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
+    """Return the pauses of one queue, pushers first, whatever the queue was called when it was paused."""
+    own = (pause_from_sample(each) for each in samples if each.about == pause_subject(layout))
+    return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
+
+
+def reason_suffix(reason: str) -> str:
+    """Return ``: deploy`` to append to a text, empty without a reason."""
+    return f": {reason}" if reason else ""
+
+
+def pause_line(pause: Pause) -> str:
+    """Return ``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``. The reason is free text from the operator."""
+    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{reason_suffix(pause.reason)}"

@@ -1,0 +1,186 @@
+"""Use: what a pop costs on a queue's tables and indexes, from the totals of two polls.
+
+While the horizon is held back, dead rows stay in the table and in its indexes, and every scan for the head passes them
+again. Rows touched per pop grow with each popped message until the horizon moves on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qmon.model.figure import Figure
+from qmon.model.samples.usage_samples import UseSample
+
+# Table id and index id; index 0 is the table itself.
+IndexKey = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PopWork:
+    """Work done on one table or index in some time. ``None``: unknown. Times are in seconds, the rest are counts."""
+
+    scans: int | None = None
+    rows: int | None = None
+    pages: int | None = None
+    latch_waits: int | None = None
+    lock_waits: int | None = None
+    splits: int | None = None
+    forwarded: int | None = None
+    # What qmon itself read is known and subtracted.
+    ours: bool = True
+    io_waits: int | None = None
+    escalations_tried: int | None = None
+    escalations: int | None = None
+    ghosted: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no known work was done."""
+        return not (
+            self.scans or self.rows or self.pages or self.latch_waits or self.lock_waits or self.splits or self.ghosted
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexUse:
+    """The current use of one table or index. Rates are per second.
+
+    Attributes:
+        role: ``table``, ``primary``, ``unique`` or ``index``.
+        growth: bytes per second over the last minutes.
+        id: the index as the server identifies it, 0 for the table.
+        forwarded: rows of a heap read through a forwarding pointer (SQL Server).
+        fragmented: share of its pages that are out of order, 0 to 1.
+        fragmented_s: seconds since ``fragmented`` was read.
+        unread: why ``fragmented`` was not read (SQL Server).
+        io_waits: waits for a page to be read or written.
+        escalations_tried: attempts to escalate row locks to a table lock.
+        escalations: successful escalations.
+        sequential: whether OPTIMIZE_FOR_SEQUENTIAL_KEY is on (SQL Server).
+        ghosted: deleted rows or entries that stay as ghosts until the server removes them.
+    """
+
+    name: str
+    role: str
+    bytes: int | None
+    growth: float | None
+    ghosts: int | None
+    scans: float | None
+    rows: float | None
+    pages: float | None
+    latch_waits: float | None
+    lock_waits: float | None
+    splits: float | None
+    id: int = 0
+    forwarded: float | None = None
+    fragmented: float | None = None
+    fragmented_s: float | None = None
+    unread: str = ""
+    io_waits: float | None = None
+    escalations_tried: float | None = None
+    escalations: float | None = None
+    sequential: bool | None = None
+    ghosted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """The current use of one queue's tables and indexes.
+
+    Attributes:
+        rows_per_pop: rows and index entries returned by scans per popped message.
+        pages_per_pop: pages touched per popped message.
+        before: median of rows per pop over the ten minutes before the oldest holder of the horizon started; ``None`` if
+            the queue was not watched then.
+        hot_share: share of updates that stayed on their page and touched no index, 0 to 1 (PostgreSQL).
+        dead: dead rows still in the tables.
+        trend: rows per pop so far, oldest first, one value every few seconds; ``None`` if nothing was popped.
+        parts: the tables and their indexes.
+        analyzed: how often the table's statistics were updated in the last 20 seconds.
+        reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None`` on other servers.
+        sized_at: when the first of the sizes was read, server clock, seconds since the epoch.
+    """
+
+    rows_per_pop: Figure
+    pages_per_pop: Figure
+    before: float | None
+    hot_share: Figure
+    dead: int | None
+    trend: Sequence[float | None]
+    parts: tuple[IndexUse, ...]
+    analyzed: int = 0
+    reads_per_pop: Figure | None = None
+    sized_at: float = 0.0
+
+    @property
+    def touched_per_pop(self) -> Figure:
+        """What a pop touches: rows, or if the server does not count them, pages read by the procedure that pops."""
+        return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
+
+    @property
+    def ghosted(self) -> float | None:
+        """Rows and index entries that become ghosts, per second (SQL Server); ``None``: not known."""
+        known = [part.ghosted for part in self.parts if part.ghosted is not None]
+        return sum(known) if known else None
+
+    @property
+    def touched_unit(self) -> str:
+        """The unit of ``touched_per_pop``."""
+        return "rows touched" if self.reads_per_pop is None else "logical reads"
+
+
+def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:
+    """Return the work of others on one table or index between two samples, ``None`` after a reset.
+
+    ``polls``: distance of the two samples in polls. Each poll in between is assumed to have read as much as the first.
+    """
+    scans = _difference(now.scans, before.scans)
+    rows = _difference(now.rows_read, before.rows_read)
+    pages = _difference(now.pages, before.pages)
+    latch_waits = _difference(now.latch_waits, before.latch_waits)
+    lock_waits = _difference(now.lock_waits, before.lock_waits)
+    splits = _difference(now.splits, before.splits)
+    forwarded = _difference(now.forwarded, before.forwarded)
+    io_waits = _difference(now.io_waits, before.io_waits)
+    tried = _difference(now.escalations_tried, before.escalations_tried)
+    escalations = _difference(now.escalations, before.escalations)
+    ghosted = _difference(now.ghosted, before.ghosted)
+    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations, ghosted)
+    if any(count is not None and count < 0 for count in counts):
+        return None
+    known = before.own_rows is not None and before.own_pages is not None and polls == 1
+    scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
+    rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
+    pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
+    return PopWork(
+        scans=scans,
+        rows=rows,
+        pages=pages,
+        latch_waits=latch_waits,
+        lock_waits=lock_waits,
+        splits=splits,
+        forwarded=forwarded,
+        ours=known,
+        io_waits=io_waits,
+        escalations_tried=tried,
+        escalations=escalations,
+        ghosted=ghosted,
+    )
+
+
+def all_work_between(
+    before: Mapping[IndexKey, UseSample], now: Mapping[IndexKey, UseSample], polls: int = 1
+) -> dict[IndexKey, PopWork] | None:
+    """Return the work on all tables and indexes that both polls have, ``None`` after a reset of any of them."""
+    found: dict[IndexKey, PopWork] = {}
+    for key in before.keys() & now.keys():
+        work = work_between(before[key], now[key], polls)
+        if work is None:
+            return None
+        found[key] = work
+    return found
+
+
+def _difference(now: int | None, before: int | None) -> int | None:
+    return None if now is None or before is None else now - before

@@ -1,0 +1,109 @@
+"""Samples of groups (``model.groups``). One record per probe of the same name; the SQL explains each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.model.samples.message_samples import OwnerSample
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStateSample:
+    """One row per queue with messages in this state. ``late``: messages in this state for too long."""
+
+    state: str
+    queue: str | None
+    counted: int
+    oldest_s: float | None
+    late: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStrangeSample:
+    """One row per queue and state value with messages in no known state."""
+
+    queue: str | None
+    value: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOwnerSample(OwnerSample):
+    """An owner as in any queue, with the queue of its message."""
+
+    queue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupWorkersSample:
+    """One row per queue: its workers that reported recently; workers of any queue if the table does not say which."""
+
+    queue: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLastSample:
+    """One row: the greatest id of an append-only table."""
+
+    last_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStepsSample:
+    """One row per queue: steps since a row of an append-only table, and how many of these up to a later row."""
+
+    step: str
+    queue: str | None
+    counted: int
+    settled: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStepsAtSample:
+    """One row per queue: steps within a number of seconds."""
+
+    step: str
+    queue: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepTotals:
+    """Messages pushed, popped, completed and failed since watching started. ``None``: unknown."""
+
+    pushed: int | None = None
+    popped: int | None = None
+    completed: int | None = None
+    failed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBlockerSample:
+    """One row per queue and blocker that some of the queue's blocked messages wait for.
+
+    ``held_s``: seconds that ``holder`` has held it. ``seen``: messages that wait for it, among a bounded number read.
+    """
+
+    queue: str | None
+    blocker: str | None
+    holder: str | None
+    held_s: float | None
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedMessages:
+    """The blocked messages of a queue.
+
+    Attributes:
+        oldest_s: age of the oldest in seconds; ``None`` if unknown.
+        why: why messages in these states are blocked, in words.
+        every_s: seconds between two counts if that is longer than usual, else 0.
+    """
+
+    counted: int
+    oldest_s: float | None = None
+    blockers: tuple[GroupBlockerSample, ...] = ()
+    why: tuple[str, ...] = ()
+    every_s: float = 0.0

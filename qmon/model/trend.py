@@ -1,0 +1,62 @@
+"""Findings from the last hour of a queue: rising backlog, slower messages, silent producers, messages due later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.model.formatting import milliseconds, time_of_day
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """A backlog that rises slowly and steadily over ``over_s`` seconds.
+
+    ``before`` and ``now``: messages ready. ``age_before_s`` and ``wait_s``: age of the oldest of them in seconds,
+    before and now; ``None`` if no age was known.
+    """
+
+    before: float
+    now: float
+    age_before_s: float | None
+    wait_s: float | None
+    over_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Slower:
+    """Each message takes ``now_s`` seconds, and took ``before_s`` until ``since_at``.
+
+    ``since_at``: server clock, seconds since the epoch.
+    """
+
+    before_s: float
+    now_s: float
+    since_at: float
+
+    @property
+    def text(self) -> str:
+        """The finding as one clause."""
+        now, before = (milliseconds(1000 * seconds) for seconds in (self.now_s, self.before_s))
+        return f"each message takes ~{now}, before ~{before}, since {time_of_day(self.since_at)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A busy queue gets no messages: no push for ``silent_s`` seconds, ``before_per_s`` pushes per second before."""
+
+    silent_s: float
+    before_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DueLater:
+    """Most of the newest messages are due later, unlike those of the hour before.
+
+    ``later`` of the last ``pushed`` messages, since ``since_at`` (server clock, seconds since the epoch).
+    ``share_before``: share of the earlier messages that were due later, 0 to 1.
+    """
+
+    pushed: float
+    later: float
+    since_at: float
+    share_before: float

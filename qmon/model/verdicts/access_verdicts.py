@@ -1,0 +1,72 @@
+"""Verdicts about a queue or target that cannot be reached, read or used.
+
+A queue cannot be used if a session locks all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.figure import Severity, Verdict
+from qmon.model.formatting import time_of_day
+from qmon.model.operation_records import Side
+from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
+from qmon.model.waits.horizon_holders import holder_name, long_holder
+
+UNREACHABLE: Final = "unreachable"
+
+
+def unreachable_verdict(reason: str) -> Verdict:
+    """Return the verdict on a target that was lost. ``reason``: the error of connecting."""
+    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, cause="no connection")
+
+
+def _locked_proof(context: RuleInput) -> str | None:
+    moves = bool(context.pops) or (context.pops is None and not context.failures)
+    return None if moves or context.is_paused(Side.POPPERS) or context.locked is None else context.locked.proof
+
+
+def _is_waited_for(context: RuleInput) -> bool:
+    return context.locked is not None and context.locked.waited_for
+
+
+def _holds_horizon(context: RuleInput) -> bool:
+    """Return whether the session that locks the queue also holds the horizon, where the operator can end it."""
+    holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
+    return holder is not None and context.locked is not None and holder_name(holder) == context.locked.by
+
+
+LOCKED = Rule(
+    "everything locked",
+    Severity.CRITICAL,
+    2.0,
+    _locked_proof,
+    explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
+    cause=lambda s: s.locked.by if s.locked is not None else "",
+    keys={"4": _is_waited_for, "3": _holds_horizon},
+    probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
+    unread=lambda s: s.snapshot is None or s.snapshot.blocking is None,
+    refuted=may_have_popped,
+)
+
+
+CANNOT_SEE_CODE: Final = "cannot see"
+
+
+def _cannot_see_proof(context: RuleInput) -> str | None:
+    """Return the proof that the queue is gone or that our role may not read its depth.
+
+    A queue that was only guessed may disappear: its table may be a partition that was attached.
+    """
+    guess = context.layout is not None and context.layout.is_guess
+    found = next((f for f in context.failures if f.gone and (f.grant or not guess)), None)
+    if found is None and context.ready.value is None:
+        found = next((f for f in context.failures if f.grant), None)
+    if found is None:
+        return None
+    if context.last_seen_at is None:
+        return found.text
+    return f"{found.text}; last seen at {time_of_day(context.last_seen_at)}"
+
+
+CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see_proof)

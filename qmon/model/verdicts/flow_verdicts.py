@@ -1,0 +1,450 @@
+"""Verdicts about the movement of messages: paused, not popped, too slow, stuck, starved, not archived, ring full."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.formatting import count_text, duration, percent, rate, time_of_day
+from qmon.model.layout.layout import Layout
+from qmon.model.operation_records import Side, pause_line
+from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.group_samples import GroupBlockerSample
+from qmon.model.samples.message_samples import OwnerSample
+from qmon.model.samples.polled_samples import WriterSample
+from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.sessions.owners import Owners
+from qmon.model.trend import Rise
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always, is_uncounted, may_have_popped
+
+
+def _paused_proof(context: RuleInput) -> str | None:
+    return "; ".join(pause_line(pause) for pause in context.pauses) or None
+
+
+def _paused_sides(*sides: Side) -> Condition:
+    return lambda s: {pause.side for pause in s.pauses} == set(sides)
+
+
+PAUSED = Rule(
+    "paused",
+    Severity.NOTICE,
+    0.0,
+    _paused_proof,
+    keys={
+        "p": _paused_sides(Side.PUSHERS),
+        "P": _paused_sides(Side.POPPERS),
+        "p P": _paused_sides(Side.PUSHERS, Side.POPPERS),
+    },
+    probes=("pauses",),
+)
+
+
+_SILENT_S: Final = 20.0
+
+# An archiver counts as stopped if it has been silent for this many times its longest break so far …
+_SILENCE_RATIO: Final = 3.0
+# … and this many times more messages are done than the most seen at earlier runs.
+_DONE_RATIO: Final = 2.0
+
+# Minimum number of done messages if rows have been archived before.
+_MIN_DONE: Final = 1_000
+
+# Minimum number of done messages if none were ever archived.
+_MIN_DONE_NEVER_ARCHIVED: Final = 10_000
+
+# Done messages count as growing if both this number and this share were added: their counts vary a little.
+_MIN_GROWTH: Final = 100
+_MIN_GROWTH_SHARE: Final = 0.01
+
+
+def _behind_proof(context: RuleInput) -> str | None:
+    """Return the proof that done messages are not archived. It lasts until rows are deleted, even without pushes."""
+    a = context.queue.archiving
+    if a is None or a.silent_s < _SILENT_S or a.grown < max(_MIN_GROWTH, _MIN_GROWTH_SHARE * a.done):
+        return None
+    if a.usual_s is None or a.most is None:
+        never = a.untouched and a.done >= _MIN_DONE_NEVER_ARCHIVED
+        return f"~{a.done:,.0f} done and not archived; no row of the table was ever deleted" if never else None
+    if a.silent_s < _SILENCE_RATIO * a.usual_s or a.done < max(_MIN_DONE, _DONE_RATIO * a.most):
+        return None
+    before = f", at most {duration(a.usual_s)} before" if a.usual_s else ""
+    return f"~{a.done:,.0f} done and not archived; nothing was archived for {duration(a.silent_s)}{before}"
+
+
+BEHIND = Rule(
+    "archive behind",
+    Severity.WARNING,
+    10.0,
+    _behind_proof,
+    probes=("counters", "table_counters", "head", "progress"),
+    unread=is_uncounted,
+)
+
+
+_STILL_S: Final = 20.0
+
+# Minimum moves of the heads of other priorities: one or two messages may be popped while another waits its turn.
+_MIN_OTHER_MOVES: Final = 5
+
+
+def _starved_proof(context: RuleInput) -> str | None:
+    low = context.queue.starved
+    if (
+        low is None
+        or low.still_s < _STILL_S
+        or low.others < _MIN_OTHER_MOVES
+        or not context.pops
+        or context.is_paused(Side.POPPERS)
+    ):
+        return None
+    age = f", {duration(low.oldest_s)} old," if low.oldest_s is not None else ""
+    return (
+        f"priority {low.priority}: message {low.head_id}{age} has been its head for {duration(low.still_s)} or longer "
+        f"while messages of other priorities are popped, {context.pops:,.1f}/s"
+    )
+
+
+STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved_proof, probes=("priorities",))
+
+
+def _stuck_proof(context: RuleInput) -> str | None:
+    owners = context.queue.owners
+    if not context.stuck.value and not (owners is not None and owners.dead):
+        return None
+    if owners is not None and (text := _owners_text(owners)):
+        if not context.stuck.value:
+            return text
+        return f"{_late_text(context)}: {text}"
+    whose = _holders_text(context)
+    return _late_text(context) + (f": {whose}" if whose else "")
+
+
+def _late_text(context: RuleInput) -> str:
+    own = context.layout is not None and context.layout.part is not None and context.layout.part.own_timeout
+    longer = "longer than each may take" if own else f"more than {duration(context.timeout_s)}"
+    return f"{_stuck_count_text(context)} in progress for {longer}"
+
+
+def _stuck_count_text(context: RuleInput) -> str:
+    return f"{'at least ' if context.stuck.at_least else ''}{context.stuck.value or 0:,.0f}"
+
+
+def _owners_text(owners: Owners) -> str:
+    more = "at least " if owners.at_least else ""
+    parts = []
+    if owners.dead:
+        parts.append(f"{more}{owners.dead:,} with a dead owner{_owner_text(owners.dead_one)}")
+    if owners.alive:
+        parts.append(f"{more}{owners.alive:,} with a live owner{_owner_text(owners.alive_one)}")
+    if owners.unknown:
+        why = f": {owners.why}" if owners.why else ""
+        parts.append(f"{more}{owners.unknown:,} with an unknown owner{_owner_text(owners.unknown_one)}{why}")
+    if owners.none and owners.none_one is not None:
+        parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since_text(owners.none_one)}")
+    return "; ".join(parts)
+
+
+def _owner_text(owner: OwnerSample | None) -> str:
+    if owner is None:
+        return ""
+    has = "has had" if owner.age_s is not None else "has"
+    whose = f"{owner.owner} {has} " if owner.owner else ""
+    return f" ({whose}message {owner.id}{_since_text(owner)})"
+
+
+def _since_text(owner: OwnerSample) -> str:
+    return f" for {duration(owner.age_s)}" if owner.age_s is not None else ""
+
+
+def _holders_text(context: RuleInput) -> str:
+    """Return the session with the oldest open transaction, if messages are in progress only while one is open."""
+    if context.samples is None or context.snapshot is None or not context.samples.held:
+        return ""
+    xids = {held.xid for held in context.samples.held if held.running}
+    whose = [
+        w for w in context.snapshot.writers or () if w.xid in xids and (w.transaction_s or 0.0) > context.timeout_s
+    ]
+    if not whose:
+        return ""
+    oldest = max(whose, key=lambda w: w.transaction_s or 0.0)
+    return _writer_text(oldest) + (f" and {len(whose) - 1} more" if len(whose) > 1 else "")
+
+
+def _writer_text(writer: WriterSample) -> str:
+    if writer.session == 0:
+        return (
+            f"the prepared transaction {writer.application} has held them for {duration(writer.transaction_s or 0.0)}"
+        )
+    text = ", ".join(part for part in (writer.state, writer.application) if part)
+    return f"session {writer.session} ({text}) has held them for {duration(writer.transaction_s or 0.0)}"
+
+
+def _are_all_owners_alive(context: RuleInput) -> bool:
+    """Return whether all owners are alive. If requeued now, their messages would be processed twice."""
+    owners = context.queue.owners
+    return owners is not None and owners.alive > 0 and not (owners.dead or owners.unknown or owners.none)
+
+
+STUCK = Rule(
+    "stuck in progress",
+    Severity.CRITICAL,
+    0.0,
+    _stuck_proof,
+    keys={"2": _are_all_owners_alive, "r": holds_always},
+    probes=("owners", "group_owners"),
+)
+
+
+# Maximum number of blockers in a proof.
+_MAX_BLOCKERS: Final = 2
+
+
+def _blocked_proof(context: RuleInput) -> str | None:
+    """Return the proof that messages are blocked.
+
+    It is no problem if other messages move and none is blocked for longer than a message may be in progress.
+    """
+    if not context.blocked.value:
+        return None
+    waits_s = context.blocked_oldest.value
+    if (context.at_work or context.moved) and waits_s is not None and waits_s <= context.timeout_s:
+        return None
+    sample = context.samples.blocked if context.samples is not None else None
+    oldest = "" if waits_s is None else f", the oldest for {duration(waits_s)}"
+    why = "" if sample is None or not sample.why else f": {' or '.join(sample.why)}"
+    names = [
+        _blocker_text(each) for each in (sample.blockers if sample is not None else ()) if each.blocker is not None
+    ]
+    more = f" and {len(names) - _MAX_BLOCKERS:,} more" if len(names) > _MAX_BLOCKERS else ""
+    waits = f"; they wait for {', '.join(names[:_MAX_BLOCKERS])}{more}" if names else ""
+    return f"{'at least ' if context.blocked.at_least else ''}{context.blocked.value:,.0f} blocked{oldest}{why}{waits}"
+
+
+def _blocker_text(blocker: GroupBlockerSample) -> str:
+    holder = "" if blocker.holder is None else f", held by {blocker.holder}"
+    return f"{blocker.blocker}{holder}" + ("" if blocker.held_s is None else f" for {duration(blocker.held_s)}")
+
+
+BLOCKED = Rule(
+    "blocked",
+    Severity.WARNING,
+    0.0,
+    _blocked_proof,
+    probes=("in_state", "group_states"),
+    unread=lambda s: s.may_block and s.blocked.value is None,
+)
+
+
+# PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
+# Sessions idle for this long have not popped since.
+_QUIET_S: Final = 4.0
+_FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
+
+
+def _idle_poppers(context: RuleInput) -> ClientsSeen | None:
+    """Return the consumers if messages are ready, none was popped recently, and none is being worked on."""
+    if context.is_paused(Side.POPPERS) or not context.ready.value or context.moved is None or context.at_work:
+        return None
+    poppers = context.queue.poppers
+    return None if context.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
+
+
+def _is_ordered(layout: Layout) -> bool:
+    """Return whether a different first message usually means that the previous one has left."""
+    return layout.traits.order in ("fifo", "due") and layout.priority is None
+
+
+def _no_poppers_proof(context: RuleInput) -> str | None:
+    poppers = _idle_poppers(context)
+    if poppers is None or poppers.connected or not poppers.whole or context.layout is None:
+        return None
+    gone = f"; the last one left {duration(poppers.left_s)} ago" if poppers.left_s is not None else ""
+    return f"{context.ready.value:,.0f} ready and {_no_poppers_text(context.layout, poppers)}{gone}"
+
+
+def _no_poppers_text(layout: Layout, poppers: ClientsSeen) -> str:
+    if poppers.by == "pattern":
+        fields = (
+            ("application", layout.poppers.application),
+            ("login", layout.poppers.login),
+            ("procedure", layout.poppers.procedure),
+        )
+        wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
+        is_one = f"is a popper ({wanted})"
+    elif poppers.by == "library":
+        return "no worker that serves it has reported"
+    else:
+        pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
+        is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")
+    if not poppers.others:
+        return f"no session is connected that {is_one}"
+    return f"none of the {count_text(poppers.others, 'session')} connected {is_one}"
+
+
+def _not_claiming_proof(context: RuleInput) -> str | None:
+    poppers = _idle_poppers(context)
+    if poppers is None or not poppers.connected or context.ready.value is None:
+        return None
+    count = "1 popper is" if poppers.connected == 1 else f"{poppers.connected:,} poppers are"
+    one = f": {_activity_text(poppers.one)}" if poppers.one is not None else ""
+    return f"{count} connected, not one pops while {context.ready.value:,.0f} are ready{one}"
+
+
+def _activity_text(client: ClientSample) -> str:
+    name = f"session {client.session}" + (f" ({client.application})" if client.application else "")
+    state = client.state or "connected"
+    waits = f", waiting for {client.wait_kind}" if client.wait_kind == "Lock" else ""
+    return f"{name} {state}{waits}" + (f" for {duration(client.quiet_s)}" if client.quiet_s is not None else "")
+
+
+def _waits_for_lock(context: RuleInput) -> bool:
+    one = context.queue.poppers.one if context.queue.poppers is not None else None
+    return one is not None and one.wait_kind == "Lock"
+
+
+def _are_poppers_unknown(context: RuleInput) -> bool:
+    return context.queue.poppers is None
+
+
+NO_POPPERS = Rule(
+    "no poppers",
+    Severity.CRITICAL,
+    10.0,
+    _no_poppers_proof,
+    explains=_FOLLOWS,
+    unread=_are_poppers_unknown,
+    refuted=may_have_popped,
+)
+NOT_CLAIMING = Rule(
+    "poppers not claiming",
+    Severity.CRITICAL,
+    10.0,
+    _not_claiming_proof,
+    explains=_FOLLOWS,
+    keys={"4": _waits_for_lock},
+    unread=_are_poppers_unknown,
+    refuted=may_have_popped,
+)
+
+
+_FULL: Final = 0.999
+
+
+def _ring_full_proof(context: RuleInput) -> str | None:
+    if context.is_paused(Side.POPPERS) or context.is_paused(Side.PUSHERS):
+        return None
+    if context.fill.value is None or context.fill.value < _FULL:
+        return None
+    return f"{percent(context.fill.value)} of the slots hold messages, pushers wait"
+
+
+# Seconds that a message must have been ready while none was popped, if there is no pop rate.
+_WAITS_S: Final = 20.0
+
+
+def _not_taken_proof(context: RuleInput) -> str | None:
+    """Return the proof without rates: no message is in progress, or all have been for long.
+
+    It applies to queues whose messages are visible until they are done.
+    """
+    waits, busy = context.oldest.value, context.in_progress.value
+    if not context.ready.value or waits is None or waits < _WAITS_S or busy is None:
+        return None
+    ready = f"{context.ready.value:,.0f} ready, the oldest for {duration(waits)}"
+    if not busy:
+        return f"{ready}, and none is in progress"
+    owners = context.samples.diagnostics.owners if context.samples is not None else None
+    ages = [None] if owners is None or len(owners) < busy else [owner.age_s for owner in owners]
+    since = [age for age in ages if age is not None and age >= _WAITS_S]
+    return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
+
+
+# Seconds without any sign that messages leave the queue. After that, a queue without rates is no longer called healthy.
+STILL_S: Final = 60.0
+
+
+def _head_stays_proof(context: RuleInput) -> str | None:
+    """Return the proof without rates: the message to be popped next stays at the head, and no transaction has it."""
+    motion, q = context.queue.motion, context.samples
+    if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
+        return None
+    held = q.head is None or q.held is None or any(each.running for each in (*q.held, *q.locked))
+    if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.at_work:
+        return None
+    which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
+    age = f", {duration(context.oldest.value)} old," if context.oldest.value is not None else ""
+    return (
+        f"{context.ready.value:,.0f} ready, and {which}{age} has been the first of them for {duration(motion.still_s)}"
+    )
+
+
+def _not_moving_proof(context: RuleInput) -> str | None:
+    if context.is_paused(Side.POPPERS):
+        return None
+    if context.moved is None:
+        in_group = context.layout is not None and context.layout.part is not None
+        return _not_taken_proof(context) if in_group else _head_stays_proof(context)
+    if not context.ready.value or context.moved > 0:
+        return None
+    return f"{context.ready.value:,.0f} ready and not one pop, while {context.push_rate.value or 0:,.1f}/s are pushed"
+
+
+def _outrun_proof(context: RuleInput) -> str | None:
+    if context.pauses:
+        return None
+    proof = _rise_text(context.queue.rise) if context.queue.rise is not None else _growth_text(context)
+    return f"{proof}; {context.queue.slower.text}" if proof is not None and context.queue.slower is not None else proof
+
+
+def _rise_text(rise: Rise) -> str:
+    age = rise.age_before_s
+    ages = f", the oldest from {duration(age)} to {duration(rise.wait_s)}" if age is not None and rise.wait_s else ""
+    return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages} in {duration(rise.over_s)}"
+
+
+def _growth_text(context: RuleInput) -> str | None:
+    if context.net_rate is None or context.push_rate.value is None or context.pop_rate.value is None:
+        return None
+    if (
+        not context.ready.value
+        or context.ready.value < 100
+        or context.net_rate <= max(0.5, 0.05 * context.push_rate.value)
+    ):
+        return None
+    return (
+        f"push {context.push_rate.value:,.1f}/s, pop {context.pop_rate.value:,.1f}/s: growing {context.net_rate:,.1f}/s"
+    )
+
+
+def _no_pushes_proof(context: RuleInput) -> str | None:
+    silence = context.queue.silence
+    if silence is None or context.is_paused(Side.PUSHERS) or (context.fill.value or 0.0) >= _FULL:
+        return None
+    rollbacks = context.target.rollbacks
+    rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
+    return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
+
+
+def _due_later_proof(context: RuleInput) -> str | None:
+    found = context.queue.due_later
+    if found is None:
+        return None
+    many = f"~{found.later:,.0f} of the {found.pushed:,.0f} messages since {time_of_day(found.since_at)} are due later"
+    return f"{many}; of those before, {percent(found.share_before)}"
+
+
+RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full_proof)
+NO_POPS = Rule(
+    "no pops", Severity.CRITICAL, 10.0, _not_moving_proof, explains=("pushers outrun poppers",), refuted=may_have_popped
+)
+NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes_proof, probes=("counters",), unread=is_uncounted)
+DUE_LATER = Rule(
+    "due later than usual",
+    Severity.WARNING,
+    0.0,
+    _due_later_proof,
+    probes=("counters", "table_counters", "scheduled"),
+    unread=is_uncounted,
+)
+OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun_proof)

@@ -1,0 +1,351 @@
+"""Verdicts about server health: the log, replicas, tempdb, limits, plans, failover."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.formatting import count_text, duration, number, percent, size
+from qmon.model.samples.server_state_samples import (
+    LimitsSample,
+    LogSample,
+    ReplicationSample,
+    ServerState,
+    TempSpaceSample,
+)
+from qmon.model.statement_use import StatementUse, statement_uses
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
+
+# From this share of the log's maximum size the next write may fail.
+FULL: Final = 0.95
+FILLING: Final = 0.8
+
+# Meaning of SQL Server's `log_reuse_wait_desc` (documentation of `sys.databases`).
+FREED_BY: Final = {
+    "LOG_BACKUP": "a log backup frees it",
+    "ACTIVE_TRANSACTION": "the end of the oldest transaction frees it",
+    "AVAILABILITY_REPLICA": "a secondary has not received or redone it",
+    "DATABASE_MIRRORING": "the mirror has not received it",
+    "REPLICATION": "replication or change data capture has not read it",
+    "ACTIVE_BACKUP_OR_RESTORE": "a backup reads it",
+    "CHECKPOINT": "the next checkpoint frees it",
+    "OLDEST_PAGE": "the next checkpoint frees it",
+    "XTP_CHECKPOINT": "a checkpoint of memory-optimized tables frees it",
+    "DATABASE_SNAPSHOT_CREATION": "a database snapshot is being made",
+}
+
+
+def _server_state(context: RuleInput) -> ServerState | None:
+    return context.snapshot.server_state if context.snapshot is not None else None
+
+
+def _is_unread(probe: str) -> Condition:
+    """Return a condition that is true if this probe has not been read."""
+    return lambda s: (state := _server_state(s)) is None or probe not in state.read_at
+
+
+def log_share_used(log: LogSample) -> float | None:
+    """Return the used share of the log's maximum size, 0 to 1, ``None`` if it is unlimited or unknown."""
+    return log.used / log.most if log.used is not None and log.most else None
+
+
+def _log_proof(context: RuleInput, least: float) -> str | None:
+    """Return the proof that at least this share of the log is used."""
+    state = _server_state(context)
+    log = state.log if state is not None else None
+    used = log_share_used(log) if log is not None else None
+    if log is None or used is None or used < least:
+        return None
+    text = f"{percent(used)} of the log is used ({size(log.used or 0)} of {size(log.most or 0)})"
+    if not log.held_by:
+        return f"{text}; nothing holds it"
+    return f"{text}, held by {log.held_by}{_freed_by_text(context, log)}"
+
+
+def _freed_by_text(context: RuleInput, log: LogSample) -> str:
+    """Return what would free the log, and the session that holds it if it is known."""
+    words = FREED_BY.get(log.held_by, "")
+    known = ""
+    if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
+        known = f", the last was {duration(log.saved_s)} ago"
+    elif log.held_by == "ACTIVE_TRANSACTION":
+        known = _oldest_writer_text(context)
+    return f": {words}{known}" if words else ""
+
+
+def _oldest_writer_text(context: RuleInput) -> str:
+    writers = context.snapshot.writers if context.snapshot is not None else None
+    oldest = max(writers or (), key=lambda writer: writer.transaction_s or 0.0, default=None)
+    if oldest is None or oldest.transaction_s is None:
+        return ""
+    return f", of those that wrote here session {oldest.session} for {duration(oldest.transaction_s)}"
+
+
+LOG_FULL = Rule(
+    "log full",
+    Severity.CRITICAL,
+    0.0,
+    lambda s: _log_proof(s, FULL),
+    explains=("log filling",),
+    cause=lambda _: "the log",
+    keys={"3": holds_always},
+    probes=("log",),
+    unread=_is_unread("log"),
+)
+LOG_FILLING = Rule(
+    "log filling",
+    Severity.WARNING,
+    0.0,
+    lambda s: _log_proof(s, FILLING),
+    cause=lambda _: "the log",
+    keys={"3": holds_always},
+    probes=("log",),
+    unread=_is_unread("log"),
+)
+
+
+# A replica may lag this many seconds of commits without being reported.
+BEHIND_S: Final = 60.0
+_NOT_SYNCHRONIZING: Final = "not synchronizing"
+
+
+def stopped_reason(copy: ReplicationSample) -> str:
+    """Return why a replica receives nothing. Empty if it does or that is unknown."""
+    if copy.suspended:
+        return f"suspended ({copy.suspended})"
+    if copy.connected is False:
+        return "disconnected"
+    return _NOT_SYNCHRONIZING if copy.state == _NOT_SYNCHRONIZING else ""
+
+
+def missing_log_text(copy: ReplicationSample) -> str:
+    """Return what a replica lacks: ``120 MB not sent, 800 MB not redone``."""
+    known = ((copy.unsent, "not sent"), (copy.unredone, "not redone"))
+    return ", ".join(f"{size(value)} {what}" for value, what in known if value)
+
+
+def replica_text(copy: ReplicationSample) -> str:
+    """Return the name of a replica and whether commits wait for it."""
+    name = copy.name or "a secondary"
+    return name if copy.synchronous is None else f"{name} ({'' if copy.synchronous else 'a'}synchronous)"
+
+
+def _stopped_replicas(context: RuleInput) -> tuple[tuple[ReplicationSample, str], ...]:
+    state = _server_state(context)
+    return tuple((copy, why) for copy in state.replicas if (why := stopped_reason(copy))) if state is not None else ()
+
+
+def _not_synchronizing_proof(context: RuleInput) -> str | None:
+    found = _stopped_replicas(context)
+    if not found:
+        return None
+    (copy, why), *others = found
+    missing = f"; {missing_log_text(copy)}" if missing_log_text(copy) else ""
+    more = f"; and {count_text(len(others), 'other')}" if others else ""
+    return f"{replica_text(copy)} is {why}{missing}{more}: a failover would lose what it lacks"
+
+
+def _first_stopped(context: RuleInput) -> str:
+    found = _stopped_replicas(context)
+    return found[0][0].name if found else ""
+
+
+NOT_SYNCHRONIZING = Rule(
+    "replica not synchronizing",
+    Severity.WARNING,
+    20.0,
+    _not_synchronizing_proof,
+    explains=("replica behind",),
+    cause=_first_stopped,
+    keys={"3": holds_always},
+    probes=("replication",),
+    unread=_is_unread("replication"),
+)
+
+
+def _most_behind(context: RuleInput) -> ReplicationSample | None:
+    state = _server_state(context)
+    late = [copy for copy in state.replicas if (copy.behind_s or 0.0) >= BEHIND_S] if state is not None else []
+    return max(late, key=lambda copy: copy.behind_s or 0.0, default=None)
+
+
+def _behind_proof(context: RuleInput) -> str | None:
+    copy = _most_behind(context)
+    if copy is None:
+        return None
+    missing = f": {missing_log_text(copy)}" if missing_log_text(copy) else ""
+    return f"{replica_text(copy)} is {duration(copy.behind_s or 0.0)} behind{missing}"
+
+
+def _name_behind(context: RuleInput) -> str:
+    copy = _most_behind(context)
+    return copy.name if copy is not None else ""
+
+
+REPLICA_BEHIND = Rule(
+    "replica behind",
+    Severity.NOTICE,
+    20.0,
+    _behind_proof,
+    cause=_name_behind,
+    keys={"3": holds_always},
+    probes=("replication",),
+    unread=_is_unread("replication"),
+)
+
+
+# From this share of tempdb's maximum size the next sort or row version may fail.
+TEMP_FILLING_AT: Final = 0.9
+
+
+def temp_share_used(sample: TempSpaceSample) -> float | None:
+    """Return the used share of tempdb's maximum size, 0 to 1, ``None`` if it is unknown."""
+    return sample.used / sample.most if sample.used is not None and sample.most else None
+
+
+def _temp_filling_proof(context: RuleInput) -> str | None:
+    state = _server_state(context)
+    found = state.temp_space if state is not None else None
+    used = temp_share_used(found) if found is not None else None
+    if state is None or found is None or used is None or used < TEMP_FILLING_AT:
+        return None
+    parts = ((found.versions, "row versions"), (found.internal, "sorts and joins"), (found.objects, "temporary tables"))
+    told = ", ".join(f"{size(value)} {what}" for value, what in parts if value)
+    most = state.temp_sessions[0] if state.temp_sessions else None
+    who = f"; session {most.session} holds {size(most.total_bytes)}" if most is not None else ""
+    return f"{percent(used)} of tempdb is used ({size(found.used or 0)} of {size(found.most or 0)}): {told}{who}"
+
+
+TEMP_FILLING = Rule(
+    "tempdb filling",
+    Severity.WARNING,
+    0.0,
+    _temp_filling_proof,
+    cause=lambda _: "tempdb",
+    keys={"3": holds_always},
+    probes=("temp_space",),
+    unread=_is_unread("temp_space"),
+)
+
+
+AT_LIMIT_AT: Final = 0.95
+
+# Names of the fields of `LimitsSample`. Memory is not included, because a cache uses all there is.
+LIMITED: Final = {
+    "cpu": "processor time",
+    "data_io": "reads and writes",
+    "log_write": "log writes",
+    "workers": "workers",
+    "sessions": "sessions",
+    "storage": "storage",
+}
+
+
+def limits_reached(limits: LimitsSample | None) -> tuple[str, ...]:
+    """Return the limits that are used up, each with its share, fullest first."""
+    shares = [(getattr(limits, field), what) for field, what in LIMITED.items()] if limits is not None else []
+    full = sorted(((share, what) for share, what in shares if share is not None and share >= AT_LIMIT_AT), reverse=True)
+    return tuple(f"{what} {percent(share)}" for share, what in full)
+
+
+def _at_limit_proof(context: RuleInput) -> str | None:
+    state = _server_state(context)
+    if state is None:
+        return None
+    objective = state.service.objective if state.service is not None and not state.service.pooled else ""
+    pool = f"the elastic pool{f' {state.service.pool}' if state.service is not None and state.service.pool else ''}"
+    for full, of in (
+        (limits_reached(state.limits), objective or "the database"),
+        (limits_reached(state.pool_limits), pool),
+    ):
+        if full:
+            return f"{', '.join(full)} of what {of} allows: the server holds statements back"
+    return None
+
+
+AT_LIMIT = Rule(
+    "at its limit",
+    Severity.WARNING,
+    45.0,
+    _at_limit_proof,
+    cause=lambda _: "the service's limits",
+    keys={"3": holds_always},
+    probes=("limits", "pool_limits"),
+    unread=_is_unread("limits"),
+)
+
+
+# A serverless database without connections may pause after this many seconds at the earliest.
+ALONE_S: Final = 900.0
+
+
+def _kept_awake_proof(context: RuleInput) -> str | None:
+    state = _server_state(context)
+    if context.snapshot is None or state is None or state.service is None or not state.service.serverless:
+        return None
+    if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
+        return None  # others keep it awake too, or it is unknown who is connected
+    return f"nobody but qmon is connected to {state.service.objective}: its polls keep it from pausing, and are billed"
+
+
+KEPT_AWAKE = Rule(
+    "kept awake",
+    Severity.NOTICE,
+    ALONE_S,
+    _kept_awake_proof,
+    cause=lambda _: "qmon",
+    keys={"q": holds_always},
+    probes=("service",),
+    unread=_is_unread("service"),
+)
+
+
+def _regressed_use(context: RuleInput) -> StatementUse | None:
+    """Return the statement of the queue whose plan got worst, ``None`` if no plan got worse."""
+    mine = context.target.plans.get(context.layout.queue) if context.layout is not None else None
+    use = next(iter(statement_uses(mine.plans)), None) if mine is not None else None
+    return use if use is not None and use.is_regressed else None
+
+
+def _regressed_proof(context: RuleInput) -> str | None:
+    use = _regressed_use(context)
+    if use is None or use.plan_before is None:
+        return None
+    where = f" of {use.plan.routine}" if use.plan.routine else ""
+    made = "" if use.plan.age_s is None else f", made {duration(use.plan.age_s)} ago"
+    now = f"{number(use.reads or 0.0)} pages a call by plan {use.plan.plan_id}{made}"
+    before = f"{number(use.reads_before or 0.0)} in the days before by plan {use.plan_before.plan_id}"
+    return f"statement {use.plan.statement_id}{where} reads {now}; {before}"
+
+
+def _are_plans_unread(context: RuleInput) -> bool:
+    return context.layout is not None and context.layout.queue not in context.target.plans
+
+
+PLAN_REGRESSED = Rule(
+    "plan regressed",
+    Severity.WARNING,
+    0.0,
+    _regressed_proof,
+    keys={"3": holds_always},
+    probes=("plans", "plan_history"),
+    unread=_are_plans_unread,
+)
+
+
+def _failed_over_proof(context: RuleInput) -> str | None:
+    seen = context.target.failed_over
+    if seen is None or context.snapshot is None:
+        return None
+    since = duration(max(0.0, context.snapshot.sampled_at - seen.at))
+    return f"{seen.now} answers for {since}, {seen.before} before: counters began anew"
+
+
+FAILED_OVER = Rule(
+    "failed over",
+    Severity.WARNING,
+    0.0,
+    _failed_over_proof,
+    cause=lambda s: s.target.failed_over.now if s.target.failed_over is not None else "",
+    keys={"7": holds_always},
+)

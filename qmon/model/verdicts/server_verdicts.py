@@ -1,0 +1,389 @@
+"""Verdicts about the server under a queue: vacuum, page latches, the log, deadlocks, statistics."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.formatting import duration, milliseconds, percent, size
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.rates.queue_use import IndexUse, QueueUse
+from qmon.model.samples.deadlock_samples import Circle, CircleSample
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.usage_samples import StatisticsSample
+from qmon.model.samples.wait_samples import LatchSample
+from qmon.model.snapshot import QueueSamples
+from qmon.model.verdicts.rule import Rule, RuleInput, holds_always, is_uncounted
+from qmon.model.waits.horizon_holders import holder_name, holder_text, long_holder
+from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
+from qmon.model.waits.wait_rates import WaitRate
+
+# Below this many rows any plan is good enough.
+STALE_ROWS: Final = 10_000
+STALE_TIMES: Final = 10.0
+
+# This many updates of the statistics in 20 seconds cost more than they gain.
+ANALYZED_OFTEN: Final = 4
+
+
+# By engine: the statement that updates statistics, and where the server keeps the statements of deadlocks.
+_REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
+DEADLOCK_REPORTS: Final = {"postgres": "the server's log", "sqlserver": "the event session system_health"}
+
+# Probes that show which tables belong to the queue.
+_TOTALS: Final = ("counters", "table_counters")
+
+
+def _statistics_proof(context: RuleInput) -> str | None:
+    use = context.queue.use
+    if use is not None and use.analyzed >= ANALYZED_OFTEN:
+        return f"the statistics of {_table_text(context, 0)} were updated {use.analyzed} times in the last 20 s"
+    if context.layout is None or context.layout.routines or context.samples is None or context.snapshot is None:
+        return None  # the statements of installed designs do not depend on statistics
+    tables = [c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None]
+    for sample in context.snapshot.statistics or ():
+        if sample.table_id in tables and _is_stale(sample):
+            when = "never updated"
+            if sample.updated_at is not None:
+                when = f"updated {duration(context.snapshot.sampled_at - sample.updated_at)} ago"
+            believed = "no rows" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
+            name = _table_text(context, tables.index(sample.table_id))
+            helps = _REFRESH[context.snapshot.engine]
+            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): {helps} helps"
+    return None
+
+
+def _is_stale(sample: StatisticsSample) -> bool:
+    known, rows = sample.estimated_rows or 0, sample.rows
+    most, least = max(known, rows), max(1, min(known, rows))
+    return most >= STALE_ROWS and most >= STALE_TIMES * least and sample.modified > 0
+
+
+def _table_text(context: RuleInput, place: int) -> str:
+    layout = context.layout
+    named: TableName | None = None
+    if layout is not None:
+        named = layout.table if place == 0 else layout.data_table
+    return str(named) if named is not None else "the queue's table"
+
+
+# The hold time leaves time for the server's own maintenance: PostgreSQL's autovacuum runs once a minute.
+STATISTICS = Rule(
+    "statistics", Severity.NOTICE, 75.0, _statistics_proof, probes=("statistics", "uses", *_TOTALS), unread=is_uncounted
+)
+
+
+# A single deadlock in a minute is retried and does no harm.
+MIN_DEADLOCKS: Final = 2
+
+# Maximum seconds since the last deadlock.
+RECENT_S: Final = 6.0
+_MAX_STATEMENT_LENGTH: Final = 70
+
+# An ODBC driver puts one before each statement.
+_SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
+_VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
+
+
+def _deadlocks_proof(context: RuleInput) -> str | None:
+    found = context.target.deadlocks
+    if found is None or found.count < MIN_DEADLOCKS or found.last_s is None or found.last_s > RECENT_S:
+        return None
+    if context.layout is None or context.snapshot is None:
+        return None
+    text = f"{found.count} deadlocks in the last minute"
+    mine = [circle for circle in found.circles if is_about(circle, context.samples, context.layout)]
+    if mine:
+        return f"{text}; seen just before one, waiting for each other: {circle_text(mine[-1])}"
+    if found.circles or len(context.snapshot.queues) > 1:
+        return None  # they are about another queue, or it is unknown which
+    return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
+
+
+def is_about(circle: Circle, samples: QueueSamples | None, layout: Layout) -> bool:
+    """Return whether sessions of the circle wait for a table of this queue or name it in their statements."""
+    tables = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None} if samples else set()
+    if any(member.table_id in tables for member in circle.members):
+        return True
+    if any(member.table_id is not None for member in circle.members):
+        return False
+    routines = (layout.routine_for(verb) for verb in _VERBS)
+    names = {name.name for name in (layout.table, layout.data_table, *routines) if name is not None}
+    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names]
+    return any(word.search(member.statement) for member in circle.members for word in words)
+
+
+def circle_text(circle: Circle) -> str:
+    """Return up to three sessions of a circle with their statements, on one line."""
+    return " and ".join(_member_text(member) for member in circle.members[:3])
+
+
+def _member_text(member: CircleSample) -> str:
+    statement = _SAVEPOINT.sub("", " ".join(member.statement.split()))
+    short = statement if len(statement) <= _MAX_STATEMENT_LENGTH else f"{statement[: _MAX_STATEMENT_LENGTH - 1]}…"
+    who = f" ({member.application})" if member.application else ""
+    return f"session {member.session}{who}: {short}"
+
+
+DEADLOCKS = Rule(
+    "deadlocks",
+    Severity.WARNING,
+    0.0,
+    _deadlocks_proof,
+    keys={"4": holds_always},
+    probes=("deadlock", "circles", *_TOTALS),
+)
+
+
+# Minimum share of active sessions that wait for the log.
+LOG_SHARE: Final = 0.5
+
+# From this many seconds of waiting for the log, the disk is slow, however many messages a commit has. A healthy disk
+# needs a few milliseconds, even for many commits at a time.
+SLOW_COMMIT_S: Final = 0.02
+_MIN_SESSIONS: Final = 0.8
+
+# Range of messages moved (pushed, popped, completed) per commit in which commits limit the rate.
+_MESSAGES_PER_COMMIT: Final = (0.3, 2.0)
+
+# Minimum share of active sessions that wait only for the log, if the disk is not slow.
+_MIN_CEILING_SHARE: Final = 0.8
+_BATCH: Final = 10
+
+
+def _log_proof(context: RuleInput) -> str | None:
+    waiting, commits = context.target.waiting, context.target.commits
+    moved = (context.push_rate.value or 0.0) + (context.pops or 0.0) + (context.completes or 0.0)
+    if waiting is None or moved <= 0:
+        return None
+    log = waiting.rates_for(LOG_WAITS)
+    sessions = sum(rate.sessions for rate in log)
+    if sessions < _MIN_SESSIONS or sessions < LOG_SHARE * waiting.busy:
+        return None
+    counted = [rate.each_s for rate in log if rate.each_s is not None]
+    each = max(counted) if counted else sessions / commits if commits else None
+    slow = each is not None and each >= SLOW_COMMIT_S
+    a_commit = moved / commits if commits else None
+    at_ceiling = (
+        a_commit is not None
+        and _MESSAGES_PER_COMMIT[0] <= a_commit <= _MESSAGES_PER_COMMIT[1]
+        and sessions >= _MIN_CEILING_SHARE * waiting.busy
+    )
+    if not slow and not at_ceiling:
+        return None
+    names = ", ".join(rate.name for rate in log[:3])
+    proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for the log ({names})"
+    if each is not None:
+        proof += f": {milliseconds(each * 1000)} a commit"
+    if commits is not None:
+        proof += f" at {commits:,.0f} commits/s"
+    if commits is not None and a_commit is not None and at_ceiling:
+        proof += (
+            f", {a_commit:.1f} messages a commit: batches of {_BATCH} would allow {_BATCH * commits:,.0f} messages/s"
+        )
+    return proof
+
+
+def _are_waits_unread(context: RuleInput) -> bool:
+    return context.target.waiting is None
+
+
+LOG = Rule(
+    "log-bound",
+    Severity.WARNING,
+    8.0,
+    _log_proof,
+    cause=lambda _: "the log",
+    keys={"3": holds_always},
+    probes=("wait_totals", "server_counters"),
+    unread=_are_waits_unread,
+)
+
+
+# Minimum share of active sessions that wait for a page in memory.
+LATCH_SHARE: Final = 0.25
+LATCH_SESSIONS: Final = 2.0
+
+
+def _latch_proof(context: RuleInput) -> str | None:
+    waiting, seen = context.target.waiting, context.snapshot.latches if context.snapshot is not None else None
+    if waiting is None or not seen or context.samples is None or context.layout is None:
+        return None
+    rates = waiting.rates_for(PAGE_LATCHES)
+    sessions = sum(rate.sessions for rate in rates)
+    if sessions < LATCH_SESSIONS or sessions < LATCH_SHARE * waiting.busy:
+        return None
+    tables = {c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None}
+    mine = [each for each in seen if each.table_id in tables]
+    names = ", ".join(rate.name for rate in rates[:2])
+    proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of"
+    told = {each.session for each in seen if each.table_id is not None}
+    if 2 * len(told) < len({each.session for each in seen}):
+        found = _hot_index_text(context, rates, seen)
+        return f"{proof} {found} ({names})" if found else None
+    if 2 * len({each.session for each in mine}) < len(told):
+        return None  # most of the sessions work on something else
+    return f"{proof} {_hot_page_text(context, mine)} ({names})"
+
+
+def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
+    """Return the index of this queue with most page waits, if the queue has half of all page waits, else an empty text.
+
+    It is for a server that does not say which page is waited for, but counts such waits by index.
+    """
+    every = sum(rate.per_s or 0.0 for rate in rates)
+    parts = context.queue.use.parts if context.queue.use is not None else ()
+    own = sum(part.latch_waits or 0.0 for part in parts)
+    if not every or 2 * own < every:
+        return ""
+    most = max(parts, key=lambda part: part.latch_waits or 0.0)
+    table = _table_text(context, 0)
+    place = table if most.role == "table" else f"index {most.name} of {table}"
+    share = min(1.0, (most.latch_waits or 0.0) / every)
+    page = Counter(each.page for each in seen if each.page).most_common(1)
+    hot = f", most sessions for page {page[0][0]}" if page else ""
+    return f"{place}, which has {percent(share)} of such waits{hot}{_sequential(most)}"
+
+
+def _sequential(part: IndexUse | None) -> str:
+    if part is None or part.sequential is None:
+        return ""
+    return f"; OPTIMIZE_FOR_SEQUENTIAL_KEY is {'on' if part.sequential else 'off'}"
+
+
+def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
+    """Return the index and the page if the server reports them, else the indexes, most touched pages first."""
+    table = str(context.layout.table) if context.layout is not None else ""
+    parts = context.queue.use.parts if context.queue.use is not None else ()
+    known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
+    if known:
+        (index, page), _ = known.most_common(1)[0]
+        part = next((part for part in parts if part.id == index), None)
+        place = f"index {part.name} of {table}" if part is not None and index else table
+        return f"{place}{f', most for page {page}' if page else ''}{_sequential(part)}"
+    indexes = sorted((p for p in parts if p.role != "table"), key=lambda p: -(p.pages or 0.0))
+    if not indexes:
+        return table
+    names = ", ".join(part.name for part in indexes[:3])
+    return f"{table} or its index{'' if len(indexes) == 1 else 'es'} {names}"
+
+
+LATCH = Rule(
+    "latch-bound",
+    Severity.WARNING,
+    8.0,
+    _latch_proof,
+    keys={"3": holds_always},
+    probes=("latches", "waits", "wait_totals", *_TOTALS),
+    unread=lambda s: _are_waits_unread(s) or is_uncounted(s),
+)
+
+
+# A pop must touch at least this many times more rows than before the holder started.
+MIN_ROWS_RATIO: Final = 3.0
+
+# Fewer rows touched per pop than this are never reported.
+MIN_ROWS: Final = 10.0
+
+# This many rows touched per pop are too many if nothing is known from before the holder started.
+MANY_ROWS: Final = 50.0
+_DEAD: Final = 10_000
+_DEAD_S: Final = 60.0
+
+# Up to this many pages read per pop are the normal cost of a few indexes (SQL Server).
+MIN_READS: Final = 50.0
+
+# Below this many ghost records skipped per second, they may all come from qmon's own scans (SQL Server).
+MANY_GHOSTS: Final = 1_000.0
+
+# A queue is the cause of skipped ghosts if it makes at least this share of the ghosts of all watched queues.
+GHOSTS_SHARE: Final = 0.5
+
+# Bytes of row versions that slow down the whole server (SQL Server).
+LARGE_BYTES: Final = 2**30
+
+
+def _horizon_proof(context: RuleInput) -> str | None:
+    holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
+    use = context.queue.use
+    if holder is None or use is None:
+        return None
+    if use.dead is None and context.snapshot is not None and context.snapshot.version_store is not None:
+        return _versions_proof(holder, context.snapshot.version_store, use, _ghosts(context))
+    dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
+    if _is_slow(use):
+        then = f", {use.before:,.1f} before" if use.before is not None else ""
+        return f"{holder_text(holder)} keeps {dead} from vacuum: {use.rows_per_pop.value or 0:,.0f} rows touched per pop{then}"
+    many = (use.dead or 0) >= max(_DEAD, 2.0 * (context.ready.value or 0.0))
+    if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
+        return f"{holder_text(holder)} keeps {dead} from vacuum"
+    return None
+
+
+def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
+    """Return the proof if old rows are in a version store. ``ghosts``: as ``_ghosts`` returns it."""
+    whose = " of all databases" if store.whole_server else ""
+    keeps = f"{holder_text(holder)} keeps {size(store.total)} of row versions{whose}"
+    reads = use.touched_per_pop.value
+    if reads is not None and use.before is not None and reads >= max(MIN_READS, MIN_ROWS_RATIO * use.before):
+        return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"
+    if ghosts:
+        return f"{keeps}: {ghosts}"
+    return keeps if store.total >= LARGE_BYTES and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
+
+
+def _ghosts(s: RuleInput) -> str | None:
+    """Return how many ghosts scans step over for each message popped, if they are many and mostly of this queue.
+
+    The server counts the ghosts that scans skip for all tables together, and by index those that deletions make: the
+    queue must make at least half of the ghosts of all watched queues.
+    """
+    found, pops = s.target.ghosts, s.pops
+    made = s.queue.use.ghosted if s.queue.use is not None else None
+    if found is None or not made or not pops or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
+        return None
+    if made < GHOSTS_SHARE * found.made:
+        return None
+    return (
+        f"scans of the server step over {found.skipped:,.0f} ghost records/s, {found.skipped / pops:,.0f} per popped"
+        f" message; this queue leaves {made:,.0f}/s"
+    )
+
+
+def _is_slow(use: QueueUse) -> bool:
+    rows = use.rows_per_pop.value
+    if rows is None or rows < MIN_ROWS or not use.dead:
+        return False
+    return rows >= MANY_ROWS if use.before is None else rows >= MIN_ROWS_RATIO * max(use.before, 1.0)
+
+
+def _holder_name(context: RuleInput) -> str:
+    holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
+    return holder_name(holder) if holder is not None else ""
+
+
+CLEANUP_BEHIND = Rule(
+    "cleanup behind",
+    Severity.WARNING,
+    8.0,
+    _ghosts,
+    keys={"3": holds_always},
+    probes=("server_counters", "table_counters"),
+    unread=is_uncounted,
+)
+
+
+HORIZON = Rule(
+    "cleanup held back",
+    Severity.WARNING,
+    4.0,
+    _horizon_proof,
+    explains=(CLEANUP_BEHIND.code,),
+    cause=_holder_name,
+    keys={"3": holds_always},
+    probes=("uses", "version_store", "procedures"),
+    unread=lambda s: s.snapshot is None or s.snapshot.horizon is None or s.queue.use is None,
+)

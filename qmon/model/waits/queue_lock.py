@@ -1,0 +1,169 @@
+"""Find the session whose locks keep every message of a queue from being popped.
+
+A single locked row proves nothing, because pops may skip it. Any of these is a proof:
+
+- Sessions have waited for seconds to lock the queue's table itself, in a mode that makes every pop wait too.
+- Pops of a queue whose routines do not skip locked rows have waited for a row.
+- One transaction holds every ready message, for longer or in greater number than a pop does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.formatting import duration
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.polled_samples import BlockingSample, HeldSample, WriterSample
+from qmon.model.sessions.clients import statement_names
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.waits.lock_chains import LockChainLine, Role, SessionKey, build_lock_chains
+
+WAITED_S: Final = 3.0
+HELD_S: Final = 5.0
+
+# If messages are in progress only while their consumer's transaction is open, fewer rows may be a batch being
+# processed.
+MANY_ROWS: Final = 100
+
+# The only mode in which a session can wait for a table of PostgreSQL while pops continue: that of VACUUM and ANALYZE.
+_HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLock:
+    """The session that locks the whole queue, and the proof.
+
+    ``by``: a name that stays the same while it does (``session 61``), empty if unknown. ``waited_for``: others are seen
+    waiting for its locks.
+    """
+
+    by: str
+    proof: str
+    waited_for: bool = True
+
+
+def find_queue_lock(samples: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> QueueLock | None:
+    """Return the session that keeps all rows of the queue locked, ``None`` without one.
+
+    ``in_transaction``: a message is in progress only while its consumer's transaction is open.
+    """
+    return _lock_waited_for(samples, snapshot) or _lock_held(samples, snapshot.writers or (), in_transaction)
+
+
+def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | None:
+    rows = snapshot.blocking or ()
+    # SQL Server's chains have the statements of waiting sessions only while a screen shows them.
+    runs = {client.session: client.statement for client in snapshot.clients or ()}
+    waiters = {
+        (r.session, r.gid)
+        for r in rows
+        if (r.waiting_s or 0.0) >= WAITED_S and _can_stop_pops(samples, r, r.statement or runs.get(r.session, ""))
+    }
+    if not waiters:
+        return None
+    found = build_lock_chains(rows)
+    held_up: dict[SessionKey, int] = {}
+    for waiter in waiters:
+        for head in _find_heads(waiter, {place.key: place for place in found.places if not place.again}):
+            held_up[head] = held_up.get(head, 0) + 1
+    head = max(held_up, key=lambda key: (held_up[key], key))
+    place = found.find_line(head)
+    if place is None:
+        return None
+    count = held_up[head]
+    sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
+    s = place.session
+    who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
+    return QueueLock(_lasting_name(s.session, s.gid), f"{who} blocks {sessions} to lock {samples.layout.table}")
+
+
+def _can_stop_pops(samples: QueueSamples, row: BlockingSample, statement: str) -> bool:
+    """Return whether no pop can proceed while this session waits for the whole table or is itself a waiting pop."""
+    names = _table_names(samples.layout)
+    if any(row.object == f"table {name}" for name in names):
+        return row.mode != _HARMLESS_MODE
+    known = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None}
+    of_queue = row.table_id in known or any(row.object.startswith(f"{name} ") for name in names)
+    return of_queue and " row " in row.object and _is_pop(samples.layout, statement)
+
+
+def _is_pop(layout: Layout, statement: str) -> bool:
+    """Return whether a statement is a pop of an installed queue.
+
+    A pop that waits for a row does not skip locked rows.
+    """
+    called = statement_names(statement)
+    routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine_for(verb)) is not None]
+    if any(str(name).lower() in called or name.name.lower() in called for name in routines):
+        return True
+    # SQL Server shows the statement inside the procedure. Only pops delete from this design's table.
+    return layout.design == "strict_fifo" and {"delete", layout.table.name.lower()} <= called
+
+
+def _table_names(layout: Layout) -> list[str]:
+    return [str(table) for table in (layout.table, layout.data_table) if table is not None]
+
+
+def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> set[SessionKey]:
+    seen: set[SessionKey] = set()
+    heads: set[SessionKey] = set()
+    looking = [start]
+    while looking:
+        key = looking.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        above = places[key].blockers if key in places else ()
+        looking += above
+        if not above or places[key].role is Role.CYCLE:
+            heads.add(key)
+    return heads
+
+
+def _lasting_name(number: int, gid: str) -> str:
+    """Return a name that is the same for all queues, and the same as for a holder of the horizon."""
+    return _session_name(number, gid).removeprefix("the ") if number or gid else ""
+
+
+def _session_name(number: int, gid: str) -> str:
+    if number:
+        return f"session {number}"
+    return f"the prepared transaction {gid}" if gid else "a prepared transaction"
+
+
+def _session_text(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
+    """Return a session in words. ``application``: for a prepared transaction its name."""
+    if number == 0:
+        return _session_name(0, application) + (f" (since {duration(open_s)})" if open_s is not None else "")
+    parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
+    more = ", ".join(part for part in parts if part)
+    return f"{_session_name(number, '')} ({more})" if more else _session_name(number, "")
+
+
+def _lock_held(samples: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> QueueLock | None:
+    if samples.head is None or not samples.locked:
+        return None
+    read = (
+        samples.head.counted if samples.head.counted < samples.head_limit else 0
+    )  # a pop may find a free row beyond those that were read
+    by_session = _rows_by_session(samples.locked, writers)
+    if not by_session or not read:
+        return None
+    session = max(by_session, key=lambda number: by_session[number])
+    rows = by_session[session]
+    one = next(w for w in writers if w.session == session)
+    if rows < read or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
+        return None
+    who = _session_text(session, one.state, one.transaction_s, one.application)
+    return QueueLock(_lasting_name(session, one.application), f"{who} holds all {rows:,} messages", waited_for=False)
+
+
+def _rows_by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:
+    whose = {w.xid: w.session for w in writers}
+    found: dict[int, int] = {}
+    for each in held:
+        if each.running and each.xid in whose:
+            found[whose[each.xid]] = found.get(whose[each.xid], 0) + each.rows
+    return found

@@ -1,0 +1,116 @@
+"""Read the plans of the statements that pop, one queue at a time.
+
+The server itself records them (Query Store), or counts what the statements read (pg_stat_statements).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import replace
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.result_records import to_records
+from qmon.engines.sql import queries
+from qmon.model.samples.plan_samples import PlanHistorySample, PlanSample, QueuePlans
+from qmon.model.samples.polled_samples import ClockSample
+from qmon.model.statement_use import statement_uses as statements_of
+from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.queue_probes import QueueSpec
+from qmon.redact import hide_passwords
+
+_MAX_PLANS: Final = 40
+_CHARS: Final = 400
+
+# Maximum number of statements kept per queue.
+_MAX_STATEMENTS: Final = 3
+_POPS: Final = ("pop", "pop_batch")
+_NEWEST: Final = (10_000, 0)
+_NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
+
+
+class PlanReader:
+    """The plans read so far. The background reader's thread reads them, the poll takes them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        # Whether this engine has such a probe.
+        self.is_supported = queries.has_query(engine.name, "probe/plans", _NEWEST)
+        self._read: dict[str, QueuePlans] = {}
+        self._lock = threading.Lock()
+        # The totals at the last reading, by queue and statement, for servers that keep only totals.
+        self._totals: dict[str, dict[str, PlanSample]] = {}
+
+    def retain_only(self, queues: frozenset[str]) -> None:
+        """Forget the queues that are not listed."""
+        with self._lock:
+            self._read = {name: found for name, found in self._read.items() if name in queues}
+            self._totals = {name: found for name, found in self._totals.items() if name in queues}
+
+    def take_new_plans(self) -> tuple[QueuePlans, ...]:
+        """Return what was read since the last call: the plans of each queue, or why none are known."""
+        with self._lock:
+            found, self._read = self._read, {}
+            return tuple(found.values())
+
+    def read(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
+        """Read the plans of one queue. Raises whatever ``Connection.fetch`` raises."""
+        found = self._read_plans(connection, statements, spec)
+        with self._lock:
+            self._read[spec.layout.queue] = found
+
+    def _read_plans(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> QueuePlans:
+        queue, table = spec.layout.queue, spec.layout.table.name
+        if not statements.has_probe("plans"):
+            now = to_records(ClockSample, connection.fetch(statements.statement_for_target("clock").bound))[0]
+            return QueuePlans(queue, now.now_at, unread=_NO_HISTORY)
+        asked = statements.statement_for("plan_history", PlanHistorySample)
+        history = to_records(PlanHistorySample, connection.fetch(asked.bound))[0]
+        if not history.kept:
+            return QueuePlans(queue, history.read_at, unread=history.why)
+        pops = [found.name for verb in _POPS if (found := spec.layout.routine_for(verb)) is not None]
+        values: dict[str, Value] = {
+            "name": table,
+            "pops": self._engine.texts_value(pops),
+            "limit": _MAX_PLANS,
+            "chars": _CHARS,
+        }
+        names = {"counts": (history.home, "pg_stat_statements")}
+        plans = to_records(
+            PlanSample, connection.fetch(statements.statement_for("plans", PlanSample, values, names).bound)
+        )
+        words = "|".join(map(re.escape, (table, *pops)))
+        word = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+        mine = self._change_since_last(queue, [plan for plan in plans if word.search(plan.statement)])
+        kept = {use.plan.statement_id for use in statements_of(mine)[:_MAX_STATEMENTS]}
+        return QueuePlans(
+            queue,
+            history.read_at,
+            tuple(replace(p, statement=hide_passwords(p.statement)) for p in mine if p.statement_id in kept),
+        )
+
+    def _change_since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
+        """Turn totals into the change since the last reading, with the earlier totals; leave plans unchanged."""
+        totals = {each.statement_id: each for each in found if not each.plan_id}
+        with self._lock:
+            before, self._totals[queue] = self._totals.get(queue, {}), totals
+        return [_difference(before.get(each.statement_id), each) if not each.plan_id else each for each in found]
+
+
+def _difference(before: PlanSample | None, now: PlanSample) -> PlanSample:
+    """Return the difference between two samples.
+
+    Returns ``now`` unchanged if there is no earlier sample or the server has reset its counters.
+    """
+    if before is None or now.calls < before.calls or now.reads < before.reads:
+        return now
+    return replace(
+        now,
+        calls=now.calls - before.calls,
+        reads=now.reads - before.reads,
+        spent_s=now.spent_s - before.spent_s,
+        calls_before=before.calls,
+        reads_before=before.reads,
+        spent_before_s=before.spent_s,
+    )

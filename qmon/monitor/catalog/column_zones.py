@@ -1,0 +1,184 @@
+"""Find the time zone of times in columns without one: from the configuration, or else from the column's default."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import Layout, LayoutSource
+from qmon.model.layout.time_zones import (
+    LOCAL_ZONE,
+    NUMBER_TYPES,
+    NUMBER_ZONES,
+    TIME_TYPES,
+    UNKNOWN_ZONE,
+    UTC_ZONE,
+    ZONELESS_TYPES,
+    Zone,
+    load_zone,
+)
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
+
+# PostgreSQL's type of times without a zone.
+_SESSION_TIME_TYPE: Final = "timestamp without time zone"
+_ROLES: Final = ("started_at", "enqueued_at", "due_at")
+_WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "no owner is called dead"}
+_UTC: Final = re.compile(r"\b(?:getutcdate|sysutcdatetime)\s*\(", re.I)
+_LOCAL: Final = re.compile(
+    r"\b(?:getdate|sysdatetime|sysdatetimeoffset|now|clock_timestamp|statement_timestamp|transaction_timestamp)\s*\("
+    r"|\b(?:current_timestamp|localtimestamp)\b",
+    re.I,
+)
+_MADE: Final = re.compile(r"\bat time zone\s+N?'([^']+)'|\btimezone\s*\(\s*'([^']+)'", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRow:
+    """The zone of the server's local time; ``None``: the server does not tell."""
+
+    zone: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockChangeRow:
+    """The offset of the server's local time to UTC in ``minutes``, and since when; seconds since the epoch."""
+
+    since_at: float
+    minutes: int
+
+
+def server_zone(catalog: Catalog) -> Zone:
+    """Return the server's local time zone, with its known clock changes; otherwise ``LOCAL`` alone."""
+    try:
+        name = catalog.read_records(ZoneRow, "catalog/zone")[0].zone
+        if catalog.engine.name == "postgres":
+            return UTC_ZONE if name is None or _is_utc(name) else Zone(name)
+        if name is None:
+            return LOCAL_ZONE
+        changes = catalog.read_records(ClockChangeRow, "catalog/clock_changes")
+    except QueryFailed:
+        return LOCAL_ZONE
+    return replace(LOCAL_ZONE, changes=tuple((round(row.since_at), row.minutes) for row in changes))
+
+
+def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone]) -> tuple[Layout, tuple[str, ...]]:
+    """Return the layout with the time zones of its zoneless columns, and a line for each of them.
+
+    ``local``: returns the server's local time zone; called only if needed.
+    """
+    zones: list[tuple[str, Zone]] = []
+    reasons: list[str] = []
+    owner = layout.owner.column if layout.owner is not None and layout.owner.kind in ("lease", "heartbeat") else None
+    for role, name in (*((role, getattr(layout, role)) for role in _ROLES), ("owner", owner)):
+        column = details.column(name)
+        if column is None or column.type_name not in ZONELESS_TYPES:
+            continue
+        meaning, why = _zone_meaning(layout, details, column)
+        zone = _to_zone(meaning, local)
+        zones.append((column.column_name, zone))
+        if meaning == "unknown":
+            of_session = _why_session_zone(details, column)
+            reasons.append(_ask_for_zone(column.column_name, _WITHOUT.get(role, "ages are unknown"), of_session))
+        elif why:
+            reasons.append(f"`{column.column_name}` has no time zone: {_meaning_text(meaning)}, {why}")
+    return replace(layout, zones=tuple(zones)), tuple(reasons)
+
+
+def require_due_zone(layout: Layout) -> None:
+    """Raise ``BadInput`` if the time zone of due times is unknown: nothing of the queue can be counted without it."""
+    if layout.due_at is not None and not layout.has_known_time(layout.due_at):
+        raise BadInput(f"{layout.table}: {_ask_for_zone(layout.due_at, _WITHOUT['due_at'])}")
+
+
+def zone_in_default(default: str | None) -> str:
+    """Return what the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
+    if default is None:
+        return "unknown"
+    if made := _MADE.findall(default):
+        name = next(filter(None, made[-1]))
+        return "utc" if _is_utc(name) else name if load_zone(name, time.time()) else "unknown"
+    utc, local = _UTC.search(default) is not None, _LOCAL.search(default) is not None
+    return "unknown" if utc == local else "utc" if utc else "local"
+
+
+def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local: Callable[[], Zone]) -> Zone:
+    """Return the time zone of the times in a column of one of a group's tables; see ``with_zones``.
+
+    Raises ``BadInput`` if it is unknown, and for a column that does not hold times.
+    """
+    name, kind = column.column_name, column.type_name
+    if kind in NUMBER_TYPES:
+        if group.zone.count is None:
+            units = ", ".join(f'"{zone.name}" ({zone.description})' for zone in NUMBER_ZONES.values())
+            raise BadInput(f"`{name}` is {kind}; what its numbers are is to be said: times = {units}")
+        return group.zone
+    if kind not in TIME_TYPES:
+        raise BadInput(f"`{name}` is {kind}, which is no time")
+    if kind not in ZONELESS_TYPES:
+        return UTC_ZONE
+    said = None if group.times in NUMBER_ZONES else group.times
+    meaning = said or ("utc" if group.library else zone_in_column_default(details, column))
+    if meaning == "unknown":
+        raise BadInput(_ask_for_zone(name, _WITHOUT["due_at"], _why_session_zone(details, column)))
+    return _to_zone(meaning, local)
+
+
+def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
+    """Return what is known about the column's times, and the source."""
+    if layout.times is not None:
+        return layout.times, ""
+    if layout.source is LayoutSource.REGISTRY or layout.routines:
+        return "utc", ""
+    found = zone_in_column_default(details, column)
+    return found, "" if found == "unknown" else "by its default"
+
+
+def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
+    """Return what the default of a column says about its times; see ``zone_in_default``.
+
+    In PostgreSQL, ``now()`` in such a column is the time in the time zone of the inserting session. Each session may
+    have a different one, so this default says nothing.
+    """
+    found = zone_in_default(_default_expression(details, column))
+    return "unknown" if found == "local" and column.type_name == _SESSION_TIME_TYPE else found
+
+
+def _default_expression(details: TableDetails, column: ColumnRow) -> str | None:
+    defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
+    return next(defaults, None)
+
+
+def _why_session_zone(details: TableDetails, column: ColumnRow) -> str:
+    """Return why the default of a column does not tell its time zone; empty if it has no such default."""
+    if column.type_name != _SESSION_TIME_TYPE or zone_in_default(_default_expression(details, column)) != "local":
+        return ""
+    return ", its default is the time in the time zone of the session that inserts"
+
+
+def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
+    if meaning == "local":
+        return local()
+    known = {"utc": UTC_ZONE, "unknown": UNKNOWN_ZONE}.get(meaning) or load_zone(meaning, time.time())
+    if known is None:  # the layout comes from elsewhere; the configuration accepts only known zones
+        raise BadInput(f'times = "{meaning}": there is no such time zone')
+    return known
+
+
+def _ask_for_zone(column: str, what: str, of_session: str = "") -> str:
+    return (
+        f"`{column}` has no time zone{of_session}, and {what} until its times are said to be UTC, the server's local "
+        'time, or that of a place: times = "utc", "local" or such as "Europe/Berlin"'
+    )
+
+
+def _meaning_text(meaning: str) -> str:
+    return {"utc": "UTC", "local": "the server's local time"}.get(meaning, meaning)
+
+
+def _is_utc(name: str) -> bool:
+    return name.lower() in ("utc", "etc/utc", "gmt", "etc/gmt", "zulu", "universal", "+00", "+00:00")

@@ -1,0 +1,62 @@
+"""The registry that ``qmon design install`` keeps in the database: its queues, or why it cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.engines.control_schema import why_untrusted
+from qmon.engines.sql import queries
+from qmon.errors import BadInput
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout_io import JSON_FORMAT, layout_from_json
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryState:
+    """Whether the registry exists, and whether our role may read it."""
+
+    installed: bool
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryRow:
+    """A queue of the registry."""
+
+    queue: str
+    layout: str
+    version: int
+
+
+def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
+    """Return the layouts of the registry, its problems, and whether it was read.
+
+    There is one problem for each entry that cannot be used. If the registry was read, queues that it lacks are not
+    installed. A database without a registry has none.
+    """
+    engine, version = catalog.engine.name, catalog.connection.version
+    if not queries.has_query(engine, "catalog/registry", version):
+        return [], [], False
+    state = catalog.read_records(RegistryState, "catalog/registry")[0]
+    if (why := why_untrusted(catalog.connection, catalog.engine)) is not None:
+        return [], [ProbeFailure("registry", why, gone=True)], False
+    if not state.installed:
+        return [], [], False
+    if not state.readable:
+        reason = "our role may not read the registry of installed queues"
+        grant = catalog.grant_statement(TableName("qmon", "queues"))
+        return [], [ProbeFailure("registry", reason, grant=grant, gone=True)], False
+    layouts: list[Layout] = []
+    problems: list[ProbeFailure] = []
+    for row in catalog.read_records(RegistryRow, "control/registry"):
+        if row.version > JSON_FORMAT:
+            problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue, gone=True))
+            continue
+        try:
+            layouts.append(layout_from_json(row.layout, where=f"registry of {row.queue}"))
+        except BadInput as problem:
+            reason = f"{problem}; qmon design install writes it anew"
+            problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
+    return layouts, problems, True

@@ -1,0 +1,85 @@
+"""Handle locked tables and sequences in a poll: name the locking session, and read the unlocked ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.reasons import Reason
+from qmon.model.samples.polled_samples import SequenceSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.lock_holders import PROBE
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes
+
+_ALL: Final = "sequences"
+_FREE: Final = "sequences_free"
+Ask = Callable[[list[ProbeStatement]], Results]
+
+
+class LockedTables:
+    """Tables that are locked, and by which sessions. Read only after a lock has blocked a probe. One per connection.
+
+    ``wake``: lets the probes of a queue run in the next poll.
+    """
+
+    def __init__(self, statements: StatementCache, wake: Callable[[str], None]) -> None:
+        self._statements = statements
+        self._wake = wake
+        self._held: frozenset[str] = frozenset()
+        self._sequences: Sequence[int] = ()
+        self._free_only = False
+
+    def statement_for_sequences(self, ids: Sequence[int]) -> ProbeStatement:
+        """Return the statement that reads the positions of these sequences: all, or only the unlocked ones."""
+        self._sequences = ids
+        probe = _FREE if self._free_only else _ALL
+        return self._statements.statement_for(
+            probe, SequenceSample, {"sequences": self._statements.engine.ids_value(ids)}
+        )
+
+    def record_results(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
+        """Record a poll: from the next one on, leave out locked sequences and read unlocked ones again."""
+        found: tuple[SequenceSample, ...] | None = results.pop(("", _FREE), None)
+        if found is not None:
+            results["", _ALL] = found
+            if len(found) == len(set(self._sequences)):
+                self._free_only = False
+                self._wake("")
+        elif any(failure.probe == _ALL and failure.reason == Reason.LOCKED for failure in failures):
+            self._free_only = self._statements.has_probe(_FREE)
+
+    def name_holders(
+        self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask
+    ) -> list[ProbeFailure]:
+        """Name the locking session in the failures that a lock has caused. ``ask``: runs statements in this poll.
+
+        Probes that failed because of a lock that is gone run again in the next poll.
+        """
+        failed = {failure.queue for failure in failures if failure.reason == Reason.LOCKED}
+        asked = queues if "" in failed else {queue: queues[queue] for queue in failed & queues.keys()}
+        if not asked or not self._statements.has_probe(PROBE):
+            self._held = frozenset()
+            return list(failures)
+        ids = self._statements.engine.ids_value(
+            sorted({table for each in asked.values() for table in each.facts.tables})
+        )
+        rows = ask([self._statements.statement_for_target(PROBE, {"tables": ids})]).get(("", PROBE))
+        if rows is None:  # our role cannot see locks
+            return list(failures)
+        words = {row.table_id: row.words for row in rows}
+        by_queue = {
+            queue: words[table] for queue, each in asked.items() for table in each.facts.tables if table in words
+        }
+        for queue in self._held - by_queue.keys():
+            self._wake(queue)
+        self._held = frozenset(by_queue)
+        all_of_them = "; ".join(f"{queue}: {words}" for queue, words in by_queue.items())
+        by_queue[""] = all_of_them or Reason.LOCKED
+        return [
+            replace(failure, reason=by_queue.get(failure.queue, Reason.LOCKED))
+            if failure.reason == Reason.LOCKED
+            else failure
+            for failure in failures
+        ]

@@ -1,0 +1,48 @@
+"""Check again whether our role may read tables whose probes were denied. This is cheaper than another denied query.
+
+A denied probe rests for a long time, so that it does not fill the server's log. The poll after a grant detects the
+grant, and the probes of that queue run in the poll after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.samples.polled_samples import ReadableSample
+from qmon.monitor.poll.runner import Runner
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
+
+_PROBE = "readable"
+
+
+class PermissionRecheck:
+    """The queues with denied probes. Use it only in the thread that owns the connection."""
+
+    def __init__(self, statements: StatementCache, runner: Runner) -> None:
+        self._statements = statements
+        self._runner = runner
+        self._closed: set[int] = set()
+        self._tables: dict[int, str] = {}
+
+    def statements_for_poll(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
+        """Return the statements for this poll; none if no queue is denied. ``facts``: by queue."""
+        denied = self._runner.denied_queues
+        self._tables = {table: queue for queue, each in facts.items() if queue in denied for table in each.tables}
+        self._closed &= self._tables.keys()
+        if not self._tables:
+            return []
+        return [
+            self._statements.statement_for(
+                _PROBE, ReadableSample, {"tables": self._statements.engine.ids_value(list(self._tables))}
+            )
+        ]
+
+    def record_results(self, results: Results) -> None:
+        """Let the probes of a queue run in the next poll if one of its tables has become readable."""
+        for row in results.get(("", _PROBE), ()):
+            if not row.readable:
+                self._closed.add(row.table_id)
+            elif row.table_id in self._closed:
+                self._closed.discard(row.table_id)
+                self._runner.wake_queue(self._tables[row.table_id])

@@ -1,0 +1,430 @@
+"""Measure what each probe costs the server, and keep polling within its cost budget.
+
+A probe is timed with the server's clock, read before and after it in the same batch. Each poll times a few of the
+probes, in turn, and rarely read probes whenever they run. The cost of a probe is the least of its last times, minus the
+time to read the clock, because on a busy server most of the elapsed time is not caused by the probe. The ratio between
+the time of a poll and that cost tells how slow the server is. Work outside the two clock readings of a statement is
+estimated: measured by the processor time of its sessions, a poll costs 1.4 to 1.6 times the sum of the least times.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from heapq import nsmallest
+from typing import Final
+
+from qmon.model.cost_budget import (
+    UNLIMITED,
+    Budget,
+    PollingCost,
+    ProbeCost,
+    ProbeKey,
+    ProbePace,
+    Rank,
+    Throttled,
+    choose_probes,
+    plan_pace,
+)
+from qmon.monitor.poll.slowness import Slowness
+from qmon.monitor.probes.probe_statements import PART, ProbeStatement
+
+# Probes of every poll: they are cheap, and rates, pauses and the costs themselves depend on them.
+_ALWAYS: Final = frozenset(
+    {
+        "server",
+        "clock",
+        "cost",
+        "pauses_known",
+        "pauses",
+        "operated",
+        "counters",
+        "table_counters",
+        "sequences",
+        "sequences_free",
+    }
+)
+
+# Probes that explain a verdict, or decide one that can wait.
+_DETAIL: Final = frozenset(
+    {
+        "uses",
+        "sizes",
+        "statistics",
+        "latches",
+        "page_owner",
+        "version_store",
+        "drawers",
+        "partial",
+        "slot_sweep",
+        "log",
+        "replication",
+        "priorities",
+        "priorities_state",
+        "in_state",
+        "scheduled",
+        "scheduled_state",
+        "messages",
+        "messages_due",
+        "group_page",
+        "messages_newest",
+        "messages_page",
+        "messages_page_ring",
+        "messages_page_ring_split",
+        "messages_page_split",
+        "messages_ready",
+        "messages_ring",
+        "messages_ring_split",
+        "messages_split",
+        "messages_state",
+        "temp_space",
+        "temp_sessions",
+        "service",
+        "limits",
+        "pool_limits",
+        "empty",
+        "empty_state",
+        "settings",
+    }
+)
+_CLOCK: Final = ("", "clock")
+_SHARE: Final = 8
+_SHARE_SLOW: Final = 3
+_FEWEST: Final = 4
+_LEAST_OF: Final = 8
+
+# The usual time of a probe as a multiple of its least time, because not everything it reads is always in the cache.
+_USUAL: Final = 1.25
+
+# Overhead of a statement (parsing, counting, commit) as a multiple of the time to read the clock.
+_AROUND: Final = 4.0
+_PROVEN: Final = 3
+
+# The first polls of a connection, which read and time everything: neither statements nor tables are cached yet.
+_SETTLING: Final = 12
+
+# ... unless a poll takes this share of the time until the next one.
+_TOO_LONG: Final = 0.5
+
+# A throttled probe is timed again once polls are this many times faster than when it was last timed.
+_EASED: Final = 2.0
+_SMOOTH: Final = 0.1
+_FORGOTTEN: Final = 0.01
+_MOST_EXPENSIVE: Final = 5
+_COUNTED_S: Final = 10.0
+_COUNTED_POLLS: Final = 5
+
+# The time of a probe that runs alone or for the first time, as a multiple of its later time in a batch.
+_ALONE: Final = 3.0
+
+
+class ProbeBudget:
+    """The costs and the pace of the probes of one connection. Belongs to its collector.
+
+    ``budget``: what polling may cost, for all qmon instances on this database together. Without one nothing is left
+    out.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._total_budget = budget or UNLIMITED
+        # Our share of the budget.
+        self.budget = self._total_budget
+        self._qmons: int | None = None
+        self._other_share = 0.0
+        self._pace = ProbePace(0.0)
+        self._times: dict[ProbeKey, deque[float]] = {}
+        self._costs: dict[ProbeKey, float] = {}
+        # Expected milliseconds per poll of each probe without throttling. Some probes are not due in each poll.
+        self._expected: dict[ProbeKey, float] = {}
+        # How slow the server was when each probe was last timed.
+        self._slowness_when_timed: dict[ProbeKey, float] = {}
+        self._often: dict[ProbeKey, float] = {}
+        self._waited: dict[ProbeKey, int] = {}
+        # The share of polls that read a queue that is neither watched nor shown; 1: every poll.
+        self._turn = 1.0
+        self._always: frozenset[str] = frozenset()
+        self._slowness = Slowness()
+        self._polls = 0
+        self._next = 0
+        self._asked_s = 0.0
+        self._left_out: dict[str, set[str]] = {}
+        self._asked: tuple[ProbeKey, ...] = ()
+        self._read: frozenset[ProbeKey] = frozenset()
+        self._watched: frozenset[str] = frozenset()
+        self._reads_all = False
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds until the next poll: the configured interval, or more if the budget is too small for it."""
+        return max(self._pace.interval_s, self._asked_s)
+
+    def set_share(self, qmons: int | None, other_share: float = 0.0) -> None:
+        """Keep to one share of the budget from now on: one of ``qmons``; ``None``: their number is unknown.
+
+        ``other_share``: the share of a processor that our other sessions use all the time.
+        """
+        self._qmons, self._other_share = qmons, other_share
+        self.budget = self._total_budget.share_among(qmons or 1)
+
+    def choose_statements(
+        self,
+        statements: Sequence[ProbeStatement],
+        asked_s: float,
+        watched: Collection[str] = (),
+        every_s: float = 0.0,
+        shown: Collection[str] = (),
+    ) -> list[ProbeStatement]:
+        """Return the statements of this poll without those that the budget leaves out.
+
+        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: seconds between
+        readings of queues that are neither ``watched`` nor ``shown``; 0: they are read in each poll.
+        """
+        self._polls += 1
+        self._asked_s = asked_s
+        self._turn, self._always = asked_s / every_s if every_s else 1.0, frozenset(("", *watched, *shown))
+        self._set_watched(frozenset(watched))
+        asked = self._asked = tuple(each.key for each in statements)
+        for key in self._pace.every:
+            # Its cost was measured when the server was slower.
+            if self._slowness_when_timed.get(key, 0.0) > _EASED * self._slowness.ratio:
+                self._waited[key] = self._pace.every[key]
+        if self._reads_all:
+            self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
+        room = float("inf")
+        if not self._reads_all:
+            room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms - self._other_sessions_ms
+        self._reads_all = False
+        self._read = choose_probes(asked, self._pace, self._waited, self._costs, room)
+        self._left_out = {}
+        for queue, probe in (key for key in asked if key not in self._read):
+            self._left_out.setdefault(queue, set()).add(_without_part(probe))
+        for key in asked:
+            self._waited[key] = 0 if key in self._read else self._waited.get(key, 0) + 1
+        for key in self._often:
+            self._often[key] *= 1 - _SMOOTH
+        for key in asked:
+            self._record_request(key)
+        return [each for each in statements if each.key in self._read]
+
+    def read_all(self) -> None:
+        """Leave nothing out of the next poll."""
+        self._reads_all = True
+
+    def _set_watched(self, watched: frozenset[str]) -> None:
+        """Read newly watched queues in each poll again, and throttle others instead."""
+        newly, self._watched = watched - self._watched, watched
+        if newly:
+            every = {
+                key: n
+                for key, n in self._pace.every.items()
+                if key[0] not in newly or self._rank(key) is not Rank.WATCHED
+            }
+            self._pace = replace(self._pace, every=every)
+
+    def record_missed(self, keys: Collection[ProbeKey]) -> None:
+        """Mark chosen probes that the poll did not reach as left out."""
+        for key in keys:
+            self._left_out.setdefault(key[0], set()).add(_without_part(key[1]))
+            self._waited[key] = self._waited.get(key, 0) + 1
+
+    def is_due(self, key: ProbeKey) -> bool:
+        """Return whether to read a probe that is only needed because of earlier results of this poll."""
+        self._record_request(key)
+        late = self._waited.get(key, 0) + 1
+        read = late >= self._pace.every.get(key, 1)
+        self._waited[key] = 0 if read else late
+        return read
+
+    def _record_request(self, key: ProbeKey) -> None:
+        if key in self._often:
+            self._often[key] += _SMOOTH
+        else:
+            self._often[key] = 1.0 if self._is_in_each_poll(key) else self._turn
+
+    def choose_timed(self) -> frozenset[ProbeKey]:
+        """Return the probes to time in this poll; more of them while the server is slow."""
+        read = [key for key in self._asked if key in self._read]
+        if not read or self._polls <= _SETTLING:
+            return frozenset(read)
+        count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.is_doubtful else _SHARE))
+        timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
+        timed |= {key for key in read if not self._is_proven(key)}
+        self._next = (self._next + count) % len(read)
+        return frozenset(timed | (self._read & self._pace.every.keys()) | (self._read & {_CLOCK}))
+
+    def record_times(
+        self,
+        times: Mapping[ProbeKey, float],
+        alone: Mapping[ProbeKey, float],
+        server_ms: float | None,
+        now_at: float = 0.0,
+    ) -> None:
+        """Record the milliseconds that probes took in this poll, and those of the whole poll if known.
+
+        ``alone``: times of probes that ran alone, which costs more than in a batch. They are used only until a time in
+        a batch is known. ``now_at``: server clock, seconds.
+        """
+        self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
+        for key, ms in times.items():
+            self._times.setdefault(key, deque(maxlen=_LEAST_OF)).append(max(0.0, ms))
+        nothing = self._clock_ms
+        for key in times:
+            cost = _USUAL * max(0.0, min(self._times[key]) - nothing) + _AROUND * nothing
+            self._costs[key] = cost if self._is_proven(key) else cost / _ALONE
+            self._slowness_when_timed[key] = self._slowness.ratio
+        for key in [key for key, often in self._often.items() if often < _FORGOTTEN]:
+            for memory in (self._often, self._times, self._costs, self._slowness_when_timed, self._waited):
+                memory.pop(key, None)
+        if server_ms is not None:
+            intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
+            self._slowness.record_poll(server_ms, intrinsic, now_at)
+        self._expected = {key: ms * min(1.0, self._often.get(key, 0.0)) for key, ms in self._costs.items()}
+        if server_ms is not None or alone or times:
+            self._set_pace(server_ms)
+
+    def _set_pace(self, server_ms: float | None) -> None:
+        if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
+            return
+        self._pace = plan_pace(
+            self._expected,
+            self._overhead_ms + self._other_sessions_ms,
+            self.budget,
+            self._asked_s,
+            self._pace,
+            self._rank,
+            self._often,
+            in_turns=self._turn < 1.0,
+        )
+
+    def _rank(self, key: ProbeKey) -> Rank:
+        probe = _without_part(key[1])
+        if probe in _ALWAYS:
+            return Rank.ALWAYS
+        if probe in _DETAIL and self._is_proven(key):
+            return Rank.DETAIL
+        if not self._is_in_each_poll(key) or (self._turn < 1.0 and not key[0]):
+            # Each queue has its turn every ten seconds, and that poll needs the probes that decide for all queues.
+            return Rank.ALWAYS
+        if not key[0]:
+            return Rank.TARGET
+        return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
+
+    def _is_proven(self, key: ProbeKey) -> bool:
+        """Return whether a probe was timed often enough.
+
+        The first runs are slower: the server plans the statement and loads its tables into memory.
+        """
+        return len(self._times.get(key, ())) >= (_PROVEN if self._is_in_each_poll(key) else 1)
+
+    def _is_in_each_poll(self, key: ProbeKey) -> bool:
+        """Return whether a probe runs in each poll, not only in its queue's turn. A part reads one queue's table."""
+        return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
+
+    @property
+    def _clock_ms(self) -> float:
+        """Milliseconds to read the clock. Two clock readings with a third in between are two of these apart."""
+        return min(self._times.get(_CLOCK, (0.0,))) / 2
+
+    @property
+    def _other_sessions_ms(self) -> float:
+        """Milliseconds that our other sessions cost between two polls."""
+        return self._other_share * self.interval_s * 1000
+
+    @property
+    def _overhead_ms(self) -> float:
+        """Milliseconds that a poll costs outside its probes: the clock readings for those that are timed."""
+        return self._clock_ms * (2 + len(self._asked) / _SHARE)
+
+    def cost_s(self, key: ProbeKey) -> float:
+        """Return the seconds that a probe costs the server each time; 0 if unknown."""
+        return self._costs.get(key, 0.0) / 1000
+
+    def left_out_probes(self, queue: str) -> tuple[str, ...]:
+        """Return the probes of a queue that are left out of this poll."""
+        return tuple(sorted(self._left_out.get(queue, ())))
+
+    def to_observing(self, commits: int) -> PollingCost:
+        """Return the cost of polling.
+
+        ``commits``: qmon's own transactions that the server had counted before this poll.
+        """
+        every = self._pace.every
+        throttled = sorted(
+            (self._to_throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
+        )
+        dearest = nsmallest(_MOST_EXPENSIVE, ((-ms, key) for key, ms in self._expected.items()))
+        return PollingCost(
+            budget=self._total_budget.text,
+            allowed_ms=self.budget.allowed_ms(self.interval_s),
+            asked_s=self._asked_s,
+            expected_ms=_rounded(
+                self._overhead_ms
+                + self._other_sessions_ms
+                + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
+            ),
+            throttled=tuple(_merge_parts(throttled)),
+            dearest=tuple(
+                ProbeCost(
+                    key[0],
+                    _without_part(key[1]),
+                    _rounded(self._costs[key]),
+                    _rounded(min(1.0, self._often.get(key, 0.0))),
+                )
+                for _, key in dearest
+            ),
+            slower=round(self._slowness.factor, 1),
+            slower_since=self._slowness.since_at,
+            commits=commits,
+            qmons=self._qmons,
+        )
+
+    def _to_throttled(self, key: ProbeKey, every: int) -> Throttled:
+        usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
+        return Throttled(
+            key[0], _without_part(key[1]), _rounded(usual * every), _rounded(usual), _rounded(self._costs[key])
+        )
+
+
+def _rounded(value: float) -> float:
+    """Round to significant digits, because each poll is recorded and digits take space."""
+    return round(value, 3)
+
+
+def _without_part(probe: str) -> str:
+    return probe.partition(PART)[0]
+
+
+def _merge_parts(throttled: Iterable[Throttled]) -> list[Throttled]:
+    """Merge the parts of each probe into one entry: that of the part that is read least often."""
+    out: dict[ProbeKey, Throttled] = {}
+    for each in throttled:
+        there = out.get((each.queue, each.probe))
+        if there is None or each.every_s > there.every_s:
+            out[each.queue, each.probe] = each
+    return list(out.values())
+
+
+class InstanceCount:
+    """Count the qmon instances that poll this database and share one budget.
+
+    The count is the median of the last ten seconds and of at least five polls. A short command or a reconnecting qmon
+    does not change the others' share.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def record_pollers(self, now_at: float, pollers: int | None) -> int | None:
+        """Record one poll and return the number of qmon instances, including this one.
+
+        ``pollers``: as read in this poll; ``None`` if our role cannot see others. ``now_at``: server clock, seconds.
+        """
+        if pollers is None:
+            self._seen.clear()
+            return None
+        # With a custom application name, even our own session is not counted.
+        self._seen.append((now_at, max(1, pollers)))
+        while len(self._seen) > _COUNTED_POLLS and now_at - self._seen[0][0] > _COUNTED_S:
+            self._seen.popleft()
+        return sorted(count for _, count in self._seen)[len(self._seen) // 2]

@@ -1,0 +1,112 @@
+"""Detect that a queue's table was dropped, renamed, truncated or recreated since the catalog was read.
+
+The table may have been recreated, swapped by renaming, restored or truncated, or a partition was attached or detached,
+or our role may no longer read it. Facts about the earlier table say nothing about the current one. The probe
+``counters`` returns the identity of each table together with its figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.samples.polled_samples import CounterSample
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.queue_probes import QueueProbes
+
+_LOST = "lost"
+_Identity = tuple[tuple[int, str | None, int | None, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LostSample:
+    """One row: a number derived from the tables that have certain names, and from our role's permissions on them."""
+
+    found: int
+
+
+class ReplacedTables:
+    """The tables behind the names of the queues when they were resolved. Belongs to the thread of the connection."""
+
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
+        self._seen: dict[str, _Identity] = {}
+        self._lost: Sequence[TableName] = ()
+        self._tried: set[int] = set()
+        self._reported = False
+        # Queues whose table, in the newest poll, has another name or is not readable for our role.
+        self.gone_queues: frozenset[str] = frozenset()
+
+    def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
+        """Record that the catalog was read. ``lost``: tables of queues that cannot be watched."""
+        if not lost or set(lost) != set(self._lost):
+            self._tried.clear()
+        self._lost = lost
+        self._seen = {
+            name: seen
+            for name, seen in self._seen.items()
+            if name in queues and [each[0] for each in seen] == list(queues[name].facts.tables)
+        }
+
+    def statements_for_poll(self) -> list[ProbeStatement]:
+        """Return the statements that look for missing tables; none if all tables are there."""
+        if not self._lost or not self._statements.has_probe(_LOST):
+            return []
+        names = {name for table in self._lost for name in (table.name, table.name.lower())}
+        return [
+            self._statements.statement_for(
+                _LOST, LostSample, {"names": self._statements.engine.texts_value(sorted(names))}
+            )
+        ]
+
+    def find_replaced(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
+        """Return the queues whose table or files have changed; ``None`` if nothing has changed.
+
+        An empty set means that a table has appeared behind the name of a lost queue.
+        """
+        counters: dict[int, CounterSample] = {c.table_id: c for c in results.get(("", "counters"), ())}
+        now: dict[str, _Identity] = {}
+        for name, probes in queues.items():
+            ids = probes.facts.tables
+            if all(each in counters for each in ids):
+                now[name] = tuple(_identity(counters[each]) for each in ids)
+        found = {
+            name for name, seen in now.items() if self._is_replaced(queues[name].layout, self._seen.get(name), seen)
+        }
+        self.gone_queues = frozenset(
+            name for name, seen in now.items() if self._is_replaced(queues[name].layout, None, seen)
+        )
+        lost = {row.found for row in results.get(("", _LOST), ())} - {0} - self._tried
+        if self._reported:  # never report twice in a row, so that at least every other attempt completes a poll
+            self._reported = False
+            self._seen |= {name: seen for name, seen in now.items() if name not in found}
+            return None
+        self._seen |= now
+        self._tried |= lost
+        self._reported = bool(found or lost)
+        return frozenset(found) if self._reported else None
+
+    @staticmethod
+    def _is_replaced(layout: Layout, before: _Identity | None, now: _Identity) -> bool:
+        if before is not None:
+            return now != before
+        tables = (layout.table, layout.data_table)
+        return not all(
+            t is None or (is_same_name(seen[1], t) and seen[3]) for t, seen in zip(tables, now, strict=False)
+        )
+
+
+def _identity(counters: CounterSample) -> tuple[int, str | None, int | None, bool]:
+    return counters.table_id, counters.called, counters.files, counters.readable
+
+
+def is_same_name(called: str | None, table: TableName) -> bool:
+    """Return whether the server's spelling of a table name, with or without quotes and schema, is this table."""
+    if called is None:
+        return False
+    return _unquoted(called) in (_unquoted(table.name), _unquoted(f"{table.schema}.{table.name}"))
+
+
+def _unquoted(name: str) -> str:
+    return name.replace('"', "")

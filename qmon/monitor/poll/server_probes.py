@@ -1,0 +1,211 @@
+"""Read server-level data in a poll: use of tables and indexes, statistics, the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Generic, TypeVar
+
+from qmon.engines.base import Value
+from qmon.model.samples.client_samples import MOST_CLIENTS
+from qmon.model.samples.deadlock_samples import Circle
+from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.samples.polled_samples import CounterSample, ServerSample, WaitSample
+from qmon.model.samples.usage_samples import SizeSample, StatisticsSample, UseSample
+from qmon.model.samples.wait_samples import LatchSample, WaitSource, WaitTotal, WaitTotals
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.waits.meanings import PAGE_LATCHES
+from qmon.monitor.background.wait_sampler import WaitSampler
+from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.page_owners import PageOwners
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
+from qmon.monitor.source import Focus
+from qmon.redact import hide_passwords
+
+_NOWHERE: Final = Focus()
+
+# Minimum seconds between two readings of use and horizon; faster polls skip them.
+_EVERY_S: Final = 0.9
+
+# A poll that skipped the horizon, the version store or the latches uses values up to this many seconds old.
+_STALE_S: Final = 6.0
+_TEXTS_EVERY_S: Final = 10.0
+
+
+T = TypeVar("T")
+
+
+class _RecentReading(Generic[T]):
+    """What a probe has read in this poll or recently."""
+
+    def __init__(self) -> None:
+        self._read: T | None = None
+        # When it was read; server clock, seconds.
+        self.read_at = float("-inf")
+
+    def record_reading(self, read: T | None, now_at: float) -> T | None:
+        """Return the newest reading unless it is too old. ``read``: ``None`` if this poll did not read it."""
+        if read is not None:
+            self._read, self.read_at = read, now_at
+        return self._read if now_at - self.read_at <= _STALE_S else None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRead:
+    """The samples of one poll; ``None`` if a probe was not run or failed."""
+
+    uses: tuple[UseSample, ...] | None = None
+    statistics: tuple[StatisticsSample, ...] | None = None
+    horizon: tuple[HorizonSample, ...] | None = None
+    latches: tuple[LatchSample, ...] | None = None
+    waits: WaitTotals | None = None
+    failures: tuple[ProbeFailure, ...] = ()
+    circles: tuple[Circle, ...] = ()
+    version_store: VersionStoreSample | None = None
+
+
+class ServerProbes:
+    """Choose the server-level probes of a poll and file their results. Belongs to the collector of one connection.
+
+    ``sampler``: samples waits between polls if the server does not count them. ``own_uses``: reads by qmon's background
+    readers.
+    """
+
+    def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own_uses: OwnUses) -> None:
+        self._statements = statements
+        self._own_uses = own_uses
+        self._sampler = sampler
+        self._statistics: tuple[StatisticsSample, ...] | None = None
+        self._statistics_at = float("-inf")
+        self._tables: Sequence[int] = ()
+        self._asked_at = float("-inf")
+        self._horizon = _RecentReading[tuple[HorizonSample, ...]]()
+        self._store = _RecentReading[VersionStoreSample]()
+        self._latches = _RecentReading[tuple[LatchSample, ...]]()
+        # By table: when the sizes were read (server clock, seconds), and the bytes by index.
+        self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
+        self._sized_at: dict[int, float] = {}
+        self._analyzes = 0
+        self._latched = False
+        self._pages = PageOwners()
+
+    def retain_only(self, tables: Collection[int]) -> None:
+        """Forget the sizes of other tables."""
+        self._sizes = {table: read for table, read in self._sizes.items() if table in tables}
+        self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
+
+    def statements_for_poll(
+        self, now: float, tables: Sequence[int], focus: Focus = _NOWHERE, *, every_s: float = 0.0
+    ) -> list[ProbeStatement]:
+        """Return the statements of this poll.
+
+        They run last, so that the reads of our own session are counted as its own.
+
+        ``now``: our monotonic clock. ``tables``: table ids of the queues that this poll reads. ``focus``: what is on
+        screen. ``every_s``: seconds between readings of the other queues; 0: there are none.
+        """
+        if self._sampler is not None:
+            self._sampler.set_pace(focus)
+        asked = self._statements.optional_statements_for("wait_totals")
+        if tables and (now - self._statistics_at >= STATISTICS_S or tables != self._tables):
+            self._statistics_at, self._tables = now, tables
+            asked += self._statements.statements_for_tables("statistics", StatisticsSample, tables)
+            often_s = SIZES_TURN_S if every_s else 0.0
+            sized = [each for each in tables if now - self._sized_at.get(each, -often_s) >= often_s]
+            self._sized_at |= dict.fromkeys(sized, now)
+            asked += self._statements.statements_for_tables("sizes", SizeSample, sized)
+        if now - self._asked_at >= _EVERY_S:
+            self._asked_at = now
+            if tables and self._latched:
+                ids = self._statements.engine.ids_value(tables)
+                asked += self._statements.optional_statements_for("latches", {"tables": ids})
+                asked += self._pages.wanted(self._statements, now)
+            asked += self._statements.statements_for_tables("uses", UseSample, tables)
+            asked += self._statements.optional_statements_for("horizon")
+            asked += self._statements.optional_statements_for("version_store")
+        return asked
+
+    def record_results(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
+        """Return the results. ``one_trip``: the poll was one transaction, so our own part of the totals is complete."""
+        sampler = self._sampler
+        waits = counted_totals(results.get(("", "wait_totals")), server.started_at, server.now_at)
+        if waits is None and sampler is not None:
+            waits = sampler.wait_totals()
+        self._statistics = results.get(("", "statistics"), self._statistics)
+        counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
+        analyzes = sum(counter.analyzes for counter in counters)
+        if analyzes != self._analyzes:
+            # The statistics are new: read them in the next poll.
+            self._analyzes, self._statistics_at = analyzes, float("-inf")
+        sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
+        self._sizes |= {each.table_id: (server.now_at, {}) for each in sizes}
+        for each in sizes:
+            self._sizes[each.table_id][1][each.index_id] = each.bytes
+        uses: Sequence[UseSample] | None = results.get(("", "uses"))
+        if uses is not None and not one_trip:
+            uses = [replace(use, own_rows=None, own_pages=None, own_scans=None) for use in uses]
+        return ServerRead(
+            uses=None if uses is None else tuple(self._with_sizes(self._own_uses.without_own(uses))),
+            statistics=self._statistics,
+            horizon=self._recent_horizon(results.get(("", "horizon")), server.now_at),
+            latches=self._recent_latches(results, server.now_at),
+            waits=waits,
+            failures=() if sampler is None else sampler.failures(),
+            circles=() if sampler is None else sampler.take_circles(),
+            version_store=self._store.record_reading(first_record(results, "version_store"), server.now_at),
+        )
+
+    def sized_at(self, tables: Collection[int]) -> float | None:
+        """Return the earliest time at which the sizes of these tables were read, if a separate probe reads them."""
+        return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
+
+    def _with_sizes(self, uses: Sequence[UseSample]) -> list[UseSample]:
+        """Add the sizes that were read last to samples without a size."""
+        return [
+            replace(use, bytes=read[1].get(use.index_id))
+            if use.bytes is None and (read := self._sizes.get(use.table_id)) is not None
+            else use
+            for use in uses
+        ]
+
+    def _recent_latches(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
+        """Return the sessions that wait for pages, from this poll or a recent one."""
+        waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
+        self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
+        read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
+        covered = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+        return self._pages.name(self._latches.record_reading(covered or None, now_at), results)
+
+    def _recent_horizon(
+        self, read: tuple[HorizonSample, ...] | None, now_at: float
+    ) -> tuple[HorizonSample, ...] | None:
+        """Return the holders of the horizon, from this poll or a recent one, with their age extended to now."""
+        if read is not None:
+            read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+        held = self._horizon.record_reading(read, now_at)
+        if held is None:
+            return None
+        more = now_at - self._horizon.read_at
+        return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in held)
+
+
+def counted_totals(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
+    """Return wait totals counted by the server since its start. Times are in seconds since the epoch."""
+    return None if rows is None else WaitTotals(WaitSource.COUNTED, started_at, now_at - started_at, rows)
+
+
+class ClientLimits:
+    """Choose how many sessions a poll lists, and how many of their last statements it reads. One per collector.
+
+    A session seen to pop stays a consumer, so the statements of all sessions are read only now and then.
+    """
+
+    def __init__(self) -> None:
+        self._all_at = float("-inf")
+
+    def values_for_poll(self, now: float) -> dict[str, Value]:
+        """Return the values of the probe ``clients`` for this poll; ``now``: our monotonic clock, seconds."""
+        every = now - self._all_at >= _TEXTS_EVERY_S
+        self._all_at = now if every else self._all_at
+        return {"texts": MOST_CLIENTS} if every else {}

@@ -1,0 +1,254 @@
+"""Remove values that cover only part of the sessions or of the work from a snapshot, and add the reason.
+
+A role without permission to see other sessions still gets rows: its own. With ``track_activities`` or ``track_counts``
+off, rows are empty. Such rows look like a quiet server. Masked columns return values that look like real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, columns_read
+from qmon.model.groups.group import Group, StateKind
+from qmon.model.layout.layout import Layout
+from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.reasons import Reason
+from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
+from qmon.model.samples.message_samples import NO_DIAGNOSTICS
+from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.samples.wait_samples import WaitSource
+from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
+from qmon.model.waits.horizon_holders import long_holder
+
+_NO_PERMISSION: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
+
+# Figures computed from columns that identify a message or contain its state.
+_OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows), "gap", "fill")
+
+
+def withhold_partial(snapshot: Snapshot, grant: str) -> Snapshot:
+    """Return the snapshot with every partial sample made unknown, and a failure with the reason for each kind.
+
+    ``grant``: the statement that lets our role see all sessions.
+    """
+    failures = _visibility_failures(snapshot.server, grant)
+    if not failures:
+        return snapshot
+    server, waits, totals, horizon = snapshot.server, snapshot.waits, snapshot.waits_total, snapshot.horizon
+    if not server.sees_sessions:
+        waits = None
+        totals = None if totals is not None and totals.source is WaitSource.SAMPLED else totals
+    # A long holder is a finding even if only some sessions are visible.
+    if long_holder(horizon) is None and _is_partial(horizon, server):
+        horizon = None
+    queues = snapshot.queues if server.counts else tuple(map(_without_rates, snapshot.queues))
+    return replace(
+        snapshot,
+        waits=waits,
+        waits_total=totals,
+        horizon=horizon,
+        queues=queues,
+        failures=(*snapshot.failures, *failures),
+    )
+
+
+def _is_partial(horizon: tuple[HorizonSample, ...] | None, server: ServerSample) -> bool:
+    untimed = any(each.kind == HolderKind.SESSION and each.held_s is None for each in horizon or ())
+    return not server.sees_sessions or untimed
+
+
+def _visibility_failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
+    found: list[ProbeFailure] = []
+    if not server.sees_sessions:
+        found.append(ProbeFailure(SESSIONS_PROBE, _NO_PERMISSION, grant=grant))
+    elif server.untracked:
+        many = "1 session" if server.untracked == 1 else f"{server.untracked:,} sessions"
+        found.append(
+            ProbeFailure(SESSIONS_PROBE, f"track_activities is off in {many}: their statements and ages are unknown")
+        )
+    if not server.counts:
+        found.append(ProbeFailure("track_counts", Reason.COUNTERS_OFF))
+    return tuple(found)
+
+
+def _without_rates(samples: QueueSamples) -> QueueSamples:
+    """Remove the queue's rates if they are derived from the table's counters."""
+    if samples.counters is None or samples.ring is not None or samples.totals is not None:
+        return samples
+    return replace(
+        samples,
+        counters=replace(samples.counters, counted=False),
+        unknown={"rates": Reason.COUNTERS_OFF, **samples.unknown},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FigureColumns:
+    """The columns that the figures of a queue are made of, each with its table.
+
+    ``rows``: those that tell one message, its queue and its state; all figures of rows are made of them. ``oldest``,
+    ``stuck`` and ``blocked``: times that these figures count from. ``owners``: who works on a message. ``attempts``:
+    how often it was tried. ``diagnostics``: what verdicts on single messages are made of in addition. ``steps``: what
+    rates are counted from; none if the server's counters tell the rates. ``workers``, ``blockers``: of a library.
+    """
+
+    rows: frozenset[TableColumn]
+    oldest: frozenset[TableColumn] = frozenset()
+    stuck: frozenset[TableColumn] = frozenset()
+    blocked: frozenset[TableColumn] = frozenset()
+    owners: frozenset[TableColumn] = frozenset()
+    attempts: frozenset[TableColumn] = frozenset()
+    diagnostics: frozenset[TableColumn] = frozenset()
+    payloads: frozenset[TableColumn] = frozenset()
+    errors: frozenset[TableColumn] = frozenset()
+    steps: frozenset[TableColumn] = frozenset()
+    workers: frozenset[TableColumn] = frozenset()
+    blockers: frozenset[TableColumn] = frozenset()
+
+
+def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
+    """Return the columns that the figures of a table's queue are made of. ``order_by``: the head is sought along it."""
+
+    def own(*names: str | None) -> frozenset[TableColumn]:
+        return frozenset((layout.table.name, name) for name in names if name is not None)
+
+    ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
+    state = layout.state.column if layout.state is not None else None
+    return FigureColumns(
+        rows=own(*layout.ids, state, layout.due_at, *ring, order_by),
+        oldest=own(layout.enqueued_at),
+        stuck=own(layout.started_at),
+        owners=own(layout.owner.column if layout.owner is not None else None),
+        attempts=own(layout.attempts),
+        diagnostics=own(layout.priority),
+        payloads=own(layout.payload) if layout.data_table is None else frozenset(),
+        errors=own(layout.error),
+    )
+
+
+def columns_of_group(group: Group) -> FigureColumns:
+    """Return the columns that the figures of a group's queues are made of."""
+
+    def used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
+        return frozenset(column for each in found for column in columns_read(each, table).columns)
+
+    def since(kind: StateKind) -> frozenset[TableColumn]:
+        return used(*(state.since for state in group.states if state.kind == kind))
+
+    blockers = [state.blocker for state in group.states if state.blocker is not None]
+    steps = [
+        used(each.queue, *(when for _, when in each.steps), table=each.table)
+        | {(each.table, name) for name in (each.id, each.at) if name is not None}
+        for each in group.steps
+    ]
+    workers = group.workers
+    return FigureColumns(
+        rows=used(ColumnRef(group.id), group.queue, group.where, *(state.when for state in group.states)),
+        oldest=since("ready"),
+        stuck=since("in_progress") | used(group.overdue),
+        blocked=since("blocked"),
+        owners=used(group.owner, group.gone),
+        attempts=used(group.attempts),
+        payloads=used(group.payload),
+        errors=used(group.error),
+        steps=frozenset().union(*steps),
+        workers=frozenset() if workers is None else used(workers.alive, workers.queue, table=workers.table),
+        blockers=used(*(column for each in blockers for column in (each.name, each.holder, each.since))),
+    )
+
+
+def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
+    """Return the samples without values that come from masked columns, with the reasons in ``unknown``.
+
+    The server compares the real value in a condition but returns the mask for each expression on such a column. qmon
+    does not check which statement does what: a figure that may be derived from a mask is unknown.
+
+    Args:
+        samples: the samples of a queue.
+        masked: the remedy, by masked column.
+        columns: the columns that the figures of this queue are made of.
+    """
+    if not masked:
+        return samples
+    layout = samples.layout
+    if (steps := _first_masked(layout, masked, columns.steps)) is not None:
+        samples = replace(samples, totals=None, unknown={**samples.unknown, "rates": steps})
+    if _first_masked(layout, masked, columns.workers) is not None:
+        samples = replace(samples, workers=None)
+    if (every := _first_masked(layout, masked, columns.rows)) is not None:
+        # Pops that nothing writes down follow from messages that wait, or are in progress.
+        derived = samples.totals is not None and samples.totals.popped is None
+        return replace(
+            samples,
+            head=None,
+            last_id=None,
+            progress=None,
+            in_progress_ids=None,
+            held=None,
+            locked=(),
+            scheduled=None,
+            dead=None,
+            blocked=None,
+            done=None,
+            totals=None if derived else samples.totals,
+            ring=None,
+            depth=None,
+            count=None,
+            diagnostics=NO_DIAGNOSTICS,
+            strange=None,
+            messages=None,
+            page=None,
+            unknown={**samples.unknown, **dict.fromkeys((*_OF_ROWS, *(("rates",) if derived else ())), every)},
+        )
+    samples = _messages_without_masks(samples, masked, columns)
+    if (pushed := _first_masked(layout, masked, columns.oldest)) is not None:
+        head, ring = (
+            samples.head and replace(samples.head, oldest_s=None),
+            samples.ring and replace(samples.ring, oldest_s=None),
+        )
+        samples = replace(samples, head=head, ring=ring, count=None, unknown={**samples.unknown, "oldest": pushed})
+    if (taken := _first_masked(layout, masked, columns.stuck)) is not None:
+        progress = samples.progress and replace(samples.progress, stuck=None, longest_s=None)
+        samples = replace(
+            samples, progress=progress, in_progress_ids=None, count=None, unknown={**samples.unknown, "stuck": taken}
+        )
+    if (blocked := _first_masked(layout, masked, columns.blocked)) is not None:
+        unaged = samples.blocked and replace(samples.blocked, oldest_s=None)
+        samples = replace(samples, blocked=unaged, unknown={**samples.unknown, "blocked_oldest": blocked})
+    if samples.blocked is not None and _first_masked(layout, masked, columns.blockers) is not None:
+        samples = replace(samples, blocked=replace(samples.blocked, blockers=()))
+    return samples
+
+
+def _messages_without_masks(q: QueueSamples, masked: Mapping[TableColumn, str], columns: FigureColumns) -> QueueSamples:
+    """Return the samples without verdicts on single messages, and without list columns, that masks would make wrong."""
+    times = columns.oldest | columns.stuck
+    if masked.keys() & (times | columns.owners | columns.attempts | columns.diagnostics):
+        q = replace(q, diagnostics=NO_DIAGNOSTICS)
+    ordered = q.page is not None and _first_masked(q.layout, masked, {(q.layout.table.name, q.page.order)})
+    if q.page is not None and ordered:  # the next page would begin at a mask
+        q = replace(q, messages=(), page=replace(q.page, next=None, why=ordered))
+    hidden: dict[str, Any] = {}
+    shown = (
+        ("age_s", times),
+        ("owner", columns.owners),
+        ("attempts", columns.attempts),
+        ("payload", columns.payloads),
+        ("error", columns.errors),
+    )
+    for name, read in shown:
+        hidden |= {name: None} if masked.keys() & read else {}
+    if q.messages and hidden:
+        q = replace(q, messages=tuple(replace(each, **hidden) for each in q.messages))
+    return q
+
+
+def _first_masked(layout: Layout, masked: Mapping[TableColumn, str], columns: Iterable[TableColumn]) -> str | None:
+    """Return the first of these columns that is masked, and the remedy, in one line."""
+    for table, name in sorted(columns):
+        if (helps := masked.get((table, name))) is not None:
+            column = name if table == layout.table.name else f"{table}.{name}"
+            return Reason.MASKED.format(column=column, grant=helps)
+    return None

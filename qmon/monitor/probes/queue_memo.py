@@ -1,0 +1,103 @@
+"""Remember one queue between polls, so that probes stay cheap: where to seek its head, and how far to count."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.model.samples.group_samples import BlockedMessages
+from qmon.model.samples.polled_samples import HeadSample, RingSample, StateValueSample, WalkSample
+
+# Ready, in-progress and dead messages are counted exactly up to this number in each poll.
+COUNT_LIMIT: Final = 1000
+
+# Rows read to count them: one more than the limit shows that there are more.
+COUNT_ROWS: Final = COUNT_LIMIT + 1
+_BOUND_LAG: Final = 2
+
+
+@dataclass(slots=True)
+class QueueMemo:
+    """State of one queue between polls, which keeps its probes cheap.
+
+    ``bounded``: the head is sought from a known id, because seeking it from the start was expensive (many dead rows).
+    ``still``: number of polls with the same head. ``counted``: rows counted with the newest head. ``denied``: how many
+    times in a row the server counted no rows although there were some. ``counted_apart``: rows beyond the limit are
+    counted by the server or by a scan, so most polls need not count up to it. ``extra``: the count by figure
+    (``scheduled``, ``dead``), and when it was made, server clock, seconds. ``strange``: the unknown states, as last
+    read. ``blocked``: the blocked messages, and when they were counted. ``counted_whole_at``: when the last full count
+    of the table was recorded, server clock, seconds. ``span``: how many numbers were between the positions of a ring in
+    the newest poll. ``idle``: no message was ready or in progress in the last reading. ``may_be_empty``: the last full
+    count found no message that was ready, in progress or in an unknown state.
+    """
+
+    polls: int = 0
+    over_limit: bool = False
+    counted_apart: bool = False
+    head_limit: int = COUNT_ROWS
+    bounded: bool = False
+    bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
+    counted_at: float = float("-inf")
+    extra: dict[str, tuple[int, float]] = field(default_factory=dict)
+    strange: tuple[StateValueSample, ...] = ()
+    blocked: tuple[BlockedMessages | None, float | None] = (None, None)
+    head_id: str | None = None
+    still: int = 0
+    counted: int = 0
+    counted_whole_at: float | None = None
+    denied: int = 0
+    span: int | None = None
+    idle: bool = False
+    may_be_empty: bool = False
+
+    def record_head(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
+        """Record the head of this poll for the next ones. ``walks``: it is sought from a place, not from an id."""
+        self.polls += 1
+        if head is None:
+            return
+        self.still = self.still + 1 if head.head_id is not None and head.head_id == self.head_id else 0
+        self.head_id = head.head_id
+        if self.head_limit == COUNT_ROWS:
+            self.over_limit = head.counted >= COUNT_ROWS
+        elif head.counted == 0:
+            self.over_limit = False
+        if walks:
+            return
+        if head.head_id is not None:
+            self.bounds.append(head.head_id)
+        elif last_id is not None:
+            self.bounds.append(str(last_id))
+
+    def record_span(self, ring: RingSample | None) -> None:
+        """Record the distance between a ring's positions for the next poll."""
+        if ring is not None:
+            self.span = ring.span
+
+    def window_size(self, near: int, size: int) -> int:
+        """Return how many numbers to read behind each position of a ring.
+
+        All numbers between the two positions are read, unless there are too many.
+
+        Args:
+            near: how far behind a position a number may be in flight.
+            size: slots in the ring.
+        """
+        if self.span is None:
+            return min(COUNT_LIMIT, size)
+        between = self.span if 0 < self.span <= COUNT_LIMIT else 0
+        return min(near + between, COUNT_LIMIT, size)
+
+    def record_place(self, walked: WalkSample | None) -> None:
+        """Record where the next walk may begin."""
+        if walked is not None and walked.place is not None:
+            self.bounds.append(walked.place)
+
+    def head_bound(self) -> str | None:
+        """Return the id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
+        return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
+
+    def record_found_head(self, head_id: str) -> None:
+        """Record a head that the background reader found; seek from it until newer ones are known."""
+        self.bounds.clear()
+        self.bounds.extend([head_id] * _BOUND_LAG)

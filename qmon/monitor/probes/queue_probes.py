@@ -1,0 +1,375 @@
+"""Choose the probes of one queue in a poll, from its layout and the facts about its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+from zlib import crc32
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.model.counts import TableCount
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.polled_samples import (
+    CountSample,
+    DepthSample,
+    EmptySample,
+    HeadSample,
+    HeldSample,
+    MessageSample,
+    NewestIdSample,
+    ProgressIdSample,
+    ProgressSample,
+    RingSample,
+    StateValueSample,
+    WalkSample,
+)
+from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S
+from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
+from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
+from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
+
+# Minimum number of rows from the head on that are checked for holders.
+HELD_AT_LEAST: Final = 200
+
+
+def ring_probe(layout: Layout) -> str:
+    """Return the probe that reads the positions of a ring. A separate probe sweeps its slots."""
+    ring = layout.ring
+    if ring is not None and ring.subscribers and ring.unread is not None:
+        return "ring_subscribers"
+    return "ring" if ring is not None and ring.turn is not None else "ring_classic"
+
+
+_RECOUNT_EVERY: Final = 5
+_RING_WINDOW: Final = 32
+STILL_POLLS: Final = 3
+_WALK: Final = 2 * COUNT_ROWS
+
+# For each probe that finds the head, the probe that reads which rows transactions hold.
+_HELD_PROBES: Final = {
+    "head": "held",
+    "head_newest": "held_newest",
+    "head_due": "held_due",
+    "head_state": "held_state",
+    "head_any": "held_any",
+}
+
+# The same if locks are read for all queues together: which of the locked rows are not visible.
+_UNSEEN_PROBES: Final = {
+    "head": "unseen",
+    "head_newest": "unseen",
+    "head_due": "unseen_due",
+    "head_state": "unseen_state",
+    "head_any": "unseen_any",
+}
+
+# The probe that lists rows, if a pop leaves none in progress.
+_LIST_PROBES: Final = {
+    "head": "messages",
+    "head_newest": "messages_newest",
+    "head_due": "messages_due",
+    "head_state": "messages_ready",
+}
+
+# The probe that counts blocked messages of a table with a state column: `in_state` with another value.
+BLOCKED_PROBE: Final = "blocked"
+
+# Probes that return a `WalkSample`.
+WALK_PROBES: Final = frozenset({"head_walk", "head_any"})
+
+# Up to this many pages (2 MB, about 2 ms), a poll checks whether a table that only a scan counts is empty.
+_EMPTY_PAGES: Final = 256
+
+# If the server counts no rows this many times in a row although there are some, its count is no longer read.
+_DENIED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSpec:
+    """A queue to watch: its layout and the facts about its tables."""
+
+    layout: Layout
+    facts: TableFacts
+
+
+class QueueProbes:
+    """The probes of one queue on one connection."""
+
+    def __init__(self, statements: StatementCache, spec: QueueSpec) -> None:
+        self.spec = spec
+        self.layout, self.facts = spec.layout, spec.facts
+        self.memo = QueueMemo()
+        # The page that this poll read instead of the requested one.
+        self.page_read: Listing | None = None
+        self._statements = statements
+        self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
+
+    @property
+    def head_probe(self) -> str | None:
+        """The probe that finds the oldest ready message, or ``None`` if no index supports it."""
+        if self.layout.ring is not None:
+            return None
+        state, due = self.layout.state is not None, self.layout.due_at is not None
+        if due and "due" in self.facts.indexes:
+            return "head_state_due" if state else "head_due"
+        if due:
+            return None
+        if "walk" in self.facts.indexes:
+            return "head_walk" if self._statements.has_probe("head_walk") else None
+        if not state and self.layout.id is None and self.facts.order_by is None:
+            return "head_any" if self._statements.has_probe("head_any") else None
+        if "head" not in self.facts.indexes or self.facts.order_by is None:
+            return None
+        return "head_state" if state else "head"
+
+    @property
+    def held_probe(self) -> str | None:
+        """The probe that reads which rows transactions hold.
+
+        Needed if no row shows that it is in progress, or if the head does not move.
+        """
+        if not pops_in_transaction(self.layout) and self.memo.still < STILL_POLLS:
+            return None
+        return self._matching_probe(_HELD_PROBES) or self._matching_probe(_UNSEEN_PROBES)
+
+    def statement_for_unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
+        """Return the statement that reads which locks at these places are on rows that are not visible."""
+        return self._statement_for(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
+
+    def _matching_probe(self, probes: Mapping[str, str]) -> str | None:
+        """Return the probe that matches the head probe. A stack is popped at its other end."""
+        head = self.head_probe
+        if head == "head" and self.layout.traits.order == "lifo":
+            head = "head_newest"
+        probe = probes.get(head or "")
+        return probe if probe is not None and self._statements.has_probe(probe) else None
+
+    def statements_for_poll(
+        self, now: float, sessions: int, rows: int | None, *, brief: bool = False
+    ) -> list[ProbeStatement]:
+        """Return the statements of this poll. ``now``: our clock, seconds.
+
+        ``rows``: how many messages the screen shows.
+
+        ``brief``: only statements that tell whether there are messages.
+        """
+        asked = self._ring_statements(sessions)
+        asked += self._head_statements(brief=brief)
+        asked += self._progress_statements(brief=brief)
+        asked += self._blocked_statements()
+        asked += self._depth_statements()
+        asked += self._empty_statements()
+        counts = now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S)
+        if counts:
+            asked += self._count_statements()
+            self.memo.counted_at = now
+        # Values that rows were seen to have may gain another one, whose messages are in no figure until it is known.
+        if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
+            asked += self._states()
+        if rows:
+            asked += self._message_statements(rows)
+        return asked
+
+    def statements_for_newest_id(self) -> list[ProbeStatement]:
+        """Return the statement for the newest id if no sequence can be read, as on a standby."""
+        asked = self.facts.newest_id_seek and self._statements.has_probe("newest_id")
+        return [self._statement_for("newest_id", NewestIdSample, {})] if asked else []
+
+    @property
+    def can_list_rows(self) -> bool:
+        """Whether an index supports a list of messages in progress or at the head. A ring has only this list."""
+        return self.layout.ring is not None or bool(self._message_statements(1))
+
+    def _message_statements(self, rows: int) -> list[ProbeStatement]:
+        layout, state = self.layout, self.layout.state
+        if layout.ring is not None:
+            if self.facts.pop_sequence_id is None or not self.can_seek_slots:
+                return []
+            probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
+            return [self._statement_for(probe, MessageSample, {"limit": rows, "pop_sequences": self.pop_sequences})]
+        if pops_in_transaction(layout):
+            listed = self._matching_probe(_LIST_PROBES)
+            values: dict[str, Value] = {"limit": rows, "head": self.memo.head_bound()}
+            return [self._statement_for(listed, MessageSample, values)] if listed else []
+        if state is None or state.in_progress is None or layout.id is None or "progress" not in self.facts.indexes:
+            return []
+        split = (
+            layout.data_table is not None
+            and layout.data_id is not None
+            and self._statements.has_probe("messages_split")
+        )
+        return [self._statement_for("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
+
+    @property
+    def pop_sequences(self) -> str:
+        """The pop positions as an array: one, or one per subscriber."""
+        own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
+        return self._statements.engine.ids_value([each for each in own if each is not None])
+
+    @property
+    def can_seek_slots(self) -> bool:
+        """Whether an index supports a ring's slots and our role may read its positions."""
+        return "head" in self.facts.indexes and "ready" not in self.facts.unknown
+
+    def _ring_statements(self, sessions: int) -> list[ProbeStatement]:
+        ring, facts = self.layout.ring, self.facts
+        if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
+            return []
+        probe = ring_probe(self.layout)
+        if not self.can_seek_slots or not self._statements.has_probe(probe):
+            return []
+        self.memo.head_limit = window = self.memo.window_size(max(_RING_WINDOW, 2 * sessions), ring.size)
+        values: dict[str, Value] = {
+            "push_sequence": str(facts.push_sequence_id),
+            "pop_sequence": str(facts.pop_sequence_id),
+            "pop_sequences": self.pop_sequences,
+        }
+        return [self._statement_for(probe, RingSample, {**values, "window": window})]
+
+    def is_idle(self, results: Results) -> bool:
+        """Return whether this poll has found no message that is ready or in progress."""
+        queue, state = self.layout.queue, self.layout.state
+        if self.layout.ring is not None:
+            ring = first_record(results, ring_probe(self.layout), queue)
+            return ring is not None and ring.span == 0 and not (ring.push_open or ring.pop_held)
+        head = first_record(results, self.head_probe or "", queue)
+        if head is None or head.counted or (isinstance(head, WalkSample) and not head.whole):
+            return False
+        if state is None or state.in_progress is None:
+            return True
+        progress = first_record(results, self._progress_probe, queue)
+        return progress is not None and progress.in_progress == 0
+
+    def _head_statements(self, *, brief: bool) -> list[ProbeStatement]:
+        probe = self.head_probe
+        if probe is None:
+            return []
+        memo = self.memo
+        recount = memo.polls % _RECOUNT_EVERY == crc32(self.layout.queue.encode()) % _RECOUNT_EVERY
+        memo.head_limit = COUNT_ROWS if not memo.over_limit or recount or not memo.counted_apart else 1
+        values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.head_bound()}
+        if probe in WALK_PROBES:
+            values |= {"walk": _WALK, "table_id": self.facts.table_id}
+        asked = [self._statement_for(probe, WalkSample if probe in WALK_PROBES else HeadSample, values)]
+        if not brief and (held := self.held_probe) is not None and held in _HELD_PROBES.values():
+            limit = max(memo.head_limit, HELD_AT_LEAST)
+            asked.append(self._statement_for(held, HeldSample, {"limit": limit, "head": memo.head_bound()}))
+        return asked
+
+    def _depth_statements(self) -> list[ProbeStatement]:
+        """Return the statement for the server's own count of an index of ready rows, if it has one."""
+        if self.layout.ring is not None or self.layout.due_at is not None or not self._statements.has_probe("depth"):
+            return []
+        if self.memo.denied >= _DENIED:
+            return []
+        values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
+        return [self._statement_for("depth", DepthSample, values)]
+
+    @property
+    def _empty_probe(self) -> str:
+        return "empty" if self.layout.state is None else "empty_state"
+
+    def _empty_statements(self) -> list[ProbeStatement]:
+        """Return the statement that checks for an empty table, if only full counts give its number of messages."""
+        counted = self.facts.is_scanned and ("ready" in self.facts.slow or "in_progress" in self.facts.slow)
+        if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe)):
+            return []
+        values: dict[str, Value] = {"table_id": self.facts.table_id, "pages": _EMPTY_PAGES}
+        return [self._statement_for(self._empty_probe, EmptySample, values)]
+
+    def is_empty(self, results: Results) -> bool:
+        """Return whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
+        found = first_record(results, self._empty_probe, self.layout.queue)
+        return found is not None and found.empty is True
+
+    def trusted_depth(
+        self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
+    ) -> DepthSample | None:
+        """Return the server's own row count, unless it is 0 although rows were seen. Those are then counted again.
+
+        ``count``: the last full count of the table. A server that only imitates SQL Server may update its own count at
+        ANALYZE or never. After several such answers, its count is no longer read.
+        """
+        memo = self.memo
+        if head is not None:
+            memo.counted = head.counted
+        anew = count is not None and count.counted_at != memo.counted_whole_at
+        if count is not None and anew and self.head_probe is None:
+            memo.counted, memo.counted_whole_at = count.ready, count.counted_at
+        if depth is not None:  # the head may be read less often than the depth
+            doubted = depth.ready == 0 < memo.counted
+            if not doubted:
+                memo.denied = 0
+            elif anew or self.head_probe is not None or not memo.denied:
+                memo.denied += 1
+        return None if memo.denied else depth
+
+    @property
+    def _progress_probe(self) -> str:
+        return "progress_oldest" if self.is_longest_first else "progress"
+
+    def _progress_statements(self, *, brief: bool) -> list[ProbeStatement]:
+        state = self.layout.state
+        if state is None or state.in_progress is None or "progress" not in self.facts.indexes:
+            return []
+        asked = []
+        values: dict[str, Value] = {"limit": COUNT_ROWS}
+        asked.append(self._statement_for(self._progress_probe, ProgressSample, values))
+        if not brief and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
+            asked.append(self._statement_for("progress_ids", ProgressIdSample, values))
+        return asked
+
+    @property
+    def is_longest_first(self) -> bool:
+        """Whether an index sorts the messages by start time, longest-running first."""
+        return "stuck" in self.facts.indexes and self.layout.started_at is not None
+
+    def _blocked_statements(self) -> list[ProbeStatement]:
+        state = self.layout.state
+        if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
+            return []
+        values: dict[str, Value] = {"limit": COUNT_ROWS, "value": state.blocked}
+        names = {**self.names, "dead_index": self.facts.index_for("blocked")}
+        queue = self.layout.queue
+        made = self._statements.statement_for("in_state", CountSample, values, names, f"{queue}{PART}{BLOCKED_PROBE}")
+        return [replace(made, probe=BLOCKED_PROBE, queue=queue)]
+
+    def _count_statements(self) -> list[ProbeStatement]:
+        asked = []
+        if self.layout.due_at is not None and "due" in self.facts.indexes:
+            probe = "scheduled_state" if self.layout.state is not None else "scheduled"
+            asked.append(self._statement_for(probe, CountSample, {"limit": COUNT_ROWS}))
+        if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
+            asked.append(
+                self._statement_for("in_state", CountSample, {"limit": COUNT_ROWS, "value": self.layout.state.dead})
+            )
+        return asked
+
+    def _states(self) -> list[ProbeStatement]:
+        if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has_probe("states"):
+            return []
+        return [self._statement_for("states", StateValueSample, {"limit": COUNT_ROWS})]
+
+    def _statement_for(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
+        return self._statements.statement_for(
+            probe, record, {**state_values_for(self.layout), **values}, self.names, self.layout.queue
+        )
+
+
+def head_from_walk(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
+    """Return the head that a walk has found, and how many rows it could have counted.
+
+    A walk that was cut short could count only the rows it did count. ``ordered``: the walk started at the oldest row.
+    Otherwise the oldest row seen is only the oldest if all rows were seen.
+    """
+    if walked.whole:
+        oldest = walked.oldest_s if ordered or walked.counted < limit else None
+        return HeadSample(walked.head_id, oldest, walked.counted), limit
+    if not walked.counted:
+        return None, 0
+    return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted

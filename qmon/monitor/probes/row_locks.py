@@ -1,0 +1,177 @@
+"""Find which transactions hold rows of which queue on SQL Server, with one read of the lock table for all queues.
+
+The read is expensive, so it is not part of every poll. An uncommitted new row is locked just like a popped one, but it
+is visible. A second statement therefore asks the queues with such locks which locks are on no visible row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.message_samples import TriedSample
+from qmon.model.samples.polled_samples import HeldSample
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.queue_probes import STILL_POLLS, QueueProbes
+from qmon.monitor.source import Focus
+
+EVERY_S: Final = 15.0
+_PROBE: Final = "locks"
+_PLACES: Final = 1000
+_NO_TABLE: Final = 0
+_TRIED: Final = ("tried", "tried_state")
+
+
+@dataclass(frozen=True, slots=True)
+class LockSample:
+    """One row per lock on a row of a queue's table. ``locks``: all locks of this kind held by ``xid``.
+
+    ``taken``: an exclusive lock, on a deleted, changed or added row; otherwise a lock on a row about to be changed.
+    ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
+    """
+
+    table_id: int
+    index_id: int
+    name: str | None
+    xid: str
+    taken: bool
+    place: str
+    locks: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenSample:
+    """One row per lock that is on no visible row. ``keys``: the locks that one row of the queue takes."""
+
+    place: str
+    keys: int
+
+
+class RowLocks:
+    """Decide when to read the locks, and match them to queues. Belongs to one collector."""
+
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
+        self._now = self._asked_at = self._read_at = float("-inf")
+        self._waited = False
+        self._last: dict[str, tuple[HeldSample, ...]] = {}
+        # The queues whose locks were read in this poll.
+        self.queues_read: frozenset[str] = frozenset()
+        self._optimized = False
+
+    def covers_queue(self, probes: QueueProbes) -> bool:
+        """Return whether the holders of a queue's rows are read here and not by a probe of the queue."""
+        return self._statements.has_probe(_PROBE) and probes.held_probe is not None
+
+    def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
+        """Return the statement, if it is due. ``now``: our monotonic clock, seconds.
+
+        The locks are read in every poll while sessions wait for locks, rows are held before a head that does not move,
+        or a screen shows them; otherwise four times a minute.
+        """
+        self._now = now
+        held = (queues[name] for name, rows in self._last.items() if rows and name in queues)
+        needed = any(self.covers_queue(probes) and probes.memo.still >= STILL_POLLS for probes in held)
+        listed = queues.get(focus.rows_of or "")
+        shown = focus.blocking or (listed is not None and self.covers_queue(listed))
+        if not (needed or shown or self._waited or now - self._read_at >= EVERY_S):
+            return []
+        asked = {name: probes for name, probes in queues.items() if self.covers_queue(probes)}
+        if not asked:
+            return []
+        self._asked_at = now
+        tables = self._statements.engine.ids_value(sorted({probes.facts.table_id for probes in asked.values()}))
+        return [self._statements.statement_for(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
+
+    def may_hide_rows(self, layout: Layout) -> bool:
+        """Return whether transactions may hold rows of this queue without a lock that the server shows.
+
+        The number of held rows is then a lower bound. qmon's own designs pop with UPDLOCK, which keeps the locks
+        visible.
+        """
+        return self._optimized and pops_in_transaction(layout) and not layout.routines
+
+    def last_holders(self, name: str) -> tuple[tuple[HeldSample, ...], float] | None:
+        """Return the holders from the last reading of the locks, and how many seconds ago that was."""
+        return (self._last[name], self._now - self._read_at) if name in self._last else None
+
+    def statements_for_checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
+        """Return every statement this may run for one queue, to check whether our role may run them."""
+        if not self.covers_queue(probes) or probes.held_probe is None:
+            return []
+        return [
+            *self.statements_for_poll(float("inf"), {name: probes}, Focus()),
+            probes.statement_for_unseen(probes.held_probe, UnseenSample, ""),
+        ]
+
+    def record_results(
+        self, results: Results, queues: Mapping[str, QueueProbes], ask: Callable[[list[ProbeStatement]], Results]
+    ) -> None:
+        """File the holders as if each queue had been read separately. ``ask``: runs statements in this poll."""
+        if not self._statements.has_probe(_PROBE):
+            return
+        self._waited = any(wait.kind == "Lock" for wait in results.get(("", "waits"), ()))
+        rows: tuple[LockSample, ...] | None = results.pop(("", _PROBE), None)
+        if rows is not None:  # otherwise it was not due or has failed
+            self._read_at = self._asked_at
+            self._optimized = any(row.table_id == _NO_TABLE for row in rows)
+        asked = (
+            {name: probes for name, probes in queues.items() if self.covers_queue(probes)} if rows is not None else {}
+        )
+        own = {name: [row for row in rows or () if _is_on_head(row, probes)] for name, probes in asked.items()}
+        checks = []
+        for name, probes in asked.items():
+            places = sorted({row.place for row in own[name] if row.taken})
+            if places and probes.held_probe is not None:
+                checks.append(
+                    probes.statement_for_unseen(
+                        probes.held_probe, UnseenSample, self._statements.engine.texts_value(places)
+                    )
+                )
+        found = ask(checks) if checks else {}
+        failed = {each.queue for each in checks if each.key not in found}
+        self.queues_read = frozenset(asked) - failed
+        for name in self.queues_read:
+            held = _held_samples(own[name], found.get((name, asked[name].held_probe or ""), ()))
+            results[name, asked[name].held_probe or ""] = self._last[name] = held
+        for name in queues:
+            _mark_tried(results, name, own.get(name) if name in self.queues_read else None)
+
+
+def _is_on_head(row: LockSample, probes: QueueProbes) -> bool:
+    """Return whether a lock is in the index that finds the head, or on the table itself if no index does."""
+    index = probes.facts.indexes.get("head")
+    ordered = probes.head_probe != "head_any"
+    return row.table_id == probes.facts.table_id and (row.name == index if ordered else row.index_id == 0)
+
+
+def _held_samples(locks: Sequence[LockSample], unseen: Sequence[UnseenSample]) -> tuple[HeldSample, ...]:
+    """Return how many rows each transaction holds, most first: rows about to be changed and rows changed."""
+    away = {row.place for row in unseen}
+    keys = max((row.keys for row in unseen), default=1)
+    rows: Counter[str] = Counter()
+    for taken in (False, True):
+        listed: Counter[str] = Counter()
+        seen: Counter[str] = Counter()
+        for lock in locks:
+            if lock.taken == taken:
+                listed[lock.xid] = lock.locks
+                seen[lock.xid] += taken and lock.place not in away
+        for xid, count in listed.items():
+            rows[xid] += (count - seen[xid]) // (keys if taken else 1)
+    return tuple(HeldSample(xid, count, running=True) for xid, count in rows.most_common() if count > 0)
+
+
+def _mark_tried(results: Results, queue: str, locks: Sequence[LockSample] | None) -> None:
+    """Record who has locked the message at the head: ``0`` means no session; empty means not read."""
+    for probe in _TRIED:
+        tried: tuple[TriedSample, ...] | None = results.get((queue, probe))
+        if tried:
+            by = {} if locks is None else {lock.place: lock.xid for lock in locks}
+            results[queue, probe] = tuple(
+                replace(one, mark="" if locks is None else by.get(one.mark, "0")) for one in tried
+            )

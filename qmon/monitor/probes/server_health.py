@@ -1,0 +1,106 @@
+"""Read server health, such as log, tempdb, replicas and limits. Each probe has its own interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from qmon.engines.base import Value
+from qmon.model.samples.server_state_samples import ServerState
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
+from qmon.monitor.probes.target_probes import POOL_LIMITS, SETTINGS, TARGET_PROBES
+
+# Seconds between two readings of each probe.
+READ_EVERY_S: Final[dict[str, float]] = {
+    "log": 30.0,
+    "replication": 15.0,
+    "temp_space": 60.0,
+    "temp_sessions": 60.0,
+    "service": 60.0,
+    "limits": 15.0,
+    POOL_LIMITS: 15.0,
+    SETTINGS: 60.0,
+}
+
+# A value that could not be read again is shown for at most this many times the interval of its probe.
+_STALE: Final = 3.0
+
+
+class ServerHealthProbes:
+    """Choose the server health probes of a poll and hold their results. Belongs to one collector.
+
+    An engine, or a version of it, may lack some of them.
+    """
+
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
+        self._supported = [probe for probe in READ_EVERY_S if statements.has_probe(probe)]
+        self._asked_at = dict.fromkeys(self._supported, float("-inf"))
+        # By probe: when it was read (server clock, seconds), and its rows.
+        self._found: dict[str, tuple[float, tuple[Any, ...]]] = {}
+        self._failures: dict[str, ProbeFailure] = {}
+        # The tables whose settings were read last.
+        self._tables: list[int] = []
+        # The database shares an elastic pool with others.
+        self._pooled = False
+
+    def statements_for_poll(self, now: float, tables: Iterable[int] = ()) -> list[ProbeStatement]:
+        """Return the statements that are due.
+
+        ``now``: our monotonic clock, seconds; ``tables``: table ids of all queues.
+
+        If the tables change, their settings are read immediately, and the settings of earlier tables are dropped.
+        """
+        tables = list(tables)
+        if tables != self._tables and SETTINGS in self._asked_at:
+            self._tables, self._asked_at[SETTINGS] = tables, float("-inf")
+            self._found.pop(SETTINGS, None)
+        due = [
+            probe
+            for probe in self._supported
+            if now - self._asked_at[probe] >= READ_EVERY_S[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
+        ]
+        self._asked_at |= dict.fromkeys(due, now)
+        about: dict[str, dict[str, Value]] = {}
+        if SETTINGS in due and tables:
+            about[SETTINGS] = {"tables": self._statements.engine.ids_value(tables)}
+        return [self._statements.statement_for_target(probe, about.get(probe)) for probe in due]
+
+    def record_results(
+        self, results: Results, failures: Sequence[ProbeFailure], now_at: float
+    ) -> tuple[ServerState | None, tuple[ProbeFailure, ...]]:
+        """Record the results of a poll; return the current values, and earlier failures that still hold.
+
+        A failure holds until its probe works, because the probe runs too rarely to show the failure only in that poll.
+        ``now_at``: server clock, seconds since the epoch.
+        """
+        failed = {f.probe: f for f in failures if f.probe in READ_EVERY_S and not f.queue}
+        for probe in self._supported:
+            rows = results.get(("", probe))
+            if rows is not None:
+                self._found[probe] = now_at, rows
+                self._failures.pop(probe, None)
+        service = first_record(results, "service")
+        if service is not None:
+            self._pooled = service.pooled
+        older = tuple(failure for probe, failure in self._failures.items() if probe not in failed)
+        self._failures |= failed
+        return self._current_health(now_at), older
+
+    def _current_health(self, now_at: float) -> ServerState | None:
+        found = {probe: each for probe, each in self._found.items() if now_at - each[0] <= _STALE * READ_EVERY_S[probe]}
+        if not found:
+            return None
+        rows: Results = {("", probe): each[1] for probe, each in found.items()}
+        return ServerState(
+            log=first_record(rows, "log"),
+            replication=rows.get(("", "replication"), ()),
+            temp_space=first_record(rows, "temp_space"),
+            temp_sessions=rows.get(("", "temp_sessions"), ()),
+            service=first_record(rows, "service"),
+            limits=first_record(rows, "limits"),
+            pool_limits=first_record(rows, POOL_LIMITS),
+            settings=rows.get(("", SETTINGS), ()),
+            read_at={probe: each[0] for probe, each in found.items()},
+        )

@@ -1,0 +1,75 @@
+"""Follow the server below all queues: failovers, and the plans that pops use."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.evidence import FailedOver
+from qmon.model.samples.plan_samples import QueuePlans
+from qmon.model.samples.server_state_samples import ReplicationSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.statement_use import reading_interval_s
+
+# A failover is reported for this many seconds.
+REPORTED_S: Final = 300.0
+_SECONDARY: Final = "secondary"
+
+# Plans are forgotten after this many times the interval at which they are read.
+_STALE: Final = 3.0
+
+
+class FailoverTrack:
+    """The replication role of one target. It outlives connections. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._local: ReplicationSample | None = None
+        self._failed_over: FailedOver | None = None
+
+    def record_poll(self, snapshot: Snapshot) -> FailedOver | None:
+        """Record one poll and return the failover that still has to be reported."""
+        state = snapshot.server_state
+        local = state.local_server if state is not None else None
+        if local is not None:
+            before, self._local = self._local, local
+            if before is not None and (words := _primary_change(before, local)) is not None:
+                self._failed_over = FailedOver(*words, snapshot.sampled_at)
+        seen = self._failed_over
+        if seen is not None and not 0.0 <= snapshot.sampled_at - seen.at < REPORTED_S:
+            seen = self._failed_over = None
+        return seen
+
+
+class PlanTrack:
+    """The plans of each queue's pops, as last read. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, QueuePlans] = {}
+
+    def record_poll(self, snapshot: Snapshot) -> tuple[QueuePlans, ...]:
+        """Record one poll and return the plans of its queues that are not too old."""
+        old_s = _STALE * reading_interval_s(len(snapshot.queues))
+        names = {each.layout.queue for each in snapshot.queues}
+        known = self._known | {found.queue: found for found in snapshot.plans}
+        self._known = {
+            name: found
+            for name, found in known.items()
+            if name in names and 0.0 <= snapshot.sampled_at - found.read_at <= old_s
+        }
+        return tuple(self._known.values())
+
+
+def _primary_change(before: ReplicationSample, now: ReplicationSample) -> tuple[str, str] | None:
+    """Return the old and the new primary; ``None`` if nothing changed or if only a replica replaced another."""
+    if now.role == _SECONDARY:
+        return None
+    if before.timeline is not None and before.timeline == now.timeline and before.role != _SECONDARY:
+        return None  # the same primary at another of its addresses: each promotion starts a new timeline
+    if before.name == now.name and before.host == now.host:
+        if before.role == _SECONDARY:
+            return f"{now.name} as {_SECONDARY}", f"{now.name} as primary"
+        if (before.timeline or 0) < (now.timeline or 0) and before.timeline is not None:
+            return f"timeline {before.timeline}", f"timeline {now.timeline}"
+        return None
+    if before.name == now.name:
+        return before.host or before.name, now.host or now.name
+    return before.name, now.name

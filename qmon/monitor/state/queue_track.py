@@ -1,0 +1,616 @@
+"""Fold the samples of one queue, poll by poll, into figures, verdicts and a forecast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from qmon import log
+from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, TargetEvidence
+from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
+from qmon.model.forecast import Forecast, Trend, forecast_drain
+from qmon.model.formatting import duration
+from qmon.model.guard import WHOLE_VIEW, Guard
+from qmon.model.operation_records import pauses_for
+from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
+from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
+from qmon.model.reasons import Reason
+from qmon.model.series import Point, SeriesRecorder
+from qmon.model.sessions.clients import SessionIndex
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.standby import standby_for
+from qmon.model.verdicts import RuleInput, judge_queue
+from qmon.model.verdicts.judge import CANNOT_TELL, EvidenceSpan, undecided_codes
+from qmon.model.view import QueueView
+from qmon.monitor.probes.queue_memo import COUNT_LIMIT
+from qmon.monitor.probes.queue_probes import ring_probe
+from qmon.monitor.probes.table_counters import PROBE
+from qmon.monitor.state import sample_figures, stale_figures
+from qmon.monitor.state.diagnosis import QueueDiagnosis
+from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.held_rows import HeldRows, HeldRowsTrack
+from qmon.monitor.state.rates.committed_track import CommittedTrack
+from qmon.monitor.state.rates.id_rates import IdRates
+from qmon.monitor.state.rates.own_changes import OwnChanges
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
+from qmon.monitor.state.rates.standing_counters import StandingCounters
+from qmon.monitor.state.ring_tracks import LedgerTrack
+from qmon.monitor.state.stale_figures import StaleFigures, failure_for, is_flow_unread, is_lock_probe, older_figure
+from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
+from qmon.monitor.state.usage_track import TableUses, UseTrack, uses_of_queue
+from qmon.monitor.state.verdict_log import VerdictLog
+
+_SMOOTH_S: Final = 4.0
+MOST_POINTS: Final = 1200
+
+# Reasons for unknown rates that disappear with the next polls.
+RATES_FOLLOW: Final = frozenset(
+    {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
+)
+
+
+class QueueTrack:
+    """The memory of one queue. Not thread-safe: one thread folds.
+
+    Args:
+        window_s: seconds over which rates are taken.
+    """
+
+    def __init__(self, window_s: float = RATE_WINDOW_S) -> None:
+        self._window_s = window_s
+        self._points = SeriesRecorder(MOST_POINTS)
+        self._verdict_log = VerdictLog()
+        self._files: dict[int, tuple[int, int | None]] = {}
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Reset everything except past verdicts and plotted points, which were true of the earlier table."""
+        self._window = RateWindow(self._window_s)
+        self._committed = CommittedTrack()
+        self._standing = StandingCounters()
+        self._broken = False
+        self._own = OwnChanges()
+        self._prev: QueueSamples | None = None
+        self._prev_uses: UsesByIndex = {}
+        self._began_anew = False
+        self._prev_at: float | None = None
+        self._progress = WatchedProgress()
+        self._holders = HeldRowsTrack()
+        self._ids = WatchedIds()
+        self._needs_ids = False
+        self._spans: dict[str, EvidenceSpan] = {}
+        self._diagnosis = QueueDiagnosis()
+        self._trend = TrendTrack()
+        self._silence = SilenceTrack()
+        self._due = DueTrack()
+        self._use = UseTrack()
+        self._stale = StaleFigures()
+        self._bound = stale_figures.OldestBound()
+        self._ledger = LedgerTrack()
+        self._by_ids = IdRates(self._window_s)
+        self._flow_now: Flow | None = None
+        self._span_s: float | None = None
+        self._last: tuple[float, QueueView] | None = None
+        self._was_gone = False
+        self._idle_since: float | None = None
+
+    def record_gone(self, snapshot: Snapshot, samples: QueueSamples) -> QueueView:
+        """Record a poll without the queue: return its last figures and the reason. The next poll starts over."""
+        at = snapshot.sampled_at
+        self._was_gone = True
+        failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
+        reason = next((f.reason for f in failures if f.gone), "")
+        seen_at, last = self._last or (None, stale_figures.view_never_read(samples.layout, reason))
+        view = last if seen_at is None else stale_figures.view_as_old(last, at - seen_at, reason)
+        pauses = pauses_for(samples.layout, snapshot.pauses)
+        rule_input = RuleInput(
+            timeout_s=samples.layout.timeout_s,
+            failures=failures,
+            pauses=pauses,
+            last_seen_at=seen_at,
+            layout=samples.layout,
+            samples=samples,
+            snapshot=snapshot,
+        )
+        verdicts, past = self._judge_rules(rule_input, at)
+        unknown = Figure.unknown(reason)
+        self._record_point(at, unknown, unknown, unknown, rates=False)
+        return replace(
+            view,
+            verdict=verdicts[0],
+            verdicts=verdicts,
+            past=past,
+            failures=failures,
+            pauses=pauses,
+            history=self._points.series(),
+        )
+
+    def record_unread(self, snapshot: Snapshot, samples: QueueSamples, *, unbroken: bool) -> QueueView:
+        """Record a poll that skipped this queue: return the last figures with their age, without verdicts on them."""
+        at = snapshot.sampled_at
+        self._was_gone = self._was_gone or not unbroken
+        if self._last is None:
+            view = stale_figures.view_never_read(samples.layout, Reason.READ_IN_TURNS)
+            unjudged = Verdict(CANNOT_TELL, Reason.READ_IN_TURNS)
+            return replace(view, verdict=unjudged, verdicts=(unjudged,))
+        seen_at, view = self._last
+        pauses = pauses_for(samples.layout, snapshot.pauses)
+        if view.read_at is None or view.pauses != pauses:
+            view = stale_figures.view_not_read(view, seen_at, pauses)
+            self._last = seen_at, view
+        age_s = at - seen_at
+        if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
+            return view  # the same object from poll to poll
+        unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
+        return replace(stale_figures.view_as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
+
+    def record_poll(
+        self,
+        snapshot: Snapshot,
+        samples: QueueSamples,
+        *,
+        unbroken: bool,
+        target: TargetEvidence,
+        sessions: SessionIndex | None = None,
+        uses: TableUses | None = None,
+    ) -> QueueView:
+        """Record one poll and return the queue's view.
+
+        ``unbroken``: the poll follows the previous one without a gap or a restart. ``target``: evidence about the whole
+        target from this and earlier polls. ``sessions`` and ``uses``: those of the snapshot, if it has them. If a
+        figure or a rule raises, the exception becomes its reason and is listed in the failures of the view.
+        """
+        guard = Guard(partial(log.report_defect, once=True))
+        fold = partial(self._fold_poll, snapshot, samples, guard, unbroken, target, sessions, uses)
+        view = guard.attempt(WHOLE_VIEW, fold, partial(self._view_after_failure, snapshot, samples))
+        return (
+            replace(view, failures=(*view.failures, *guard.failures(samples.layout.queue))) if guard.reasons else view
+        )
+
+    def _view_after_failure(self, snapshot: Snapshot, samples: QueueSamples, reason: str) -> QueueView:
+        """Return the view of a poll that raised, and reset the memory, which may be half updated."""
+        self._start_over()
+        at = snapshot.sampled_at
+        unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
+        return replace(
+            stale_figures.view_never_read(samples.layout, reason),
+            verdict=unjudged,
+            verdicts=(unjudged,),
+            failures=tuple(f for f in snapshot.failures if f.queue == samples.layout.queue),
+            pauses=pauses_for(samples.layout, snapshot.pauses),
+            history=self._points.series(),
+            past=self._verdict_log.record_verdicts((unjudged,), at),
+        )
+
+    def _fold_poll(
+        self,
+        snapshot: Snapshot,
+        samples: QueueSamples,
+        guard: Guard,
+        unbroken: bool,
+        target: TargetEvidence,
+        sessions: SessionIndex | None,
+        uses: TableUses | None,
+    ) -> QueueView:
+        at = snapshot.sampled_at
+        if samples.counters is not None:
+            self._idle_since = (
+                None if samples.counters.counted else at if self._idle_since is None else self._idle_since
+            )
+        files = self._files | {
+            n: (c.table_id, c.files) for n, c in enumerate((samples.counters, samples.data_counters)) if c
+        }
+        if any(self._files[n] != files[n] for n in self._files):
+            self._start_over()
+        self._files = files
+        unbroken, self._was_gone = unbroken and not self._was_gone, False
+        if not unbroken:
+            self._progress.record_gap()
+        unbroken = not self._own.record_operations(snapshot.operated, samples.layout, at) and unbroken
+        self._broken = not unbroken
+        own = uses_of_queue(uses, samples)
+        moved = self._record_flow(samples, own, at, unbroken)
+        self._standing.record_poll(samples, at)
+        if samples.in_progress_ids is not None:
+            self._progress.record_ids(samples.in_progress_ids, at)
+        # Set for good: resetting it after a gap would make ages too low.
+        self._needs_ids = self._needs_ids or not sample_figures.has_push_time(samples)
+        if samples.last_id is not None and self._needs_ids:
+            self._ids.record_last_id(samples.last_id, at)
+        held = self._holders.record_poll(samples, snapshot.writers)
+        among = held.rows if held and samples.held_counted else 0
+        # The server shows rows that consumers have popped and not committed as ready. Without the locks of this poll
+        # their number is a guess.
+        guessed = pops_in_transaction(samples.layout) and (
+            samples.elsewhere or (samples.held_counted and (held is None or samples.held_at))
+        )
+        exact = sample_figures.exact_ready(samples, among)
+        self._rebase_ready(samples, at, None if guessed else exact, among)
+        carried = self._window.extrapolated_ready()
+        if samples.elsewhere:
+            self._by_ids.record_poll(samples, at, exact)
+            if samples.count is not None:
+                carried = samples.count.ready, max(0.0, at - samples.count.counted_at)
+        ready = guard.attempt("ready", lambda: sample_figures.ready_figure(samples, exact, carried), Figure.unknown)
+        if guessed:
+            ready = replace(ready, estimated=not ready.at_least)
+        if not moved and exact is None and ready.estimated and self._prev_at is not None:
+            ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
+        if samples.head is None and "ready" not in samples.unknown and _why_depth_unread(snapshot, samples):
+            ready = Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
+        done = sample_figures.done_figure(samples, ready, sample_figures.in_progress_figure(samples, held, at))
+        known = guard.attempt(
+            "diagnosis",
+            lambda: self._diagnosis.record_poll(snapshot, samples, done, sessions),
+            lambda _: NO_QUEUE_EVIDENCE,
+        )
+        use = guard.attempt(
+            "use", lambda: self._use.record_poll(snapshot, samples, uses, self._flow_now, moved=moved), lambda _: None
+        )
+        known = replace(known, use=use)
+        behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
+        view = self._build_view(snapshot, samples, ready, held, target, known, behind_s, guard)
+        orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
+        seen = (
+            held.rows
+            if held is not None and samples.held_at is None
+            else None
+            if pops_in_transaction(samples.layout)
+            else 0
+        )
+        ledger = self._ledger.record_poll(samples, view.ready, seen, view.gap, orphans, unbroken=unbroken)
+        view = sample_figures.with_lost_owners(
+            replace(view, ledger=None if samples.elsewhere else ledger), known.owners
+        )
+        if moved:
+            self._prev, self._prev_uses, self._prev_at = samples, own, at
+        self._last = at, view
+        return view
+
+    def _record_flow(self, samples: QueueSamples, uses: UsesByIndex, at: float, unbroken: bool) -> bool:
+        """Record what has moved. Return false if this poll did not read it; the next poll then covers both."""
+        if not unbroken:
+            self._stale.start_over()
+            self._committed.start_over()
+        elif self._prev is not None and is_flow_unread(samples, self._prev):
+            self._flow_now, self._span_s = None, None
+            return False
+        self._began_anew = False
+        flow = (
+            self._flow_since_last(samples, uses)
+            if unbroken and self._prev is not None and self._prev_at is not None
+            else None
+        )
+        self._flow_now = flow
+        self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
+        if flow is None or self._prev_at is None:
+            self._window.start_over(at)
+        else:
+            self._window.record_tick(Tick(at, at - self._prev_at, flow))
+        return True
+
+    def _flow_since_last(self, samples: QueueSamples, uses: UsesByIndex) -> Flow | None:
+        before = self._prev
+        if before is None:
+            return None
+        if samples.ring is not None:
+            return ring_flow(before.ring, samples.ring) if before.ring is not None else None
+        if samples.totals is not None and before.totals is not None:
+            return steps_flow(
+                before.totals, samples.totals, self._in_progress_change(samples), (before.waiting, samples.waiting)
+            )
+        if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
+            return None
+        if not (samples.counters.counted and before.counters.counted):
+            return None
+        drawn = None if samples.last_id is None or before.last_id is None else samples.last_id - before.last_id
+        if samples.counters.modified_since_analyze is None and may_be_reset(
+            before.counters, samples.counters, drawn, (self._prev_uses, uses)
+        ):
+            self._began_anew = True
+            self._committed.start_over()
+            return None
+        work = self._committed.record_counters(
+            before.counters, samples.counters, samples.layout, sample_figures.rows_counted(samples)
+        )
+        if work is None:
+            return None
+        change = self._in_progress_change(samples)
+        table = None
+        if (
+            work.exact
+            and samples.counters.vacuums == before.counters.vacuums
+            and samples.counters.analyzes == before.counters.analyzes
+        ):
+            table = samples.counters.live - before.counters.live
+        return table_flow(work, samples.layout, change, table)
+
+    def _in_progress_change(self, samples: QueueSamples) -> int | None:
+        """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""
+        before = self._prev
+        if before is None or samples.progress is None or before.progress is None:
+            return None
+        counts = (before.progress.in_progress, samples.progress.in_progress)
+        return counts[1] - counts[0] if max(counts) <= COUNT_LIMIT or samples.layout.part is not None else None
+
+    def _rebase_ready(self, samples: QueueSamples, at: float, exact: float | None, held: int) -> None:
+        if exact is not None:
+            self._window.rebase_ready(at, exact)
+        elif samples.ring is not None:
+            self._window.rebase_ready(at, ring_ready(samples.ring))
+        elif (known := samples.depth or samples.count) is not None:
+            less = held if pops_in_transaction(samples.layout) else 0
+            self._window.rebase_ready(known.counted_at, max(0, known.ready - less))
+
+    def _build_view(
+        self,
+        snapshot: Snapshot,
+        samples: QueueSamples,
+        ready: Figure,
+        held: HeldRows | None,
+        target: TargetEvidence,
+        known: QueueEvidence,
+        behind_s: float,
+        guard: Guard,
+    ) -> QueueView:
+        at = snapshot.sampled_at
+        rates = self._window.rates_over()
+        missing = Figure.unknown(samples.unknown.get("rates") or self._why_no_rates(snapshot, samples))
+        gap, gap_kind = sample_figures.gap_figure(samples)
+        throttled = (
+            snapshot.observing.throttled_for(samples.layout.probe_name) if snapshot.observing is not None else ()
+        )
+        cadence_s = max(snapshot.interval_s, snapshot.every_s)
+        standby = standby_for(snapshot.server)
+
+        def aged(name: str, figure: Figure) -> Figure:
+            figure = figure if standby is None else standby.add_delay(figure)
+            if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
+                return figure  # fresh, however rarely its probes run
+            figure = figure.mark_old(stale_figures.fresh_seconds(name, snapshot, samples.layout))
+            return stale_figures.with_reading_time(figure, at, cadence_s)
+
+        def now(name: str, figure: Figure) -> Figure:
+            shown = self._stale.record_figure(name, figure, at, failure_for(name, snapshot, samples.layout.queue))
+            return aged(
+                name,
+                shown.as_lower_bound(samples.partial)
+                if samples.partial and name in sample_figures.ROW_FIGURES
+                else shown,
+            )
+
+        def made(name: str, make: Callable[[], Figure]) -> Figure:
+            return guard.attempt(name, lambda: now(name, make()), Figure.unknown)
+
+        makers = self._figure_makers(snapshot, samples, ready, held, gap)
+        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
+        oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
+
+        def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
+            if value == 0 and moved:
+                return Figure.unknown(Reason.COUNTERS_STAND_STILL)
+            why = failure_for("rates", snapshot, samples.layout.queue)
+            return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
+
+        push = rate(rates.pushed if rates else None, self._standing.pushes)
+        pop = _pop_rate(samples, rates, rate)
+        if samples.elsewhere:
+            push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
+        uncounted = Reason.COUNTERS_STAND_STILL in (push.reason, pop.reason)
+        plotted = not (push.old or uncounted)
+        apart = sample_figures.size_figures(known.use, at) | sample_figures.blocked_figures(samples, at)
+        more = {name: now(name, figure) for name, figure in apart.items()}
+        failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
+        pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
+        rule_input = RuleInput(
+            ready=ready.evidence,
+            in_progress=in_progress.evidence,
+            stuck=stuck.evidence,
+            oldest=oldest.evidence,
+            push_rate=push.evidence,
+            pop_rate=pop.evidence,
+            timeout_s=samples.layout.timeout_s,
+            failures=failures,
+            recent_pop_rate=rate(recent.popped if recent else None, self._standing.pops_lately).evidence,
+            queue=known,
+            completes=rate(recent.completed if recent else None).evidence.value,
+            target=target,
+            net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
+            fill=fill.evidence,
+            blocked=more["blocked"].evidence,
+            blocked_oldest=more["blocked_oldest"].evidence,
+            locked=self._diagnosis.locking_session(snapshot, samples),
+            pauses=pauses,
+            layout=samples.layout,
+            samples=samples,
+            snapshot=snapshot,
+            pops_unseen=self._standing.pops_lately or self._broken,
+            rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
+        )
+        rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, scheduled))
+        verdicts, past = self._judge_rules(rule_input, at, guard)
+        self._record_point(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
+        return QueueView(
+            layout=samples.layout,
+            ready=ready,
+            in_progress=in_progress,
+            scheduled=scheduled,
+            dead=dead,
+            oldest=oldest,
+            push_rate=push,
+            pop_rate=sample_figures.pop_figure(samples, pop),
+            complete_rate=_complete_rate(samples, rates, rate),
+            blockers=samples.blocked.blockers if samples.blocked is not None else (),
+            gap=gap,
+            fill=fill,
+            verdict=verdicts[0],
+            stuck=stuck,
+            ownerless=frozenset(),
+            forecast=self._make_forecast(rule_input, verdicts, plotted=plotted),
+            history=self._points.series(),
+            messages=samples.messages,
+            page=samples.page,
+            failures=failures,
+            gap_kind=gap_kind,
+            window_s=rates.seconds if rates else None,
+            pauses=pauses,
+            verdicts=verdicts,
+            throttled=throttled,
+            undecided=undecided_codes(rule_input, verdicts, self._spans),
+            ledger=None,
+            past=past,
+            **more,
+            done=sample_figures.done_figure(samples, ready, in_progress),
+            counting=samples.counting,
+            **sample_figures.client_figures(
+                known,
+                Reason.STANDBY_SESSIONS
+                if samples.elsewhere
+                else Reason.LIBRARY_WORKERS
+                if samples.layout.part
+                else Reason.SESSIONS_UNSEEN,
+            ),
+            flow=None if uncounted else self._flow_now,
+            span_s=self._span_s,
+            use=known.use,
+            read_at=None,
+        )
+
+    def _figure_makers(
+        self, snapshot: Snapshot, samples: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
+    ) -> dict[str, Callable[[], Figure]]:
+        """Return a function for each row figure, in the order that ``_build_view`` unpacks them."""
+        at = snapshot.sampled_at
+        return {
+            "ready": lambda: ready,
+            "in_progress": lambda: sample_figures.in_progress_figure(samples, held, at),
+            "stuck": lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at),
+            "scheduled": lambda: self._scheduled_or_dead(samples, "scheduled", at),
+            "dead": lambda: self._scheduled_or_dead(samples, "dead", at),
+            "oldest": lambda: sample_figures.oldest_figure(samples, self._ids, at),
+            "gap": lambda: gap,
+            "fill": lambda: sample_figures.fill_figure(samples),
+        }
+
+    def _why_no_rates(self, snapshot: Snapshot, samples: QueueSamples) -> str:
+        """Return why there are no rates, for reasons that lie outside the table."""
+        if samples.ring is None and samples.counters is None and all(map(is_lock_probe, samples.left_out)):
+            return _why_no_counters(snapshot)
+        if self._idle_since is not None:
+            return _why_nothing_counted(snapshot.sampled_at - self._idle_since)
+        if self._own.is_under_way:
+            return Reason.OWN_OPERATION
+        return (
+            Reason.RATES_FOLLOW
+            if self._prev is None
+            else Reason.COUNTERS_RESET
+            if self._began_anew
+            else Reason.COUNTERS_BROKEN
+        )
+
+    def _scheduled_or_dead(self, samples: QueueSamples, figure: str, at: float) -> Figure:
+        state, count = samples.layout.state, samples.count
+        if figure == "scheduled":
+            scanned = count.scheduled if count is not None and samples.layout.due_at is not None else None
+            return sample_figures.counted_figure(samples, samples.scheduled, figure, scanned, at, samples.scheduled_at)
+        dead = count.dead if count is not None and state is not None and state.dead is not None else None
+        return sample_figures.counted_figure(samples, samples.dead, figure, dead, at, samples.dead_at)
+
+    def _judge_rules(
+        self, given: RuleInput, at: float, guard: Guard | None = None
+    ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
+        """Return the verdicts that hold and those that are over."""
+        verdicts, self._spans = judge_queue(given, at, self._spans, guard)
+        return verdicts, self._verdict_log.record_verdicts(verdicts, at, undecided_codes(given, verdicts, self._spans))
+
+    def _make_forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
+        """Return the forecast. It suggests more consumers only if all are busy and none is slower than before."""
+        if given.ready.at_least:
+            return Forecast(Trend.UNKNOWN)
+        ready = given.ready.value if plotted else None
+        poppers, known = given.queue.poppers, given.queue
+        helps = not given.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
+        busy = poppers is not None and (not poppers.waiting or (given.in_progress.value or 0.0) >= poppers.connected)
+        connected = poppers.connected if poppers is not None and helps and busy else None
+        found = forecast_drain(ready, self._window.ticks, connected)
+        return found if known.rise is None else found.with_hourly_rise(known.rise)
+
+    def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
+        """Return the evidence about the queue, extended by the trends of the last hour."""
+        flow = self._flow_now
+        known = replace(
+            given.queue,
+            silence=self._silence.record_poll(at, flow.pushed if flow else None),
+            due_later=self._due.record_poll(at, flow, given.ready, scheduled),
+        )
+        if given.ready.value is None or given.ready.at_least:
+            return known
+        rise, slower = self._trend.record_poll(
+            at,
+            given.ready.value,
+            given.oldest.value,
+            working=given.in_progress.value,
+            finished_per_s=given.completes,
+            popped_per_s=popped.value,
+        )
+        return replace(known, rise=rise, slower=slower)
+
+    def _record_point(
+        self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True
+    ) -> None:
+        now = self._window.rates_over(_SMOOTH_S) if rates else None
+        self._points.record_point(
+            Point(
+                at,
+                None if ready.at_least else ready.value,
+                now.pushed if now else None,
+                now.popped if now else None,
+                now.completed if now else None,
+                in_progress.value,
+                oldest.value,
+            )
+        )
+
+
+def _with_bound(oldest: Figure, bound: Figure | None) -> Figure:
+    """Return the bound, if there is one, instead of an age that was read before this poll."""
+    return bound if bound is not None and oldest.age_s > 0 and oldest.value is not None else oldest
+
+
+def _why_depth_unread(snapshot: Snapshot, samples: QueueSamples) -> str:
+    """Return why the queue's depth could not be read in this poll; empty if nothing failed."""
+    failed = (
+        f
+        for f in snapshot.failures
+        if f.queue == samples.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(samples.layout))
+    )
+    return next((f.reason for f in failed), "")
+
+
+def _why_no_counters(snapshot: Snapshot) -> str:
+    """Return why this poll has no counters."""
+    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
+    return next(failed, Reason.COUNTERS_UNREAD)
+
+
+def _why_nothing_counted(seconds: float) -> str:
+    """Return why there are no rates when the server has counted nothing of the table for ``seconds``."""
+    if seconds < 1:
+        return Reason.NOTHING_COUNTED
+    return Reason.NOTHING_COUNTED_SINCE.format(age=duration(seconds))
+
+
+def _pop_rate(samples: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
+    if rates is not None and rates.popped is None:
+        return Figure.unknown(samples.unknown.get("pop_rate", Reason.POPS_AS_COMPLETIONS))
+    return rate(rates.popped if rates else None)
+
+
+def _complete_rate(samples: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
+    if not samples.layout.has_figure("complete_rate"):
+        return Figure.unknown(samples.unknown.get("complete_rate", Reason.POPS_ARE_COMPLETIONS))
+    if rates is not None and rates.completed is None:
+        return Figure.unknown(Reason.COMPLETIONS_AS_POPS)
+    return rate(rates.completed if rates else None)

@@ -1,0 +1,408 @@
+"""Compute figures from the samples of one queue. All functions are pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.counts import TableCount
+from qmon.model.evidence import QueueEvidence
+from qmon.model.figure import Figure
+from qmon.model.formatting import duration
+from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.rates.flow import popped_total, pops_in_transaction, pushed_total, ring_ready
+from qmon.model.rates.queue_use import QueueUse
+from qmon.model.reasons import Reason
+from qmon.model.samples.polled_samples import WriterSample
+from qmon.model.sessions.owners import Owners
+from qmon.model.snapshot import QueueSamples
+from qmon.model.view import QueueView
+from qmon.monitor.probes.queue_memo import COUNT_LIMIT
+from qmon.monitor.probes.row_locks import EVERY_S
+from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.held_rows import HeldRows
+
+
+def exact_ready(samples: QueueSamples, held: int) -> float | None:
+    """Return the number of ready messages, or ``None`` if it was not counted exactly.
+
+    In a ring, the count is exact if every number between the two positions was read, because a number may have no
+    message.
+    """
+    if samples.ring is not None:
+        return float(ring_ready(samples.ring)) if samples.ring.span <= samples.head_limit else None
+    if samples.head is None or samples.head_limit <= COUNT_LIMIT or samples.head.counted >= samples.head_limit:
+        return None
+    return float(max(0, samples.head.counted - held))
+
+
+def rows_counted(samples: QueueSamples) -> float | None:
+    """Return the row count of a table that has exactly one row per ready message.
+
+    Returns ``None`` if it was not counted exactly. The count includes rows that a consumer has deleted but not
+    committed.
+    """
+    if (
+        not samples.layout.deletes_on_pop
+        or samples.layout.state is not None
+        or samples.layout.due_at is not None
+        or samples.partial
+    ):
+        return None
+    return exact_ready(samples, 0)
+
+
+ROW_FIGURES: Final = frozenset(figure.field for figure in QUEUE_FIGURES if figure.of_rows)
+
+
+def ready_figure(samples: QueueSamples, exact: float | None, carried: tuple[float, float] | None) -> Figure:
+    """Return the ready messages: exact, extrapolated from a count (``~``), or a lower bound."""
+    if exact is not None:
+        return Figure(exact)
+    if carried is not None:
+        value, age = carried
+        every_s = samples.count.every_s if samples.count is not None and samples.depth is None else 0.0
+        return Figure(round(value), estimated=True, age_s=age, every_s=every_s)
+    if samples.head is not None and samples.head.counted:
+        return Figure(float(samples.head.counted), at_least=True, reason=Reason.COUNT_UNDER_WAY)
+    return _unknown_figure(samples, "ready")
+
+
+def in_progress_figure(samples: QueueSamples, held: HeldRows | None, at: float) -> Figure:
+    """Return the messages popped but neither completed nor failed.
+
+    For designs that delete on pop, these are the messages of open transactions.
+    """
+    if samples.ring is not None:
+        return Figure(float(samples.ring.pop_held))
+    if pops_in_transaction(samples.layout):
+        if held is None:
+            return _unknown_figure(samples, "in_progress")
+        return _with_lock_age(samples, _as_lower_bound(samples, Figure(float(held.rows)), "in_progress"), at)
+    scanned = samples.count.in_progress if samples.count is not None else None
+    if samples.progress is not None:
+        return counted_figure(samples, samples.progress.in_progress, "in_progress", scanned, at)
+    return counted_figure(samples, None, "in_progress", scanned if "in_progress" in samples.unknown else None, at)
+
+
+def _as_lower_bound(samples: QueueSamples, figure: Figure, name: str) -> Figure:
+    """Return a lower bound if ``unknown`` gives a reason: the server may hide locked rows."""
+    return replace(figure, at_least=True, reason=samples.unknown[name]) if name in samples.unknown else figure
+
+
+def _with_lock_age(samples: QueueSamples, figure: Figure, at: float) -> Figure:
+    """Add the age if this poll did not read the locks. Rows of transactions that have ended do not count."""
+    if samples.held_at is None or figure.value is None:
+        return figure
+    return replace(figure, age_s=max(0.0, at - samples.held_at), every_s=EVERY_S)
+
+
+def stuck_figure(
+    samples: QueueSamples,
+    held: HeldRows | None,
+    writers: Sequence[WriterSample] | None,
+    watched: WatchedProgress,
+    at: float,
+) -> Figure:
+    """Return the messages in progress for longer than the queue's timeout."""
+    if pops_in_transaction(samples.layout):
+        return _with_lock_age(samples, _stuck_in_transaction(samples, held, writers), at)
+    if samples.progress is not None and samples.progress.in_progress == 0 and samples.layout.has_figure("stuck"):
+        return Figure(0.0)
+    if samples.progress is not None and samples.layout.part is not None:
+        return (
+            _unknown_figure(samples, "stuck")
+            if samples.progress.stuck is None
+            else Figure(float(samples.progress.stuck))
+        )
+    if (
+        samples.progress is not None
+        and samples.progress.stuck is not None
+        and samples.layout.has_known_time(samples.layout.started_at)
+    ):
+        capped = samples.progress.stuck > COUNT_LIMIT or (
+            samples.progress.in_progress > COUNT_LIMIT and not samples.longest_first
+        )
+        return Figure(
+            float(min(samples.progress.stuck, COUNT_LIMIT)),
+            at_least=capped,
+            reason=Reason.MORE_THAN_COUNTED if capped else "",
+        )
+    if samples.in_progress_ids is not None:
+        return _stuck_by_watching(samples, watched, at)
+    if samples.count is not None and samples.progress is None and samples.layout.has_figure("stuck"):
+        return _stuck_by_scan(samples.count, samples.layout.timeout_s, at)
+    return _unknown_figure(samples, "stuck")
+
+
+def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
+    """Add messages whose owner is dead to the stuck ones, also before their timeout."""
+    stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
+    if owners is None or stuck.value is None or pops_in_transaction(view.layout):
+        return view
+    # Qmon does not know here which messages are past their own timeout.
+    own_timeout = part is not None and part.own_timeout
+    if owners.lost and not own_timeout:
+        value = stuck.value + owners.lost
+        if in_progress.value is not None and not in_progress.at_least:
+            value = max(stuck.value, min(value, in_progress.value))
+        reason = stuck.reason or f"{owners.lost:,} with a dead owner are in progress for less than the timeout"
+        stuck = replace(stuck, value=value, at_least=stuck.at_least or owners.at_least, reason=reason)
+    return replace(view, stuck=stuck, ownerless=owners.dead_ids)
+
+
+def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
+    """Return the stuck messages of a scan.
+
+    A scan that found none stays valid only until a message can have become stuck since: one that was in progress during
+    the scan, or one that was popped right after its range was scanned.
+    """
+    found = scanned_figure(count, count.stuck, at, Reason.NO_START_TIME)
+    since = count.complete_until_at
+    if count.longest_at is not None:
+        since = min(since, count.longest_at)
+    if found.value == 0 and at - since > timeout_s:
+        return replace(found, at_least=True, reason=f"none was when the table was scanned {duration(found.age_s)} ago")
+    return found
+
+
+def _stuck_in_transaction(
+    samples: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None
+) -> Figure:
+    """Return the messages whose popping transaction is open for too long; 0 if no transaction is that old."""
+    if writers is not None and all(w.transaction_s is not None for w in writers):
+        late = any((w.transaction_s or 0.0) > samples.layout.timeout_s for w in writers)
+        if not late and (held is None or not held.unseen):
+            return Figure(0.0)
+    if held is None:
+        return _unknown_figure(samples, "stuck")
+    if held.unseen:
+        return Figure(float(held.late), at_least=True, reason=Reason.HOLDERS_AGE_UNSEEN)
+    return _as_lower_bound(
+        samples,
+        Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else Reason.MORE_THAN_COUNTED),
+        "stuck",
+    )
+
+
+def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
+    """Return the messages seen in progress for longer than the timeout, for tables without a start time."""
+    seen_s, timeout_s = watched.watched_s(at), samples.layout.timeout_s
+    value = float(watched.count_beyond(timeout_s, at))
+    if samples.progress is not None and samples.progress.in_progress > COUNT_LIMIT:
+        return Figure(
+            value, at_least=True, reason=Reason.WATCHED.format(reason=f"no start time, and {Reason.MORE_THAN_COUNTED}")
+        )
+    if seen_s <= timeout_s:
+        watching = f"{duration(seen_s)} of {duration(timeout_s)}"
+        return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
+    if watched.count_perhaps_beyond(timeout_s, at) > value:
+        return Figure(value, at_least=True, reason="read less often than the timeout lasts: no start time")
+    return Figure(value, at_least=value > 0, reason="watched: no start time")
+
+
+# A push time this far ahead is not clock drift: the program that wrote it uses another time zone.
+_AHEAD_S: Final = 60.0
+
+
+def has_push_time(samples: QueueSamples) -> bool:
+    """Return whether a column gives the ages, as far as this poll shows."""
+    ahead = samples.head is not None and samples.head.oldest_s is not None and samples.head.oldest_s < -_AHEAD_S
+    return samples.layout.has_known_time(samples.layout.enqueued_at) and not ahead
+
+
+def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float) -> Figure:
+    """Return the age in seconds of the oldest ready message: from its push time, or else since its id was issued."""
+    if samples.ring is not None:
+        if samples.ring.oldest_s is not None:
+            return _age_figure(samples, samples.ring.oldest_s)
+        if samples.layout.enqueued_at is not None and not samples.layout.has_known_time(samples.layout.enqueued_at):
+            return _unknown_figure(samples, "oldest")
+        return Figure.unknown(Reason.NOTHING_READY if ring_ready(samples.ring) == 0 else Reason.NOT_PUSHED_YET)
+    if samples.head is None:
+        if samples.count is None or "oldest" not in samples.unknown:
+            return _unknown_figure(samples, "oldest")
+        pushed = samples.count.oldest_at
+        if pushed is not None and pushed - at > _AHEAD_S:
+            return _age_figure(samples, at - pushed)
+        missing = Reason.NO_PUSH_TIME if samples.count.ready else Reason.NOTHING_READY
+        return scanned_figure(samples.count, None if pushed is None else max(0.0, at - pushed), at, missing)
+    if samples.head.counted == 0:
+        return Figure.unknown(Reason.NOTHING_READY)
+    by_time = (
+        _unknown_figure(samples, "oldest")
+        if samples.head.oldest_s is None
+        else _age_figure(samples, samples.head.oldest_s)
+    )
+    number = whole_number(samples.head.head_id)
+    aged = ids.age(number, at) if number is not None and by_time.value is None else None
+    if aged is None:
+        return by_time
+    why = "no push time" if samples.layout.enqueued_at is None else f"no usable time in `{samples.layout.enqueued_at}`"
+    return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason=Reason.WATCHED.format(reason=why))
+
+
+def _age_figure(samples: QueueSamples, seconds: float) -> Figure:
+    """Return the age from a push time; unknown if the time is ahead of the clock."""
+    if seconds >= -_AHEAD_S:
+        return Figure(max(0.0, seconds))
+    column = "the push time" if samples.layout.enqueued_at is None else f"`{samples.layout.enqueued_at}`"
+    return Figure.unknown(Reason.CLOCK_AHEAD.format(column=column, lead=duration(-seconds)))
+
+
+def gap_figure(samples: QueueSamples) -> tuple[Figure, str]:
+    """Return the gap and its kind.
+
+    The gap is the push position minus the pop position of a ring, or else the id span from the head to the last issued
+    id.
+    """
+    if samples.ring is not None:
+        return Figure(float(samples.ring.span)), "gap"
+    if samples.last_id is None or samples.head is None or samples.layout.traits.order != "fifo":
+        return _unknown_figure(samples, "gap"), ""
+    if samples.head.counted == 0:
+        return Figure(0.0), "id span"
+    number = whole_number(samples.head.head_id)
+    if number is None:
+        return Figure.unknown(Reason.HEAD_BY_TIME), ""
+    return Figure(float(max(0, samples.last_id - number + 1))), "id span"
+
+
+def fill_figure(samples: QueueSamples) -> Figure:
+    """Return the share of a ring's slots that hold a message, 0 to 1."""
+    if samples.ring is None or samples.layout.ring is None:
+        return _unknown_figure(samples, "fill") if samples.layout.ring is not None else Figure.unknown(Reason.NO_SLOTS)
+    used = pushed_total(samples.ring) - popped_total(samples.ring)
+    return Figure(min(1.0, max(0.0, used / samples.layout.ring.size)))
+
+
+def counted_figure(
+    samples: QueueSamples,
+    value: int | None,
+    figure: str,
+    scanned: int | None,
+    at: float,
+    counted_at: float | None = None,
+) -> Figure:
+    """Return a count: exact up to the limit, above it the ``scanned`` value of a table scan, or else a lower bound.
+
+    ``at``: now. ``counted_at``: when it was counted, if not in this poll. Both are server clock, seconds.
+    """
+    age_s = max(0.0, at - counted_at) if counted_at is not None else 0.0
+    if value is not None and (value <= COUNT_LIMIT or samples.layout.part is not None):
+        return Figure(float(value), age_s=age_s)
+    if scanned is not None and samples.count is not None:
+        return scanned_figure(samples.count, scanned if value is None else max(scanned, COUNT_LIMIT), at, "")
+    if value is None:
+        return _unknown_figure(samples, figure)
+    return Figure(float(COUNT_LIMIT), at_least=True, reason=Reason.MORE_THAN_COUNTED, age_s=age_s)
+
+
+def blocked_figures(samples: QueueSamples, at: float) -> dict[str, Figure]:
+    """Return the number of blocked messages and the age in seconds of the oldest.
+
+    A blocked message waits for another message, a lock or a manual release.
+    """
+    return {"blocked": _blocked_figure(samples, at), "blocked_oldest": _oldest_blocked_figure(samples, at)}
+
+
+def _blocked_figure(samples: QueueSamples, at: float) -> Figure:
+    if not samples.layout.has_figure("blocked"):
+        return Figure.unknown(Reason.NO_BLOCKED_STATE)
+    count = None if samples.blocked is None else samples.blocked.counted
+    found = counted_figure(samples, count, "blocked", None, at, samples.blocked_at)
+    return found if samples.blocked is None else replace(found, every_s=samples.blocked.every_s)
+
+
+def _oldest_blocked_figure(samples: QueueSamples, at: float) -> Figure:
+    if not samples.layout.has_figure("blocked") or samples.blocked is None:
+        return _blocked_figure(samples, at)
+    if not samples.blocked.counted:
+        return Figure.unknown(Reason.NOTHING_BLOCKED)
+    if samples.blocked.oldest_s is None:
+        return Figure.unknown(samples.unknown.get("blocked_oldest") or Reason.NO_BLOCKED_TIME)
+    age_s = max(0.0, at - samples.blocked_at) if samples.blocked_at is not None else 0.0
+    return Figure(max(0.0, samples.blocked.oldest_s), age_s=age_s, every_s=samples.blocked.every_s)
+
+
+def scanned_figure(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
+    """Return a figure from a scan of the whole table. ``missing``: the reason if there is no value."""
+    if value is None:
+        return Figure.unknown(missing)
+    took = Reason.SCANNED_IN.format(time=duration(count.took_s)) if count.took_s >= 1 else Reason.SCANNED
+    age_s = max(0.0, at - count.counted_at)
+    return Figure(float(value), estimated=True, reason=took, age_s=age_s, every_s=count.every_s)
+
+
+def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
+    """Return the done messages that are not archived: the live rows by the counters, minus all other states."""
+    counters = samples.counters
+    if not samples.layout.has_figure("done"):
+        return Figure.unknown(Reason.DONE_NOT_KEPT)
+    if samples.elsewhere:
+        return Figure.unknown(samples.elsewhere)
+    if samples.layout.part is not None:
+        return _unknown_figure(samples, "done") if samples.done is None else Figure(float(samples.done))
+    uncounted = in_progress.value is None and not pops_in_transaction(samples.layout)
+    uncounted = uncounted or (samples.layout.has_figure("blocked") and samples.blocked is None)
+    partly = ready.at_least or in_progress.at_least or (samples.strange is not None and samples.strange.at_least)
+    if counters is None or ready.value is None or uncounted or partly:
+        return Figure.unknown(Reason.OTHERS_UNCOUNTED)
+    others = ready.value + (in_progress.value or 0) + (samples.scheduled or 0) + (samples.dead or 0)
+    others += (samples.blocked.counted if samples.blocked is not None else 0) + (
+        samples.strange.counted if samples.strange is not None else 0
+    )
+    return Figure(max(0.0, counters.live - others), estimated=True)
+
+
+def size_figures(use: QueueUse | None, at: float) -> dict[str, Figure]:
+    """Return the bytes of the tables and indexes and their growth in bytes per second.
+
+    The keys are the names in ``QueueView``. ``at``: now, server clock, seconds.
+    """
+    parts = use.parts if use is not None else ()
+    age_s = max(0.0, at - use.sized_at) if use is not None else 0.0
+    bytes_ = [part.bytes for part in parts if part.bytes is not None]
+    growth = [part.growth for part in parts if part.growth is not None]
+    unread = Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
+    return {
+        "bytes": Figure(float(sum(bytes_)), age_s=age_s) if bytes_ else unread,
+        "growth": Figure(sum(growth), age_s=age_s) if growth else unread,
+    }
+
+
+def pop_figure(samples: QueueSamples, rate: Figure) -> Figure:
+    """Return the pop rate.
+
+    If no table records pops, the rate is a lower bound: finished messages plus messages that stopped being ready,
+    without retries.
+    """
+    if rate.value is None or samples.totals is None or samples.totals.popped is not None:
+        return rate
+    return replace(rate, at_least=True, reason=Reason.RETRIES_UNSEEN)
+
+
+def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
+    """Return the connected producers and consumers by their names in ``QueueView``. ``why``: the reason if unknown."""
+    pushers, poppers = known.pushers, known.poppers
+    unseen = Figure.unknown(why)
+    return {
+        "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),
+        "poppers": unseen if poppers is None else Figure(float(poppers.connected), at_least=not poppers.whole),
+        "poppers_waiting": unseen
+        if poppers is None or poppers.waiting is None
+        else Figure(float(poppers.waiting), at_least=not poppers.whole),
+    }
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return the id as a whole number, or ``None`` if it is not one."""
+    try:
+        return int(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def _unknown_figure(samples: QueueSamples, figure: str) -> Figure:
+    return Figure.unknown(samples.unknown.get(figure, Reason.NOT_READ_IN_THIS_POLL))

@@ -1,0 +1,225 @@
+"""Fold the snapshots of one target into views. Memory is bounded; live targets and replays use the same code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.evidence import Ghosts, TargetEvidence
+from qmon.model.figure import Figure
+from qmon.model.rates.counter_rates import CounterRates
+from qmon.model.reasons import Reason
+from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.server_start import is_same_start
+from qmon.model.sessions.clients import SessionIndex
+from qmon.model.snapshot import Snapshot
+from qmon.model.standby import standby_for
+from qmon.model.verdicts.server_warnings import server_warnings
+from qmon.model.view import TargetView, View
+from qmon.model.waits.lock_chains import HeldRows, build_lock_chains
+from qmon.monitor.state.broker_track import BrokerTrack
+from qmon.monitor.state.failover_and_plans import FailoverTrack, PlanTrack
+from qmon.monitor.state.queue_track import QueueTrack
+from qmon.monitor.state.rates.counter_windows import (
+    RECENT_S,
+    SHOWN_S,
+    CounterTrack,
+    CounterWindow,
+    DeadlockTrack,
+    WaitTrack,
+)
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
+from qmon.monitor.state.stale_figures import gone_queues
+from qmon.monitor.state.usage_track import group_uses
+
+# Share of one processor that qmon may use on the server.
+BUDGET_SHARE: Final = 0.01
+
+# Within one connection, a poll that is late by at most this many seconds continues with the counters of the last one.
+_LATE_S: Final = 30.0
+
+
+class TargetHistory:
+    """The memory of one target. Not thread-safe: the thread that produces snapshots folds them.
+
+    Args:
+        budget: share of one processor that polling may cost the server (0.01 is one percent).
+        window_s: seconds over which rates are taken.
+    """
+
+    def __init__(self, budget: float = BUDGET_SHARE, window_s: float = RATE_WINDOW_S) -> None:
+        self._window_s = window_s
+        self._budget = budget
+        self._tracks: dict[str, QueueTrack] = {}
+        self._prev: Snapshot | None = None
+        # Samples, each with the number of qmon's own transactions that it includes.
+        self._servers = CounterWindow[tuple[ServerSample, int]](
+            window_s * 0.95, reset=lambda before, now: now[1] < before[1]
+        )
+        self._waits = WaitTrack()
+        self._deadlocks = DeadlockTrack()
+        self._counters = CounterTrack(window_s)
+        self._broker = BrokerTrack()
+        self._failover = FailoverTrack()
+        self._plans = PlanTrack()
+        # Rows and index entries of all queues that became ghosts per second, as the last poll has it.
+        self._ghosted: float | None = None
+
+    def record_snapshot(self, snapshot: Snapshot) -> View:
+        """Record one poll and return all current figures."""
+        unbroken = self._is_unbroken(snapshot)
+        self._waits.record_poll(snapshot, unbroken=unbroken)
+        plans = self._plans.record_poll(snapshot)
+        deadlocks = self._deadlocks.record_poll(snapshot, unbroken=unbroken)
+        server = replace(
+            self._server_view(snapshot, unbroken), plans=plans, outside=server_warnings(snapshot, deadlocks)
+        )
+        readings = TargetEvidence(
+            waiting=self._waits.waits_over(RECENT_S),
+            commits=self._recent_commits(),
+            rollbacks=server.rollbacks.value,
+            deadlocks=deadlocks,
+            failed_over=self._failover.record_poll(snapshot),
+            plans={each.queue: each for each in plans},
+            ghosts=self._ghosts(server.counters) if unbroken else None,
+        )
+        queues, gone = [], gone_queues(snapshot)
+        sessions = None if snapshot.clients is None else SessionIndex(snapshot.clients)
+        uses = group_uses(snapshot)
+        for samples in snapshot.queues:
+            track = self._tracks.get(samples.layout.queue)
+            if track is None:
+                track = self._tracks[samples.layout.queue] = QueueTrack(self._window_s)
+            if samples.unread:
+                queues.append(track.record_unread(snapshot, samples, unbroken=unbroken))
+            elif samples.layout.queue in gone:
+                queues.append(track.record_gone(snapshot, samples))
+            else:
+                queues.append(
+                    track.record_poll(
+                        snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses
+                    )
+                )
+        names = {samples.layout.queue for samples in snapshot.queues}
+        for name in self._tracks.keys() - names:
+            del self._tracks[name]
+        span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
+        self._prev = snapshot
+        # Rates hold for ten seconds, so those of the poll before are as good.
+        made = [queue.use.ghosted for queue in queues if queue.use is not None and queue.use.ghosted is not None]
+        self._ghosted = sum(made) if made else None
+        return View(
+            target=snapshot.target,
+            engine=snapshot.engine,
+            server_version=snapshot.server_version,
+            sequence=snapshot.sequence,
+            sampled_at=snapshot.sampled_at,
+            taken_at=snapshot.taken_at,
+            interval_s=snapshot.interval_s,
+            server=server,
+            queues=tuple(queues),
+            failures=tuple(f for f in snapshot.failures if f.queue not in names),
+            span_s=span_s,
+        )
+
+    def _ghosts(self, counters: CounterRates | None) -> Ghosts | None:
+        if counters is None or counters.ghosts_skipped is None or self._ghosted is None:
+            return None
+        return Ghosts(counters.ghosts_skipped, self._ghosted)
+
+    def _recent_commits(self) -> float | None:
+        """Return the transactions committed per second over the last few seconds, without qmon's own."""
+        now, own = self._servers.last
+        span, (before, own_before) = self._servers.totals_before(RECENT_S)
+        if now.commits is None or before.commits is None:
+            return None
+        done = now.commits - before.commits
+        return max(0, done - (own - own_before)) / span if span > 0 and done >= 0 else None
+
+    def _is_unbroken(self, now: Snapshot) -> bool:
+        prev = self._prev
+        if prev is None:
+            return False
+        span = now.sampled_at - prev.sampled_at
+        limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
+        if not now.first and now.sequence == prev.sequence + 1:  # the same connection: the poll was only late
+            limit = max(limit, _LATE_S)
+        same = is_same_start(prev.server.started_at, now.server.started_at)
+        same = same and prev.server.in_recovery == now.server.in_recovery
+        # If a server does not report its start time, each connection may reach a different server.
+        same = same and not (now.first and now.server.started_at == 0.0)
+        return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
+
+    def _server_view(self, now: Snapshot, unbroken: bool) -> TargetView:
+        own = now.observing.commits if now.observing is not None else 0
+        if not unbroken:
+            self._servers.clear()
+        self._servers.record_totals(now.server.now_at, (now.server, own))
+        (first, own_before), span = self._servers.first, self._servers.seconds
+
+        def rate(before: int | None, after: int | None) -> Figure:
+            if before is None or after is None:
+                return Figure.unknown(Reason.SERVER_DOES_NOT_COUNT)
+            if span <= 0 or after < before:
+                return Figure.unknown(Reason.RATES_FOLLOW)
+            return Figure((after - before) / span)
+
+        share = None
+        if now.observing is not None and now.observing.allowed_ms > 0:
+            share = now.observing.expected_ms / now.observing.allowed_ms
+        elif now.server_ms is not None and now.interval_s > 0:
+            share = now.server_ms / (self._budget * 1000 * now.interval_s)
+        return TargetView(
+            commits=_without_own(rate(first.commits, now.server.commits), own - own_before, span),
+            rollbacks=rate(first.rollbacks, now.server.rollbacks),
+            deadlocks=rate(first.deadlocks, now.server.deadlocks),
+            sessions=now.server.sessions,
+            waits=now.waits,
+            sessions_used=now.server.sessions_used,
+            sessions_limit=now.server.sessions_limit,
+            client_ms=now.client_ms,
+            server_ms=now.server_ms,
+            buffers=now.buffers,
+            cpu_ms=now.cpu_ms,
+            budget_share=share,
+            in_recovery=now.server.in_recovery,
+            standby=standby_for(now.server),
+            blocking=None if now.blocking is None else build_lock_chains(now.blocking, _held_by_session(now)),
+            horizon=now.horizon,
+            version_store=now.version_store,
+            waiting=self._waits.waits_over(SHOWN_S),
+            counters=self._counters.record_poll(now, unbroken=unbroken),
+            broker=self._broker.record_poll(now),
+            observing=now.observing,
+            state=now.server_state,
+            jobs=now.jobs,
+            blocked=now.blocked,
+        )
+
+
+def _without_own(rate: Figure, own: int, span: float) -> Figure:
+    """Subtract our own ``own`` transactions in ``span`` seconds from a rate."""
+    return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))
+
+
+def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[HeldRows, ...]]:
+    """Return the rows near each queue's head that each session has locked or taken, most first.
+
+    The result is empty if nothing is known. Rows under the id of a savepoint are left out, because the id does not
+    identify the session.
+    """
+    whose = {writer.xid: writer.session for writer in snapshot.writers or ()}
+    rows: dict[tuple[int, str], int] = {}
+    more: set[str] = set()
+    for queue in snapshot.queues:
+        name = queue.layout.queue
+        if queue.head is not None and queue.head.counted >= queue.head_limit:
+            more.add(name)
+        for held in queue.held or ():
+            if held.running and held.xid in whose:
+                key = (whose[held.xid], name)
+                rows[key] = rows.get(key, 0) + held.rows
+    found: dict[int, tuple[HeldRows, ...]] = {}
+    for (session, name), count in sorted(rows.items(), key=lambda item: (-item[1], item[0])):
+        found[session] = (*found.get(session, ()), HeldRows(name, count, at_least=name in more))
+    return found

@@ -1,0 +1,239 @@
+"""Moves done messages out of a queue's table, in batches small enough not to slow down producers and consumers."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.engines.base import Bound, Connection, Engine, Session
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed, Unreachable
+from qmon.model.layout.layout import Layout
+from qmon.operate.install import object_names
+from qmon.operate.install.design_layouts import SHAPES
+from qmon.operate.plan.required_rights import queue_tables, why_not_keepable
+from qmon.operate.run.batches import RowRefused
+from qmon.operate.run.pacing import IDLE_S, BatchPace
+from qmon.operate.run.verification import TriggerWatch
+from qmon.operate.sql import Sql
+from qmon.operate.table_structure import TableStructure, read_structure
+
+# The connection that archives gives up soon if another session holds what it needs.
+ARCHIVE_SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
+
+_RECENT_S: Final = 10.0
+
+# SQLSTATEs of a deadlock and of a serialization failure. Nothing was moved, and a retry may succeed.
+_RETRYABLE_STATES: Final = frozenset({"40001", "40P01"})
+
+Ended = Literal["running", "empty", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveProgress:
+    """The progress of archiving.
+
+    Attributes:
+        elapsed_s: seconds since the start.
+        moved: messages archived so far.
+        rate: messages archived per second, over the last ten seconds.
+        batch: maximum messages of the next batch.
+        pause_s: seconds of rest before it.
+        held_up: why the last batch moved nothing; empty if it succeeded.
+    """
+
+    elapsed_s: float
+    moved: int
+    rate: float
+    batch: int
+    pause_s: float
+    held_up: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveResult:
+    """The result of archiving.
+
+    Attributes:
+        moved: messages that were certainly archived.
+        batches: batches that moved messages.
+        held_up: batches given up because of a lock or a timeout; they moved nothing.
+        unsure: batches during which the connection broke. Each was done completely or not at all, and is not counted.
+        seconds: duration in seconds.
+        ended: ``empty`` if no messages were left except locked ones, ``stopped`` on request, or ``failed``.
+    """
+
+    moved: int
+    batches: int
+    held_up: int
+    unsure: int
+    seconds: float
+    ended: Ended
+
+
+def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str, ...]:
+    """Return the names of the designs that have an archive on this engine."""
+    return tuple(
+        design
+        for design in SHAPES
+        if "archive" in object_names.object_slots(queries.design_files(engine.name, design, version))
+    )
+
+
+def check_can_archive(connection: Connection, engine: Engine, layout: Layout) -> None:
+    """Raise ``BadInput`` if this queue cannot be archived, or not by our role. Only reads the catalog."""
+    if layout.routine_for("archive") is None:
+        others = ", ".join(designs_with_archive(engine, connection.version))
+        raise BadInput(
+            f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with one: {others}"
+        )
+    names: dict[str, queries.Name] = {
+        "table": layout.table.parts,
+        "data": None if layout.data_table is None else layout.data_table.parts,
+        "archive_log": object_names.table_name(layout.table.schema, layout.table.name, "archive_log").parts,
+        "archive": _archive_routine(layout),
+    }
+    sql = Sql(connection, engine)
+    for table in queue_tables(layout):
+        columns = [each.column_name for each in read_structure(sql, table).columns]
+        if (why := why_not_keepable(sql, table, columns, masked_only=True)) is not None:
+            raise BadInput(f"cannot archive {layout.queue!r}: {why}; nothing was changed")
+    try:
+        statement = sql.statement("action/archive_rights", names)
+        missing = [str(row[0]) for row in connection.fetch(Bound(statement)).rows]
+    except PermissionMissing as problem:
+        raise BadInput(f"not allowed to archive {layout.queue!r}: {problem}; nothing was changed") from problem
+    if missing:
+        raise BadInput(
+            f"not allowed to archive {layout.queue!r}; this helps: {'; '.join(missing)}; nothing was changed"
+        )
+
+
+class Archiver:
+    """Archive one queue, batch by batch, each in its own transaction.
+
+    If it is killed at any point, every message is in exactly one place.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        engine: Engine,
+        layout: Layout,
+        pace: BatchPace,
+        stop: threading.Event,
+    ) -> None:
+        """``connect``: opens a connection with ``ARCHIVE_SESSION``. ``stop``: ends archiving between two batches when
+        set.
+        """
+        self._connect = connect
+        self._engine = engine
+        self._layout = layout
+        self._pace = pace
+        self._stop = stop
+        self._started = time.monotonic()
+        self._recent: deque[tuple[float, int]] = deque()
+        self._moved = self._batches = self._held_up = self._unsure = 0
+        self._ended: Ended = "running"
+        self._tables: tuple[TableStructure, ...] | None = None
+
+    def result(self) -> ArchiveResult:
+        """Return the result so far."""
+        seconds = time.monotonic() - self._started
+        return ArchiveResult(self._moved, self._batches, self._held_up, self._unsure, seconds, self._ended)
+
+    def run(
+        self, on_progress: Callable[[ArchiveProgress], None] = lambda now: None, *, until_empty: bool
+    ) -> ArchiveResult:
+        """Archive until ``stop`` is set; with ``until_empty`` also until a batch finds only messages locked by others.
+
+        Reconnects with increasing pauses if the connection breaks, unless ``until_empty``. ``on_progress``: called
+        after each batch. Raises ``BadInput`` for a missing permission, and other errors of the server. Locks,
+        timeouts and deadlocks are retried. After an error, ``result`` still returns the counts.
+        """
+        self._started = time.monotonic()
+        connection: Connection | None = None
+        self._ended = "failed"
+        try:
+            while not self._stop.is_set():
+                asked = self._pace.size
+                try:
+                    connection = connection or self._connect()
+                    moved, pause_s, problem = self._run_batch(connection)
+                except Unreachable as lost:  # includes broken connections
+                    if until_empty or not lost.retryable:
+                        raise
+                    if connection is not None:
+                        connection.close()
+                    connection, moved, pause_s, problem = None, 0, self._pace.record_given_up(), str(lost)
+                if until_empty and moved == 0 and not problem:
+                    self._ended = "empty"
+                    break
+                on_progress(self._progress(pause_s, problem))
+                idle = not until_empty and not problem and moved < asked
+                self._stop.wait(max(pause_s, IDLE_S) if idle else pause_s)
+            else:
+                self._ended = "stopped"
+        finally:
+            if connection is not None:
+                connection.close()
+        return self.result()
+
+    def _run_batch(self, connection: Connection) -> tuple[int, float, str]:
+        """Run one batch. Return the number of moved messages, the seconds to rest, and why nothing was moved."""
+        sql = Sql(connection, self._engine)
+        statement = sql.statement("action/archive", {"archive": _archive_routine(self._layout)})
+        begun = time.monotonic()
+        try:
+            watched = self._tables_with_triggers(sql)
+            with connection.transaction() if watched else contextlib.nullcontext():
+                triggers = TriggerWatch(sql, "delete", *watched)
+                rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
+                triggers.check_no_inserts()
+        except RowRefused as problem:
+            raise BadInput(f"not archived: {problem}; the batch was rolled back") from problem
+        except PermissionMissing as problem:
+            raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
+        except (ConnectionLost, KeyboardInterrupt):  # the second Ctrl-C does not wait for an answer
+            self._unsure += 1
+            raise
+        except QueryFailed as problem:
+            if not isinstance(problem, DeadlineExceeded) and problem.sqlstate not in _RETRYABLE_STATES:
+                raise
+            self._held_up += 1
+            return 0, self._pace.record_given_up(), str(problem)
+        now = time.monotonic()
+        moved = int(str(rows[0][0]))
+        self._moved += moved
+        self._batches += moved > 0
+        self._recent.append((now, moved))
+        return moved, self._pace.record_batch(moved, now - begun), ""
+
+    def _tables_with_triggers(self, sql: Sql) -> tuple[TableStructure, ...]:
+        """Return the queue's tables that have delete triggers, which might put rows back forever."""
+        if self._tables is None:
+            tables = queue_tables(self._layout) if TriggerWatch.is_supported(sql) else ()
+            self._tables = tuple(
+                each for table in tables if (each := read_structure(sql, table)).obstacle_names("on delete")
+            )
+        return self._tables
+
+    def _progress(self, pause_s: float, problem: str) -> ArchiveProgress:
+        now = time.monotonic()
+        while self._recent and self._recent[0][0] < now - _RECENT_S:
+            self._recent.popleft()
+        elapsed = now - self._started
+        rate = sum(moved for _, moved in self._recent) / max(min(elapsed, _RECENT_S), 1e-3)
+        return ArchiveProgress(elapsed, self._moved, rate, self._pace.size, pause_s, problem)
+
+
+def _archive_routine(layout: Layout) -> tuple[str, ...]:
+    name = layout.routine_for("archive")
+    if name is None:
+        raise BadInput(f"queue {layout.queue!r} has no archive")
+    return name.parts

@@ -1,0 +1,287 @@
+"""Sessions of other programs: reads a session, ends it, and checks that it is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from qmon.errors import QueryFailed
+from qmon.model.operation_records import Progress
+from qmon.operate.context import OnProgress, StopRequested
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation
+from qmon.operate.sql import Sql
+from qmon.redact import hide_passwords
+
+# Seconds to wait for a signalled session. A rollback is waited for until it ends.
+MAX_WAIT_S: Final = 10.0
+
+# Seconds a client has to roll back after its statement was cancelled. A client with a savepoint may continue instead.
+_CLIENT_ROLLBACK_S: Final = 0.5
+_READ_EVERY_S: Final = 0.05
+_READ_ROLLBACK_EVERY_S: Final = 1.0
+_ROLLING_BACK: Final = "rolling back"
+
+# Number of sessions named in the notes. The others are only counted.
+_MAX_NAMED: Final = 5
+
+# Called with the finished percentage of a rollback.
+OnRollback = Callable[[float], None]
+
+
+class EndMethod(StrEnum):
+    """How a session is ended."""
+
+    # Cancel its statement, which rolls back its transaction. The session stays connected.
+    CANCEL = "cancel"
+    TERMINATE = "terminate"
+    # The only way on SQL Server.
+    KILL = "kill"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRights:
+    """The rights of our role on other sessions. ``own``: our session's number. ``grant``: the statement that would
+    help.
+    """
+
+    role: str
+    own: int
+    sees: bool
+    grant: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSample:
+    """One session as read by ``action/sessions/session``.
+
+    ``*_us``: microseconds since the epoch. ``*_s``: seconds.
+    """
+
+    session: int
+    started_us: int | None
+    transaction_us: int | None
+    kind: str
+    database: str
+    login: str
+    application: str
+    host: str
+    state: str
+    state_s: float | None
+    transaction_s: float | None
+    statement: str
+    wrote: bool
+    locks: int
+    may_end: bool
+    grant: str | None
+    log_bytes: int | None
+    rolled_back: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A session that waits for another one.
+
+    ``directly``: it does not wait behind another waiter. ``blocks``: number of sessions that wait for it.
+    """
+
+    waiter: int
+    application: str
+    waiting_s: float | None
+    directly: bool
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSample:
+    """A prepared transaction, which holds locks without a session. ``finish``: the statement that ends it."""
+
+    gid: str
+    owner: str
+    database: str
+    prepared_s: float | None
+    finish: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionToEnd:
+    """One session in one particular transaction, and how to end it."""
+
+    session: int
+    started_us: int
+    transaction_us: int | None
+    way: EndMethod
+
+
+@dataclass(frozen=True, slots=True)
+class _Signalled:
+    signalled: bool
+
+
+def read_rights(sql: Sql) -> SessionRights:
+    """Read the rights of our role on other sessions."""
+    return sql.fetch(SessionRights, "action/sessions/rights", {})[0]
+
+
+def read_session(sql: Sql, session: int) -> SessionSample | None:
+    """Read the session as it is now, with passwords in its statement hidden; ``None`` if it is gone or not visible."""
+    found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
+    return None if found is None else replace(found, statement=hide_passwords(found.statement))
+
+
+def read_waiters(sql: Sql, session: int) -> list[Waiter]:
+    """Read the sessions that wait for this one, directly or behind others."""
+    return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
+
+
+def read_prepared(sql: Sql) -> list[PreparedSample]:
+    """Read the prepared transactions, oldest first."""
+    return sql.fetch(PreparedSample, "action/sessions/prepared", {})
+
+
+def end_method_for(engine: str, state: str) -> EndMethod:
+    """Return how to end a session: cancel a running statement, terminate an idle session; always KILL on SQL Server."""
+    if engine == "sqlserver":
+        return EndMethod.KILL
+    return EndMethod.CANCEL if state == "active" else EndMethod.TERMINATE
+
+
+def end_statement(sql: Sql, planned: SessionToEnd) -> str:
+    """Return the text of the statement that ends the session."""
+    return sql.statement(f"action/sessions/{planned.way}", _numbers(planned)).text
+
+
+def end_session(sql: Sql, planned: SessionToEnd) -> bool:
+    """Signal the session. Return false if it is another session, transaction or state by now.
+
+    Raises ``PermissionMissing`` and other server errors.
+    """
+    values = {
+        "session": planned.session,
+        "started_us": planned.started_us,
+        "transaction_us": planned.transaction_us,
+    }
+    found = sql.fetch(_Signalled, f"action/sessions/{planned.way}", _numbers(planned), values)
+    return any(each.signalled for each in found)
+
+
+def wait_until_gone(
+    sql: Sql, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
+) -> SessionSample | None:
+    """Wait until the transaction has ended and its locks are free. Return ``None``, or the session if it still exists.
+
+    ``on_rollback``: called with the percentage during a rollback, which may take as long as the transaction's work did.
+    """
+    deadline = time.monotonic() + MAX_WAIT_S
+    cancelled = False
+    while (now := read_session(sql, planned.session)) is not None and not _is_over(now, planned):
+        if now.state == _ROLLING_BACK:
+            on_rollback(now.rolled_back or 0.0)
+            deadline = time.monotonic() + MAX_WAIT_S
+        elif planned.way is EndMethod.CANCEL and now.state != "active" and not cancelled:
+            cancelled, deadline = True, time.monotonic() + _CLIENT_ROLLBACK_S
+        if stopped() or time.monotonic() > deadline:
+            return now
+        time.sleep(_READ_ROLLBACK_EVERY_S if now.state == _ROLLING_BACK else _READ_EVERY_S)
+    return None
+
+
+def _is_over(now: SessionSample, planned: SessionToEnd) -> bool:
+    if now.started_us != planned.started_us:
+        return True
+    if planned.way is not EndMethod.CANCEL:
+        return False
+    return now.transaction_us != planned.transaction_us or now.locks == 0
+
+
+def _numbers(planned: SessionToEnd) -> dict[str, int]:
+    """Return the numbers for KILL, whose text contains them."""
+    return {
+        "session": planned.session,
+        "started_us": planned.started_us,
+        "transaction_us": planned.transaction_us or 0,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class EndSessions:
+    """End these sessions.
+
+    ``done``: signalled, and the transaction is over. ``skipped``: signalled, and the session still exists.
+    ``changed``: no longer the planned session, transaction or state.
+    """
+
+    sessions: tuple[SessionToEnd, ...]
+
+    @property
+    def record(self) -> OperationRecord:
+        """The part of the audit that is not in the plan."""
+        return OperationRecord(
+            about=", ".join(str(each.session) for each in self.sessions[:50]),
+            frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
+        )
+
+    def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
+        """End the sessions one after the other, until ``stopped()`` is true."""
+        total = len(self.sessions)
+        for number, each in enumerate(self.sessions, 1):
+            if stopped():
+                operation.mark_cancelled()
+                break
+            _end_and_wait(sql, operation, each, stopped, _rollback_reporter(operation, total, on_progress))
+            on_progress(_progress_of(operation, total))
+            if number == _MAX_NAMED and total > _MAX_NAMED:
+                operation.add_note("the others are counted only")
+
+
+def _end_and_wait(
+    sql: Sql, operation: RunningOperation, planned: SessionToEnd, stopped: StopRequested, on_rollback: OnRollback
+) -> None:
+    # Not in a transaction: KILL refuses to run in one, and a signal cannot be rolled back.
+    counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _MAX_NAMED
+    try:
+        with operation.immediate_step(f"session {planned.session} was ended"):
+            signalled = end_session(sql, planned)
+    except QueryFailed:
+        if read_session(sql, planned.session) is not None:
+            raise
+        signalled = False  # it ended by itself in the meantime
+    if not signalled:
+        with operation.batch() as tally:
+            tally.changed = 1
+        if not counted_only:
+            operation.add_note(
+                f"session {planned.session} is gone, or in another transaction or state by now: left alone"
+            )
+        return
+    left = wait_until_gone(sql, planned, stopped, on_rollback)
+    with operation.batch() as tally:
+        tally.done, tally.skipped = int(left is None), int(left is not None)
+    if left is not None and not counted_only:
+        operation.add_note(_describe_remaining(left, planned.way))
+
+
+def _describe_remaining(left: SessionSample, way: EndMethod) -> str:
+    name = f"session {left.session}"
+    if left.state == "rolling back":
+        return f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and holds its locks until then"
+    if way is EndMethod.CANCEL:
+        return (
+            f"the statement of {name} has been cancelled, but its transaction is still open ({left.state}): its driver"
+            " may keep savepoints; plan again to end the session"
+        )
+    return f"{name} has been asked to end, and is still there ({left.state}, {left.locks} locks): look again"
+
+
+def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Progress:
+    done = operation.total
+    return Progress(total, done.done, done.skipped, done.changed, note=note)
+
+
+def _rollback_reporter(operation: RunningOperation, total: int, on_progress: OnProgress) -> OnRollback:
+    def rolling(percent: float) -> None:
+        on_progress(_progress_of(operation, total, f"rolling back: {percent:.0f} %"))
+
+    return rolling

@@ -1,0 +1,313 @@
+"""Installs and uninstalls queue designs. Each runs completely or not at all, and never replaces existing objects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, TypedDict, Unpack
+
+from qmon.engines.base import Bound, Connection, Engine, Query, Value
+from qmon.engines.control_schema import check_trusted
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
+from qmon.model.layout.layout_io import layout_from_json, layout_to_json
+from qmon.operate.install import object_names
+from qmon.operate.install.design_layouts import SHAPES, layout_for
+from qmon.operate.sql import Sql
+
+DEFAULT_RING_SIZE: Final = 10_000
+MAX_RING_SIZE: Final = 10_000_000
+MAX_SUBSCRIBERS: Final = 16
+
+# The design of a ring with several subscribers.
+SUBSCRIBED_DESIGN: Final = "ring_subscribers"
+
+# The files that create qmon's schema and registry, in order.
+CONTROL_FILES: Final = ("control/01_schema", "control/02_queues")
+
+# The file that adds a queue to the registry.
+REGISTER_FILE: Final = "control/register"
+
+# SQLSTATEs: a table, object or function of that name exists (PostgreSQL); any object (SQL Server).
+_TAKEN_STATES: Final = frozenset({"42P07", "42710", "42723", "42S01"})
+
+# SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors.
+_TAKEN_NUMBERS: Final = frozenset({219, 1913, 2714})
+_DEPENDED_ON_STATE: Final = "2BP01"
+
+# SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type.
+_DEPENDED_ON_NUMBERS: Final = frozenset({3726, 3729, 3732})
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseObject:
+    """A database object: its kind (``table``, ``index``, ``sequence``, ``function`` …) and its name."""
+
+    kind: str
+    name: TableName
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedInstall:
+    """A checked installation: the design's files in order, the slot names of their objects, and the layout."""
+
+    files: tuple[Query, ...]
+    objects: tuple[str, ...]
+    layout: Layout
+    numbers: dict[str, int]
+
+    def names_for(self, file: Query) -> dict[str, queries.Name]:
+        """Return the names for one of the files."""
+        return object_names.names_for(file, self.layout.table.schema, self.layout.table.name, self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The result of ``install_queue``: the layout and the created objects."""
+
+    layout: Layout
+    created: tuple[DatabaseObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uninstalled:
+    """The result of ``uninstall_queue``: the layout and the removed objects."""
+
+    layout: Layout
+    removed: tuple[DatabaseObject, ...]
+
+
+class InstallOptions(TypedDict, total=False):
+    """Options of a new queue; see ``install_queue``."""
+
+    ring_size: int
+    subscribers: int | None
+    timeout_s: float
+    owner_held_while_working: bool
+    max_attempts: int | None
+
+
+def available_designs(engine: Engine) -> tuple[str, ...]:
+    """Return the names of the designs that can be installed on this engine."""
+    return tuple(design for design in queries.designs(engine.name) if design in SHAPES)
+
+
+def prepare_install(
+    engine: Engine,
+    version: tuple[int, int],
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+    subscribers: int | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    owner_held_while_working: bool = False,
+    max_attempts: int | None = None,
+) -> PreparedInstall:
+    """Check the options of an installation as far as possible without a server. ``version``: of the intended server.
+
+    Raises ``BadInput`` if the design or a name is not possible.
+    """
+    if design == "ring" and subscribers is not None and subscribers > 1:
+        design = SUBSCRIBED_DESIGN
+    if design not in available_designs(engine):
+        raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_designs_text(engine)}")
+    if not 2 <= ring_size <= MAX_RING_SIZE:
+        raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
+    readers = _subscriber_count(design, subscribers)
+    files = queries.design_files(engine.name, design, version)
+    if max_attempts is not None:
+        _check_attempts(design, files, max_attempts)
+    objects = object_names.object_slots(files)
+    if readers:
+        objects += object_names.subscriber_sequences(readers)
+    object_names.check_names(engine.name, design, schema, queue, objects)
+    layout = layout_for(
+        design,
+        schema,
+        queue,
+        objects=objects,
+        size=ring_size,
+        subscribers=readers,
+        timeout_s=timeout_s,
+        owner_held_while_working=owner_held_while_working,
+        max_attempts=max_attempts,
+    )
+    return PreparedInstall(files, objects, layout, design_numbers(ring_size, readers, max_attempts))
+
+
+def install_queue(
+    connection: Connection,
+    engine: Engine,
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    **options: Unpack[InstallOptions],
+) -> Installed:
+    """Install a queue of a design and add it to the registry, in one transaction.
+
+    - ``ring_size``: slots of a ring.
+    - ``subscribers``: how many programs read each message of a ring. A ``ring`` for more than one becomes a
+      ``ring_subscribers``, which has 2 by default.
+    - ``timeout_s``: seconds in progress after which a message is stuck.
+    - ``owner_held_while_working``: consumers keep their session while they work, so a vanished session proves them
+      dead.
+    - ``max_attempts``: pops after which a failed message is dead, if the design counts them.
+
+    Raises ``BadInput``, with nothing changed, if the design or a name is not possible, or if one of the objects or a
+    queue of that name exists. Raises ``PermissionMissing`` or ``QueryFailed`` if the server refuses.
+    """
+    ready = prepare_install(engine, connection.version, design, schema=schema, queue=queue, **options)
+    objects, sql = ready.objects, Sql(connection, engine)
+    try:
+        with connection.transaction():
+            check_trusted(connection, engine)
+            for name in CONTROL_FILES:  # also serializes concurrent installs until they commit
+                sql.execute(name, {})
+            check_trusted(connection, engine)
+            _refuse_taken(_read_objects(sql, schema, queue, objects), schema, queue)
+            for file in ready.files:
+                _run_file(sql, file, ready.names_for(file))
+            _register_queue(sql, ready.layout)
+            created = _read_objects(sql, schema, queue, objects)
+    except QueryFailed as problem:
+        if problem.sqlstate in _TAKEN_STATES or _TAKEN_NUMBERS.intersection(problem.numbers):
+            raise BadInput(f"cannot install {queue!r}: {problem}; nothing was changed") from problem
+        raise
+    return Installed(ready.layout, tuple(each for each in created if each.kind != "schema"))
+
+
+def uninstall_queue(connection: Connection, engine: Engine, queue: str) -> Uninstalled:
+    """Remove an installed queue with its messages and its registry entry, in one transaction.
+
+    Raises ``BadInput``, with nothing changed, if the queue is not in the registry, or if a view, foreign key or
+    other object depends on one of its objects.
+    """
+    layout = read_registry(connection, engine).get(queue)
+    if layout is None:
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; nothing was changed")
+    version = connection.version
+    files = queries.uninstall_files(engine.name, layout.design, version)
+    objects = object_names.object_slots((*queries.design_files(engine.name, layout.design, version), *files))
+    if layout.ring is not None:
+        objects += object_names.subscriber_sequences(len(layout.ring.subscribers))
+    schema, name, sql = layout.table.schema, layout.table.name, Sql(connection, engine)
+    try:
+        with connection.transaction():
+            removed = _read_objects(sql, schema, name, objects)
+            for file in files:
+                _run_file(sql, file, object_names.names_for(file, schema, name, {}))
+            sql.execute("control/unregister", {}, {"queue": queue})
+    except QueryFailed as problem:
+        if problem.sqlstate == _DEPENDED_ON_STATE or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):
+            raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
+        raise
+    return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
+
+
+def install_trial(
+    connection: Connection,
+    engine: Engine,
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+) -> Layout:
+    """Create the objects of a design in an existing schema, in one transaction, and return its layout.
+
+    Nothing is registered: dropping the schema removes the queue. ``ring_size`` is in slots; a ring has one
+    subscriber. Raises ``BadInput`` for a design or a name that is not possible, and server errors.
+    """
+    readers = 1 if design == SUBSCRIBED_DESIGN else None
+    ready = prepare_install(
+        engine, connection.version, design, schema=schema, queue=queue, ring_size=ring_size, subscribers=readers
+    )
+    with connection.transaction():
+        for file in ready.files:
+            _run_file(Sql(connection, engine), file, ready.names_for(file))
+    return ready.layout
+
+
+def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
+    """Return the layouts of all queues that qmon installed here, by queue; empty if there is no registry.
+
+    Raises ``BadInput`` if qmon's own schema cannot be trusted.
+    """
+    check_trusted(connection, engine)
+    sql = Sql(connection, engine)
+    if not any(each.kind == "table" for each in _read_taken(sql, "qmon", ["queues"])):
+        return {}
+    rows = connection.fetch(Bound(sql.statement("control/registry", {})))
+    queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
+    found = {str(row[queue]): layout_from_json(str(row[layout])) for row in rows.rows}
+    # jsonb does not keep the order of keys
+    return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
+
+
+def design_numbers(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
+    """Return the whole numbers for the placeholders in a design's files."""
+    most = max_attempts or DEFAULT_MAX_ATTEMPTS
+    return {object_names.SIZE: ring_size, object_names.SUBSCRIBERS: subscribers, object_names.MAX_ATTEMPTS: most}
+
+
+def _subscriber_count(design: str, subscribers: int | None) -> int:
+    """Return the number of subscriber sequences of a design; 0 if it has a single reader."""
+    if design != SUBSCRIBED_DESIGN:
+        if subscribers not in (None, 1):
+            raise BadInput(f"only a ring has several subscribers; {design} has one")
+        return 0
+    wanted = 2 if subscribers is None else subscribers
+    if not 1 <= wanted <= MAX_SUBSCRIBERS:
+        raise BadInput(f"a ring has 1 to {MAX_SUBSCRIBERS} subscribers, not {wanted:,}")
+    return wanted
+
+
+def _check_attempts(design: str, files: Iterable[Query], max_attempts: int) -> None:
+    if not any(object_names.MAX_ATTEMPTS in file.names for file in files):
+        raise BadInput(f"a {design} counts no attempts: none of its messages is ever dead")
+    if not 1 <= max_attempts <= MAX_MAX_ATTEMPTS:
+        raise BadInput(f"a message is dead after 1 to {MAX_MAX_ATTEMPTS:,} attempts, not {max_attempts:,}")
+
+
+def _designs_text(engine: Engine) -> str:
+    return ", ".join(available_designs(engine)) or "none"
+
+
+def _run_file(sql: Sql, file: Query, names: dict[str, queries.Name]) -> None:
+    sql.connection.execute(Bound(queries.render(file, names, sql.engine)))
+
+
+def _read_objects(sql: Sql, schema: str, queue: str, slots: Iterable[str]) -> tuple[DatabaseObject, ...]:
+    return _read_taken(sql, schema, [object_names.object_name(queue, slot) for slot in slots])
+
+
+def _read_taken(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObject, ...]:
+    """Return which of these names exist in the schema. The schema itself is included if it exists."""
+    values = {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}
+    rows = sql.connection.fetch(Bound(sql.statement("action/objects", {}), values))
+    return tuple(DatabaseObject(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)
+
+
+def _refuse_taken(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:
+    there = [each for each in taken if each.kind != "schema"]
+    if len(there) == len(taken):
+        raise BadInput(f"there is no schema {schema!r}; create it first, or name another one")
+    if there:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise BadInput(f"cannot install {queue!r}: {there[0]}{more} is there already; nothing was changed")
+
+
+def _register_queue(sql: Sql, layout: Layout) -> None:
+    values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": layout_to_json(layout)}
+    if sql.execute(REGISTER_FILE, {}, values) == 0:
+        raise BadInput(
+            f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"
+        )

@@ -1,0 +1,133 @@
+"""Prints an installation as a script for a DBA to read and run: the same files with the real names."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from qmon.engines.base import Engine, EngineName, Query
+from qmon.engines.sql import queries
+from qmon.engines.sql.query_file import scan_cached
+from qmon.engines.sql.query_text import Parameter
+from qmon.errors import BadInput
+from qmon.model.layout.layout_io import layout_to_json
+from qmon.operate.install.install_queue import CONTROL_FILES, REGISTER_FILE, PreparedInstall
+
+SCRIPT_WIDTH: Final = 118
+
+# The first lines of every script that qmon prints. sqlcmd over ODBC has QUOTED_IDENTIFIER OFF. Filtered indexes cannot
+# be created then, and procedures created then fail at every call that uses a table with one.
+SCRIPT_HEADERS: Final[dict[EngineName, str]] = {
+    "postgres": "SET client_encoding = 'UTF8';\n",
+    "sqlserver": "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\n",
+}
+_SLOT_COMMENT: Final = re.compile(r"--\s*\{([a-z0-9_]+)[^}]*\}\s*(.*)")
+_SERVER_NAMES: Final[dict[EngineName, str]] = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
+
+
+def newest_version(engine: EngineName) -> int:
+    """Return the latest major version for which a design or the registry has a separate file, or 0."""
+    return max(
+        file.since
+        for file in queries.all_files()
+        if file.engine == engine
+        and (file.kind in ("design", queries.SWITCH_FOLDER) or file.name in (*CONTROL_FILES, REGISTER_FILE))
+    )
+
+
+def install_script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> str:
+    """Return the SQL that installs and registers a queue on a server of this version or later.
+
+    For PostgreSQL, it runs in one transaction. For SQL Server, it consists of batches that end with ``GO``; if one
+    fails, the later ones do nothing. Raises ``BadInput`` on SQL Server for a name with a line break, because a line
+    ``GO`` inside it would end a batch.
+    """
+    if engine.name == "sqlserver" and any(
+        len(word.splitlines()) > 1 for word in (ready.layout.table.schema, ready.layout.table.name)
+    ):
+        raise BadInput("a script for SQL Server cannot hold a name with a line break; qmon design install can")
+    control = [queries.load_query(engine.name, name, version) for name in CONTROL_FILES]
+    register = queries.load_query(engine.name, REGISTER_FILE, version)
+    parts = [_file_text(engine, query, ready.names_for(query)) for query in (*control, *ready.files)]
+    values = {"queue": ready.layout.queue, "design": ready.layout.design, "layout": layout_to_json(ready.layout)}
+    parts.append(f"{_file_header(engine, register, {})}{_text_with_literals(engine, register, values)}")
+    title = _title(engine, version, ready)
+    return (_one_transaction if engine.name == "postgres" else _batches)(title, parts)
+
+
+def _one_transaction(title: str, parts: list[str]) -> str:
+    ended = [part if part.endswith(";") else f"{part}\n;" for part in parts]
+    return "\n\n".join([title, f"{SCRIPT_HEADERS['postgres']}BEGIN;", *ended, "COMMIT;\n"])
+
+
+def _batches(title: str, parts: list[str]) -> str:
+    guard = "GO\nIF @@TRANCOUNT = 0 SET NOEXEC ON;\nGO"
+    body = [f"{part}\n{guard}" for part in parts]
+    first = f"{SCRIPT_HEADERS['sqlserver']}BEGIN TRANSACTION;\nGO"
+    return "\n\n".join([title, first, *body, "COMMIT TRANSACTION;\nGO\nSET NOEXEC OFF;\nGO\n"])
+
+
+def _title(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> str:
+    layout = ready.layout
+    since = f", major version {version[0]} or later" if version[0] else ""
+    words = [
+        f"Queue {layout.queue}, design {layout.design}: {layout.traits.essence} ({layout.traits.article}).",
+        f"For {_SERVER_NAMES[engine.name]}{since}. It makes the schema qmon and its registry where they are missing; the "
+        f"schema {layout.table.schema} must be there. Where an object of one of these names exists, it fails and "
+        "changes nothing. Where the registry has a queue of this name on another table, that one stays recorded, and "
+        "this one is not.",
+    ]
+    if engine.name == "sqlserver":
+        words.append("Run it with the options of a new session; with sqlcmd, as sqlcmd -b -I -x.")
+    return "\n".join(line for each in words for line in _comment_lines(each))
+
+
+def _file_text(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
+    """Return one file: its header as comments, and its rendered text."""
+    text = queries.render(query, names, engine).text.partition("\n")[2]
+    return _file_header(engine, query, names) + text
+
+
+def _file_header(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
+    """Return the header of a file with the real names in place of the placeholders."""
+    out = [f"-- {'-' * (SCRIPT_WIDTH - 4 - len(query.name))} {query.name}"]
+    for line in _header_lines(query):
+        if found := _SLOT_COMMENT.fullmatch(line):
+            name = queries.bare_name(names[found[1]])
+            shown = (
+                str(name) if isinstance(name, int) else engine.quote((name,) if isinstance(name, str) else name or ())
+            )
+            out.append(f"--   {_printable(shown)}: {_printable(found[2])}")
+        elif not line.startswith("-- :"):
+            out.append(line)
+    return "\n".join(out) + "\n"
+
+
+def _header_lines(query: Query) -> Iterator[str]:
+    path = query.path.rpartition(":")[0]
+    (file,) = (each for each in queries.all_files() if each.path == path)
+    for line in file.file.read_text(encoding="utf-8").split("\n"):
+        if not line.startswith("--"):
+            return
+        yield line
+
+
+def _text_with_literals(engine: Engine, query: Query, values: dict[str, str]) -> str:
+    """Return the text of a query with literals for its values. Only for a script that a person reads and runs."""
+    path, _, line = query.path.rpartition(":")
+    pieces = scan_cached(query.text, engine.name, path, int(line))
+    return "".join(
+        engine.literal(values[piece.name]) if isinstance(piece, Parameter) else piece if isinstance(piece, str) else ";"
+        for piece in pieces
+    )
+
+
+def _comment_lines(text: str) -> list[str]:
+    return [f"-- {line}" for line in textwrap.wrap(_printable(text), SCRIPT_WIDTH - 3, break_on_hyphens=False)]
+
+
+def _printable(text: str) -> str:
+    """Return the text with unprintable characters escaped, because a line break in a name would end the comment."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

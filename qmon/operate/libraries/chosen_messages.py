@@ -1,0 +1,321 @@
+"""The messages of a library's queue for an action: choose, freeze, lock, and run the library's statement."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.postgres.arrays import array_literal
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput
+from qmon.model.formatting import duration, holds_bytes
+from qmon.model.groups.conditions import NEVER, AnyOf, Condition, Contains
+from qmon.model.groups.group import State
+from qmon.model.layout.layout import TableName
+from qmon.model.operation_records import MAX_PLAN_ROWS, Choice, LeftOut, OwnerState, PlanRow
+from qmon.operate.context import OperatorContext
+from qmon.operate.plan.library_queue import DISCARDABLE_KINDS, LibraryQueue, Verb
+from qmon.operate.plan.preview import payload_shower
+from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
+from qmon.operate.plan.selection import (
+    CHOOSE_STATE,
+    check_numbers,
+    check_texts,
+    reject_bad_ids,
+    state_counts_text,
+    text_criteria,
+)
+from qmon.operate.plan.text_condition import read_column_type
+from qmon.operate.row_set import Mark
+from qmon.operate.run.batches import MoveBatch, RowRefused, lock_rows
+from qmon.operate.run.failure_watch import FailureWatch, Outcome
+from qmon.operate.run.running_operation import Tally
+from qmon.operate.run.verification import TriggerWatch
+from qmon.operate.sql import Sql, Values
+from qmon.operate.table_structure import read_structure
+
+# Maximum messages of one plan, oldest first. Plan again for the rest.
+MAX_MESSAGES: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRow:
+    """A message as ``library/choose`` reads it."""
+
+    id: str
+    version: str
+    owner: str | None
+    owner_state: str
+    attempts: int | None
+    age_s: float | None
+    late: bool
+    payload: str | None
+    error: str | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class _DoneRow:
+    id: str
+
+
+class ChosenMessages:
+    """The chosen messages and what is done to them."""
+
+    def __init__(self, queue: LibraryQueue, choice: Choice, verb: Verb) -> None:
+        self._queue, self._choice, self._verb = queue, choice, verb
+        self._is_requeue = verb == "requeue"
+        self._states = queue.states_of(*_state_kinds(choice, verb))
+        self._proves_owners = queue.group.gone is not None and self._is_requeue
+        self._text_conditions: tuple[Condition, ...] = ()
+        # Only messages that have taken too long, unless their worker is known to be gone.
+        self._by_age = self._is_requeue and not choice.ids and not choice.has_age_limit
+
+    @property
+    def statement_name(self) -> str:
+        """The name of the library's statement."""
+        found = self._queue.statement_name(self._verb)
+        assert found is not None  # noqa: S101 - see ``why_impossible``
+        return found
+
+    def needed_privileges(self, sql: Sql) -> dict[TableName, str]:
+        """Return the privileges needed on each table."""
+        needs, table = self._queue.needed_privileges(sql, self.statement_name), self._queue.group.table
+        own = PURGE_PRIVILEGES if self._verb == "discard" else REQUEUE_PRIVILEGES
+        return needs | {table: ",".join(sorted({*own.split(","), *needs.get(table, own).split(",")}))}
+
+    def why_impossible(self) -> str | None:
+        """Return why the action is impossible here, or ``None``. Raises ``BadInput`` for a choice that
+        makes no sense.
+        """
+        choice, layout = self._choice, self._queue.layout
+        kinds = _state_kinds(choice, self._verb)
+        possible = DISCARDABLE_KINDS if self._verb == "discard" else ("in_progress", "dead")
+        if not set(kinds) <= set(possible):
+            verb = "purged" if self._verb == "discard" else "requeued"
+            return f"messages that are {choice.state} are not {verb}: choose {' or '.join(possible)}"
+        check_numbers(choice)
+        check_texts(choice, layout.queue, layout.error, layout.payload)
+        if not self._states:
+            none = f"queue {layout.queue!r} has no messages that are {' or '.join(kinds)}"
+            raise BadInput(f"{none}: {CHOOSE_STATE}" if choice.state is None and self._verb == "discard" else none)
+        if self._queue.statement_name(self._verb) is None:
+            return f"qmon does not retry dead messages of {self._queue.group.library}: use its own tools"
+        if choice.owner is not None and self._queue.group.owner is None:
+            raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+        if choice.has_age_limit and len(self._states) > 1:
+            raise BadInput("the age of a message is how long it has been in its state: choose one state, or give ids")
+        if choice.has_age_limit and self._states[0].since is None:
+            raise BadInput(f"queue {layout.queue!r} has no column that says since when; give ids")
+        return None
+
+    def _names(self, *, late: bool, states: tuple[State, ...] = ()) -> dict[str, Name]:
+        group, names = self._queue.group, self._queue.names
+        of_rows: dict[str, Name] = {**names.row_names(states or self._states), "key": group.id}
+        if not late:
+            return of_rows | {"still": names.condition(*self._still_conditions())}
+        gone = names.condition((group.gone if self._proves_owners else None) or NEVER)
+        return of_rows | {"gone": gone, "holds": names.condition(*self._text_conditions)}
+
+    def _read_text_columns(self, sql: Sql) -> None:
+        """Read which of the columns that must contain a text hold bytes."""
+        group, found = self._queue.group, []
+        for column, text in ((group.error, self._choice.error), (group.payload, self._choice.payload)):
+            if column is not None and text is not None:
+                table = group.table.name if column.lookup is None else column.lookup.table
+                kind = read_column_type(sql, TableName(group.schema, table), column.name)
+                found.append(Contains(column, text, holds_bytes(kind)))
+        self._text_conditions = tuple(found)
+
+    def _still_conditions(self) -> tuple[Condition, ...]:
+        """Return the conditions that must still be true when the action runs, in addition to the row version."""
+        group = self._queue.group
+        gone = group.gone if self._proves_owners else None
+        if gone is not None and self._only_dead_owners:
+            return (gone,)
+        return (AnyOf((group.late_condition(self._states), gone or NEVER)),) if self._by_age else ()
+
+    def _values(self, ids: Sequence[str]) -> dict[str, Value]:
+        key = self._queue.group.id
+        return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids], ensure_ascii=False)}
+
+    def _read_rows(self, sql: Sql, ids: Sequence[str] | None, state: State | None = None) -> list[ChosenRow]:
+        """Read the messages in one state with their payloads, or those in any chosen state without payloads."""
+        names = self._names(late=True, states=() if state is None else (state,))
+        values = self._values(ids or ())
+        values |= {"proves": self._proves_owners, "payloads": state is not None, "limit": MAX_MESSAGES}
+        if ids is None:
+            values["ids"] = None
+        with reject_bad_ids(self._queue.layout):
+            return sql.fetch(ChosenRow, "library/choose", names, values)
+
+    def choose_rows(self, sql: Sql) -> tuple[list[ChosenRow], tuple[LeftOut, ...]]:
+        """Return the chosen messages, and why others in the same state are left out."""
+        choice = self._choice
+        self._read_text_columns(sql)
+        found = self._read_rows(sql, choice.ids or None)
+        left: Counter[str] = Counter()
+        chosen: list[ChosenRow] = []
+        for row in found:
+            why = self._why_left_out(row)
+            if why is None and choice.limit is not None and len(chosen) >= choice.limit:
+                why = "more than are done at once; plan again for the rest"
+            if why is None:
+                chosen.append(row)
+            elif why:
+                left[why] += 1
+        if found and (more := found[0].total - len(found)) > 0:
+            left["more than are looked at at once; plan again for the rest"] += more
+        if choice.ids and (gone := len(set(choice.ids)) - len(found)) > 0:
+            left["not there, or in another state"] = gone
+        return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
+
+    def _why_left_out(self, row: ChosenRow) -> str | None:
+        """Return why a message is left out: ``None`` if it is chosen, empty if it was not asked for."""
+        choice = self._choice
+        if choice.owner is not None and row.owner != choice.owner:
+            return ""
+        if choice.older_than_s is not None and not (row.age_s is not None and row.age_s >= choice.older_than_s):
+            return ""
+        if choice.newer_than_s is not None and not (row.age_s is not None and row.age_s < choice.newer_than_s):
+            return ""
+        if not self._is_requeue:
+            return None
+        if row.owner_state not in (*choice.owner_states, OwnerState.NONE):
+            proof = ": its name proves nothing" if row.owner_state == OwnerState.UNKNOWN else ""
+            return f"owner {row.owner_state}{proof}"
+        if self._by_age and row.owner_state != OwnerState.DEAD and not row.late:
+            return "not stuck yet"
+        return None
+
+    @property
+    def _only_dead_owners(self) -> bool:
+        return self._choice.owner_states == {OwnerState.DEAD}
+
+    def read_first_rows(self, context: OperatorContext, sql: Sql, chosen: Sequence[ChosenRow]) -> tuple[PlanRow, ...]:
+        """Return the first messages as a plan shows them."""
+        if not chosen:
+            return ()
+        payload = self._queue.group.payload
+        show = payload_shower(context, sql, self._queue.layout.table, None if payload is None else payload.name)
+
+        def error(text: str | None) -> str | None:
+            return None if text is None else context.redact(text)
+
+        ids = [row.id for row in chosen[:MAX_PLAN_ROWS]]
+        rows = (
+            PlanRow(
+                row.id,
+                state.kind,
+                row.age_s,
+                row.owner,
+                OwnerState(row.owner_state) if self._is_requeue else OwnerState.NONE,
+                row.attempts,
+                show(row.payload),
+                error(row.error),
+            )
+            for state in self._states
+            for row in self._read_rows(sql, ids, state)
+        )
+        return tuple(sorted(rows, key=lambda row: ids.index(row.id)))
+
+    def lock_text(self, sql: Sql) -> str:
+        """Return the text of the statement that locks them."""
+        return sql.statement("library/lock", self._names(late=False)).text
+
+    def prepare_batches(
+        self, sql: Sql, keep: Callable[[Values], None] | None = None, watch: FailureWatch | None = None
+    ) -> MoveBatch:
+        """Return the function that processes one batch.
+
+        ``keep``: called before with the values of the rows; then ``RowRefused`` is raised if not all rows were
+        processed. ``watch``: receives the ids.
+        """
+        names = self._names(late=False)
+        own = self._queue.names_for(sql, self.statement_name)
+        table = read_structure(sql, self._queue.group.table) if self._verb == "discard" else None
+
+        def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            ids = [id for id, _ in marks]
+            values = self._values(ids)
+            values |= {"keys": array_literal(ids), "versions": array_literal(version for _, version in marks)}
+            ours, held = lock_rows(sql, "library/lock", names, values, marks, tally)
+            if ours:
+                done_to = [id for id, _ in ours]
+                if keep is not None:
+                    keep(self._values(done_to))
+                given: dict[str, Value] = {"ids": array_literal(done_to), "queue": self._queue.library_name}
+                triggers = TriggerWatch(sql, "delete", table)
+                done = sql.fetch(_DoneRow, self.statement_name, own, given)
+                triggers.check_no_inserts()
+                if keep is not None and len(done) != len(ours):
+                    raise RowRefused(f"the rules of {self._queue.group.library} keep it")
+                if watch is not None:
+                    watch.record_batch(lambda: [each.id for each in done])
+                tally.done = len(done)
+                tally.changed += len(ours) - tally.done
+            return held
+
+        return move
+
+    def read_outcomes(self, sql: Sql, ids: Sequence[str]) -> list[Outcome]:
+        """Return which of these messages are dead again. The others count as waiting."""
+        of_any_error = ChosenMessages(self._queue, Choice(state="dead"), self._verb)
+        dead = {row.id for row in of_any_error._read_rows(sql, ids)}
+        return [Outcome(id, "failed" if id in dead else "waiting") for id in ids]
+
+    def predicate_text(self) -> str:
+        """Describe the chosen messages for people."""
+        choice, group = self._choice, self._queue.group
+        parts = [" or ".join(state.name.replace("_", " ") for state in self._states)]
+        if choice.ids:
+            more = f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else ""
+            parts.append(f"id {', '.join(choice.ids[:5])}{more}")
+        if choice.older_than_s is not None:
+            parts.append(f"for {duration(choice.older_than_s)} or more")
+        if choice.newer_than_s is not None:
+            parts.append(f"for less than {duration(choice.newer_than_s)}")
+        parts += text_criteria(choice)
+        if self._by_age and not (self._proves_owners and self._only_dead_owners):
+            most = duration(group.timeout_s)
+            long = "longer than each may take" if group.overdue is not None else f"more than {most}"
+            parts.append(f"for {long}" + (" unless the worker is gone" if self._proves_owners else ""))
+        if choice.owner is not None:
+            parts.append(f"owner {choice.owner}")
+        if self._is_requeue and (self._proves_owners or group.owner is not None):
+            parts.append("owner " + " or ".join(sorted(choice.owner_states)))
+        return ", ".join(parts)
+
+    def counts_text(self, chosen: Sequence[ChosenRow]) -> str:
+        """Return the number of messages and their state for a title. For several states, all possible
+        ones are listed.
+        """
+        kinds = list(dict.fromkeys(state.kind for state in self._states))
+        if len(kinds) == 1:
+            return state_counts_text({kinds[0]: len(chosen)})
+        return state_counts_text({" or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1]))): len(chosen)})
+
+    def describe_risks(self, chosen: Sequence[ChosenRow]) -> tuple[str, ...]:
+        """Describe the risks."""
+        if not self._is_requeue or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
+            return ()
+        who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that nothing is known of"
+        return (f"{who} may be at work on them still: then they are worked on twice",)
+
+
+def _state_kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:
+    """Return the kinds of the chosen states."""
+    if choice.state is not None:
+        return (choice.state,)
+    if verb != "discard":
+        return ("in_progress",)
+    return DISCARDABLE_KINDS if choice.ids else ("dead",)
+
+
+def name_row(sql: Sql, mark: Mark) -> str:
+    """Return the name of a message in the audit."""
+    return mark[0]

@@ -1,0 +1,180 @@
+"""Requeue, redrive and purge for a library's queue, in the way the library itself does it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout_io import table_to_text
+from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits, Undo
+from qmon.operate.actions import undo_tables
+from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_only, limits_text, seconds_at_rate
+from qmon.operate.context import OperatorContext
+from qmon.operate.libraries.chosen_messages import ChosenMessages, name_row
+from qmon.operate.plan import allowed_actions
+from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue_for
+from qmon.operate.plan.preview import estimate_seconds
+from qmon.operate.plan.required_rights import missing_rights, queue_tables, why_not_keepable, why_not_permitted
+from qmon.operate.row_set import pack_rows
+from qmon.operate.run.batches import BatchWork, MoveBatch
+from qmon.operate.run.failure_watch import FailureWatch
+from qmon.operate.run.pacing import largest_batch_for
+from qmon.operate.run.prepared_action import PreparedAction, Work, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, read_audit_access
+from qmon.operate.sql import Sql, Values
+from qmon.operate.table_structure import TableStructure, read_structure
+
+_DAY_S: Final = 86400.0
+
+# Maximum number of ids in the audit.
+_MAX_AUDIT_IDS: Final = 100
+
+
+def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
+    """Plan to make messages in progress, or dead ones, ready again. Raises ``BadInput`` for an impossible choice."""
+    return _prepare_action(
+        context, layout, choice, OperationKind.REQUEUE, "retry" if choice.state == "dead" else "requeue"
+    )
+
+
+def prepare_library_redrive(
+    context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits
+) -> PreparedAction:
+    """Plan to retry dead messages at a limited rate. Raises ``BadInput`` for an impossible choice."""
+    check_limits(limits)
+    return _prepare_action(context, layout, dead_only(choice), OperationKind.REDRIVE, "retry", limits)
+
+
+def prepare_library_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
+    """Plan to discard messages that are not in progress. Raises ``BadInput`` for an impossible choice."""
+    return _prepare_action(context, layout, choice, OperationKind.PURGE, "discard")
+
+
+def _prepare_action(
+    context: OperatorContext,
+    layout: Layout,
+    choice: Choice,
+    kind: OperationKind,
+    verb: Verb,
+    limits: RedriveLimits | None = None,
+) -> PreparedAction:
+    """Select and freeze the messages. Also raises server errors."""
+    deny = partial(refused_action, context, kind, layout.queue, f"{str(kind).capitalize()} messages of {layout.queue}")
+    queue = library_queue_for(layout)
+    if (why := allowed_actions.why_not_allowed(layout, kind)) is not None or queue is None:
+        return deny(why or f"{layout.queue} is no queue of a library")
+    if queue.value is None and queue.group.queue is not None:
+        return deny(f"which of its queues? {layout.queue} is a table of several")
+    rows = ChosenMessages(queue, choice, verb)
+    if (why := rows.why_impossible()) is not None:
+        return deny(why)
+    with context.open_sql(f"{kind} plan") as sql:
+        if not sql.has_statement(rows.statement_name):
+            return deny(f"qmon does not {kind} messages of {queue.group.library} on this engine: use its own tools")
+        trash, undo = None, Undo(possible=False, notes=("the library's workers take them at once",))
+        if verb == "discard":
+            found = find_trash(sql, queue, rows.statement_name)
+            if isinstance(found, LibraryTrash):
+                if (why := why_not_keepable(sql, found.structure.table, found.structure.kept_columns)) is not None:
+                    return deny(why)
+                until = time.time() + context.trash_days * _DAY_S
+                trash, undo = found, Undo(True, undo_tables.describe_lost(found.structure), until)
+            else:
+                undo = Undo(possible=False, notes=(found,))
+        chosen, left_out = rows.choose_rows(sql)
+        count = len(chosen)
+        why = why_not_permitted(context, sql) or missing_rights(sql, rows.needed_privileges(sql))
+        if trash is not None and not read_audit_access(sql).can_record:
+            why = (
+                why
+                or "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
+            )
+        takes_s = estimate_seconds(sql, kind, layout, count)
+        plan = Plan(
+            kind,
+            context.target.name,
+            layout.queue,
+            title=f"{str(kind).capitalize()} {rows.counts_text(chosen)} of {layout.queue}",
+            count=count,
+            predicate=rows.predicate_text(),
+            sql=(
+                rows.lock_text(sql),
+                sql.statement(rows.statement_name, queue.names_for(sql, rows.statement_name)).text,
+            ),
+            first=rows.read_first_rows(context, sql, chosen),
+            left_out=left_out,
+            batch=largest_batch_for(None if limits is None else limits.rate),
+            seconds=takes_s if limits is None else seconds_at_rate(takes_s, count, limits),
+            undo=undo,
+            consequences=(
+                *(() if limits is None else (limits_text(limits),)),
+                queries.load_query(sql.engine.name, rows.statement_name, sql.connection.version).purpose,
+            ),
+            risks=rows.describe_risks(chosen),
+            consent=context.required_consent(count),
+            refused=why or (None if count else Nothing.NO_MESSAGE),
+        )
+    about: dict[str, object] = {"statement": rows.statement_name, "ids": [row.id for row in chosen[:_MAX_AUDIT_IDS]]}
+    about |= {} if trash is None else trash.frozen_values()
+    record = OperationRecord(
+        table_to_text(layout.table), about, undoable=trash is not None, tables=queue_tables(layout)
+    )
+    marks = pack_rows((row.id, row.version) for row in chosen)
+
+    def begin(sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
+        return rows.prepare_batches(sql, None if trash is None else trash.prepare_trash(sql, operation), watch)
+
+    if limits is None:
+        work: Work = BatchWork(marks, begin, name_row)
+    else:
+        work = RedriveWork(marks, begin, name_row, limits, rows.read_outcomes)
+    return PreparedAction(context, plan, work if count else None, record)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryTrash:
+    """Keeps copies of rows, in the transaction that deletes them."""
+
+    queue: LibraryQueue
+    structure: TableStructure
+
+    def prepare_trash(self, sql: Sql, operation: RunningOperation) -> Callable[[Values], None]:
+        """Create the trash table if it is missing. Return the function that keeps the rows of one batch."""
+        group, columns = self.queue.group, self.structure.kept_columns
+        store = undo_tables.ensure_store(sql, "trash", self.structure, columns)
+        rows = self.queue.names.row_names(group.states)
+        own: dict[str, Name] = {"table": rows["table"], "queue": rows["queue"], "key": group.id}
+        names = own | {"trash": store.parts, "columns": columns}
+
+        def keep(values: Values) -> None:
+            sql.execute("library/keep", names, {**values, "operation": operation.id})
+
+        return keep
+
+    def frozen_values(self) -> dict[str, object]:
+        """Return the columns by which the undo finds and shows the rows."""
+        group, there = self.queue.group, self.structure.kept_columns
+        shown = {"attempts": group.attempts, "payload": group.payload}
+        columns: dict[str, object] = {
+            name: column.name if column is not None and column.lookup is None and column.name in there else None
+            for name, column in shown.items()
+        }
+        none = {"state": None, "since": None, "owner": None}
+        return {"columns": {"called": [group.id]} | columns | none, "data_table": None, "data_id": None}
+
+
+def find_trash(sql: Sql, queue: LibraryQueue, statement: str) -> LibraryTrash | str:
+    """Return the trash, or why there can be none: an undo cannot restore other tables that change with the messages."""
+    structure = read_structure(sql, queue.group.table)
+    written = (str(table) for table in queue.written_tables(sql, statement))
+    if others := {*written, *structure.obstacle_names("cascade")} - {str(structure.table)}:
+        return f"there is no undo: rows of {', '.join(sorted(others))} change with them"
+    if wide := structure.obstacle_names("too wide"):
+        return f"there is no undo: the table is too wide for the trash: {wide[0]}"
+    return LibraryTrash(queue, structure)

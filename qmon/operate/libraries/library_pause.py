@@ -1,0 +1,108 @@
+"""Pauses and resumes the workers of a library's queue with the library's own pause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from qmon.engines.sql import queries
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout_io import table_to_text
+from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo
+from qmon.operate.context import OnProgress, OperatorContext, StopRequested
+from qmon.operate.plan import allowed_actions
+from qmon.operate.plan.library_queue import LibraryQueue, library_queue_for
+from qmon.operate.plan.required_rights import missing_rights, why_not_permitted
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation
+from qmon.operate.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class _ChangedQueue:
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class _PauseState:
+    paused: bool
+
+
+def prepare_library_pause(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
+    """Plan to pause the consumers until they are resumed. This pause does not end by itself."""
+    return _prepare_action(context, layout, side, OperationKind.PAUSE)
+
+
+def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
+    """Plan to resume the consumers, no matter who paused them."""
+    return _prepare_action(context, layout, side, OperationKind.RESUME)
+
+
+def is_library_paused(sql: Sql, layout: Layout) -> bool:
+    """Return whether the library's own pause stops the consumers of this queue."""
+    queue = library_queue_for(layout)
+    return queue is not None and bool(_read_paused(sql, queue))
+
+
+def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
+    """Read whether the library pauses the queue; ``None`` if it cannot pause it.
+
+    Some libraries cannot pause at all, or not before a worker has taken a message from the queue.
+    """
+    if (statement := queue.statement_name("paused")) is None:
+        return None
+    found = sql.fetch(_PauseState, statement, queue.names_for(sql, statement), {"queue": queue.value})
+    return found[0].paused if found else None
+
+
+def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: OperationKind) -> PreparedAction:
+    pauses = kind is OperationKind.PAUSE
+    title = f"Pause the {side} of {layout.queue}" if pauses else f"Let the {side} of {layout.queue} go on"
+    deny = partial(refused_action, context, kind, layout.queue, f"{title}?")
+    queue = library_queue_for(layout)
+    statement = None if queue is None else queue.statement_name("pause" if pauses else "resume")
+    if (why := allowed_actions.why_not_allowed(layout, kind, side)) is not None or queue is None or statement is None:
+        return deny(why or f"{layout.queue} is no queue of a library")
+    if queue.value is None:
+        return deny(f"which of its queues? {layout.queue} is a table of several")
+    with context.open_sql("pause" if pauses else "resume") as sql:
+        paused, already = _read_paused(sql, queue), None
+        if paused is None:
+            already = f"{queue.group.library} knows no queue {queue.value!r} yet: none of its workers has taken from it"
+        elif paused is pauses:
+            already = f"the {side} of {layout.queue} are {'paused already' if pauses else 'not paused'}"
+        plan = Plan(
+            kind,
+            context.target.name,
+            layout.queue,
+            title=f"{title} until they are resumed?" if pauses else f"{title}?",
+            count=1,
+            unit="pause",
+            predicate=f"the {side} of {layout.queue}",
+            sql=(sql.statement(statement, queue.names_for(sql, statement)).text,),
+            seconds=0.1,
+            undo=Undo(possible=False, notes=("resume lifts it at any time" if pauses else "pause stops them again",)),
+            consequences=(queries.load_query(sql.engine.name, statement, sql.connection.version).purpose,),
+            risks=("it does not end by itself: somebody must resume it",) if pauses else (),
+            consent=context.required_consent(),
+            refused=why_not_permitted(context, sql)
+            or missing_rights(sql, queue.needed_privileges(sql, statement))
+            or already,
+        )
+    record = OperationRecord(table_to_text(layout.table), {"side": str(side), "statement": statement})
+    return PreparedAction(context, plan, _SetPause(queue, statement), record)
+
+
+@dataclass(frozen=True, slots=True)
+class _SetPause:
+    """Pause or resume in one transaction."""
+
+    queue: LibraryQueue
+    statement: str
+
+    def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
+        with operation.batch() as tally:
+            names = self.queue.names_for(sql, self.statement)
+            done = len(sql.fetch(_ChangedQueue, self.statement, names, {"queue": self.queue.value}))
+            tally.done, tally.changed = done, 1 - done
+        on_progress(Progress(1, done=done, changed=1 - done))

@@ -1,0 +1,85 @@
+"""Decides which actions a queue allows, and why not. Each action uses it, and the screens use it for their keys.
+
+A plan may still refuse an action allowed here, because only the server knows the rights and the rows; see
+``required_rights``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.layout.layout import GroupPart, Layout
+from qmon.model.operation_records import OperationKind, Side
+from qmon.operate.plan.library_queue import Verb, library_queue_for
+
+# The command line adds the target, the dashboard its key.
+ONLY_GUESSED: Final = "qmon only guessed that this table is a queue; confirm it first: qmon init TARGET"
+_LIBRARY_VERBS: Final[dict[OperationKind, Verb]] = {
+    OperationKind.REQUEUE: "requeue",
+    OperationKind.REDRIVE: "retry",
+    OperationKind.PURGE: "discard",
+}
+_VERB_TEXTS: Final = {
+    OperationKind.REQUEUE: "requeue messages of",
+    OperationKind.REDRIVE: "redrive",
+    OperationKind.PURGE: "purge",
+    OperationKind.PAUSE: "pause",
+    OperationKind.RESUME: "resume",
+    OperationKind.REPAIR: "repair",
+    OperationKind.INSTALL_GATE: "install a gate on",
+}
+
+
+def why_not_allowed(layout: Layout, kind: OperationKind, side: Side | None = None) -> str | None:
+    """Return in one line why this action is not allowed on this queue, or ``None`` if it can be planned.
+
+    ``side``: the side that a pause stops.
+    """
+    if layout.part is not None and kind in _VERB_TEXTS:
+        return _why_not_in_library(layout, layout.part, kind, side)
+    guessed = layout.is_guess
+    if guessed and kind in (*_LIBRARY_VERBS, OperationKind.REPAIR, OperationKind.INSTALL_GATE):
+        return ONLY_GUESSED
+    if layout.no_gate and kind in (OperationKind.INSTALL_GATE, OperationKind.PAUSE):
+        return layout.no_gate
+    if layout.design == "service_broker" and kind in _LIBRARY_VERBS:
+        return "queues of Service Broker hold conversations, which qmon does not move"
+    if kind is OperationKind.REQUEUE:
+        return _why_no_requeue(layout)
+    if kind is OperationKind.REDRIVE and (layout.state is None or layout.state.dead is None):
+        return "this table has no state for dead messages"
+    if kind is OperationKind.PURGE and layout.ring is not None:
+        return "a ring's slots are freed by pops alone: pop what is to go"
+    if kind is OperationKind.REPAIR and (layout.ring is None or layout.ring.turn is None):
+        return "only a ring whose slots have a turn can be repaired"
+    return None
+
+
+def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, side: Side | None) -> str | None:
+    queue = library_queue_for(layout)
+    verb = _LIBRARY_VERBS.get(kind)
+    if queue is not None and verb is not None and queue.statement_name(verb) is not None:
+        return None
+    if queue is not None and (
+        kind is OperationKind.INSTALL_GATE
+        or (kind in (OperationKind.PAUSE, OperationKind.RESUME) and side is Side.PUSHERS)
+    ):
+        return queue.why_no_gate()
+    if (
+        queue is not None
+        and kind in (OperationKind.PAUSE, OperationKind.RESUME)
+        and queue.statement_name("pause") is not None
+    ):
+        return None
+    if not part.library:
+        return f"it is only watched: nothing says how to {_VERB_TEXTS[kind]} queues whose states are told by conditions"
+    more = ", which a file of yours describes" if part.own else ""
+    return f"qmon does not {_VERB_TEXTS[kind]} {part.library}'s queues{more}: use its own tools"
+
+
+def _why_no_requeue(layout: Layout) -> str | None:
+    if layout.ring is not None:
+        return "the messages of a ring stay in their slots; repair fills its holes and requeues its orphans"
+    if layout.deletes_on_pop:
+        return None  # the plan ends the sessions that hold messages
+    return "this table has no state column" if layout.state is None else None

@@ -1,0 +1,91 @@
+"""Checks the rights that an action needs when it is planned, so that the plan can name missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.context import OperatorContext
+from qmon.operate.run.running_operation import read_audit_access
+from qmon.operate.sql import Sql
+
+# Privileges that each action needs on the tables of the queue.
+REQUEUE_PRIVILEGES: Final = "UPDATE"
+PURGE_PRIVILEGES: Final = "DELETE,UPDATE"
+PUT_BACK_PRIVILEGES: Final = "INSERT,SELECT"
+
+# PostgreSQL: the place of a row, which every action reads.
+_PLACE_COLUMN: Final = "ctid"
+_SETUP_ADVICE: Final = "its owner can: qmon setup <target> --role operator"
+
+
+@dataclass(frozen=True, slots=True)
+class _MissingRight:
+    helps: str
+
+
+@dataclass(frozen=True, slots=True)
+class _UnkeptColumn:
+    column_name: str
+    masked: bool
+    why: str
+    helps: str
+
+
+def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
+    """Return why nothing can be applied, or ``None`` if it can. Only reads.
+
+    The reason is that qmon is read-only here, or that our role lacks a right. ``needed``: privileges on each of the
+    tables or sequences, separated by commas.
+    """
+    if context.read_only is not None:
+        return context.read_only
+    if (why := why_no_record(sql)) is not None:
+        return why
+    return missing_rights(sql, {table: needed for table in tables if table is not None})
+
+
+def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
+    """Return the rights that our role lacks, with the GRANT statements for them; ``None`` if it has all.
+
+    ``needed``: the privileges on each table or sequence, separated by commas.
+    """
+    helps = [
+        each.helps
+        for table, privileges in needed.items()
+        for each in sql.fetch(_MissingRight, "rights", {"table": table.parts}, {"needed": privileges})
+    ]
+    return f"this role lacks a right; this helps: {'; '.join(helps)}" if helps else None
+
+
+def why_not_keepable(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
+    """Return why values of these columns cannot be kept unchanged, or ``None`` if all can. Only reads the catalog.
+
+    Our role may not read them, or the server shows it masked values. On SQL Server, types that cannot be compared
+    and values encrypted by clients also count. ``masked_only``: only masks count.
+    """
+    found = [
+        each
+        for each in sql.fetch(_UnkeptColumn, "unkept", {"table": table.parts})
+        if (each.column_name in columns or each.column_name == _PLACE_COLUMN) and (each.masked or not masked_only)
+    ]
+    if not found:
+        return None
+    why = "; ".join(dict.fromkeys(f"{each.column_name}: {each.why}" for each in found))
+    helps = "; ".join(dict.fromkeys(each.helps for each in found))
+    return f"qmon cannot move or keep rows of {table} as they are ({why}); this helps: {helps}"
+
+
+def why_no_record(sql: Sql) -> str | None:
+    """Return why our role may neither record operations here nor read them, or ``None`` if it may."""
+    found = read_audit_access(sql)
+    if not found.recorded or found.writable:
+        return None
+    return f"this role may not write the operations of this database; {_SETUP_ADVICE}"
+
+
+def queue_tables(layout: Layout) -> tuple[TableName, ...]:
+    """Return the tables that hold a queue's messages."""
+    return (layout.table,) if layout.data_table is None else (layout.table, layout.data_table)

@@ -1,0 +1,90 @@
+"""Watches the messages of a redrive. Too many messages that fail again end the redrive."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.formatting import count_text
+
+# Maximum number of messages per read of outcomes, by key.
+MAX_READ: Final = 1_000
+
+# Maximum number of unfinished messages to watch. The ones made ready last are kept.
+MAX_WATCHED: Final = 10_000
+CHECK_EVERY_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a message: ``failed`` again, ``done``, or ``waiting`` to be popped or completed."""
+
+    id: str
+    what: str
+
+
+# Reads the outcomes of the messages with these ids. Deleted messages are left out.
+ReadOutcomes = Callable[[Sequence[str]], Iterable[Outcome]]
+
+
+class FailureWatch:
+    """Watch the messages of one redrive. Not thread-safe.
+
+    ``max_failures``: this many failures end the redrive; ``None``: no limit. Only the first outcome of each message
+    counts. A deleted message counts as done.
+    """
+
+    def __init__(
+        self, max_failures: int | None, read_outcomes: ReadOutcomes | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._max_failures, self._read_outcomes, self._clock = max_failures, read_outcomes, clock
+        self._batch: tuple[str, ...] = ()
+        self._waiting: deque[str] = deque(maxlen=MAX_WATCHED)
+        self._checked_at = clock()
+        self.failed = self.finished = 0
+
+    def record_batch(self, ids: Callable[[], Iterable[str]]) -> None:
+        """Remember the messages of the current batch. ``ids`` is only called if outcomes can be read."""
+        self._batch = () if self._read_outcomes is None else tuple(ids())
+
+    def record_commit(self) -> None:
+        """Start watching the messages of the batch, because it was committed."""
+        self._waiting.extend(self._batch)
+        self._batch = ()
+
+    def why_stop(self) -> str | None:
+        """Return why the redrive must stop, or ``None``. Reads outcomes at most every ``CHECK_EVERY_S`` seconds."""
+        if self._clock() - self._checked_at >= CHECK_EVERY_S:
+            self.check_outcomes()
+        if self._max_failures is None or self.failed < self._max_failures:
+            return None
+        return f"stopped: {count_text(self.failed, 'message')} failed again"
+
+    def check_outcomes(self) -> None:
+        """Read the outcomes of some messages, those checked longest ago first."""
+        if self._read_outcomes is not None and self._waiting:
+            some = [self._waiting.popleft() for _ in range(min(MAX_READ, len(self._waiting)))]
+            found = {each.id: each.what for each in self._read_outcomes(some)}
+            self.failed += sum(what == "failed" for what in found.values())
+            waiting = [id for id in some if found.get(id) == "waiting"]
+            self.finished += len(some) - len(waiting)
+            self._waiting.extend(waiting)
+        self._checked_at = self._clock()
+
+    def progress_text(self) -> str:
+        """Return how many messages failed again, and the limit."""
+        if self._read_outcomes is None:
+            return "which of them fail again is not known"
+        most = "" if self._max_failures is None else f"; stops at {self._max_failures:,}"
+        return f"failed again: {self.failed:,}{most}"
+
+    def summary_text(self, done: int) -> str:
+        """Return the outcomes of all ``done`` messages that were made ready. Call this after the last batch."""
+        if self._read_outcomes is None:
+            return self.progress_text()
+        self.check_outcomes()
+        rest = done - self.finished
+        return f"{self.failed:,} failed again, {self.finished - self.failed:,} are done or gone, {rest:,} not yet"

@@ -1,0 +1,63 @@
+"""A prepared plan that can be applied once; shared by all actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from qmon.errors import BadInput
+from qmon.model.operation_records import OperationKind, OperationResult, Plan
+from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, check_permission, run_operation
+from qmon.operate.sql import Sql
+
+# The body of an operation, between its recorded begin and end.
+Work = Callable[[Sql, RunningOperation, OnProgress, StopRequested], None]
+
+
+class PreparedAction:
+    """A plan as read from the server, to be applied once or discarded.
+
+    ``work``: the body of the operation, ``None`` if the plan is refused. ``record``: the part of the record that is
+    not in the plan. ``ensure``: creates what the operation needs before it begins. If qmon is read-only, every plan
+    is refused.
+    """
+
+    def __init__(
+        self,
+        context: OperatorContext,
+        plan: Plan,
+        work: Work | None = None,
+        record: OperationRecord | None = None,
+        ensure: Callable[[Sql], None] | None = None,
+    ) -> None:
+        self.plan = plan if context.read_only is None else replace(plan, refused=context.read_only)
+        self._context, self._work, self._record, self._ensure = context, work, record, ensure
+        self._applied = False
+
+    def apply(self, permission: Permission, on_progress: OnProgress, stopped: StopRequested) -> OperationResult:
+        """Run the plan in batches until it is done or ``stopped()`` is true. Audits it before and after.
+
+        Raises ``BadInput`` with nothing changed if the permission does not suffice or the plan cannot be applied,
+        and ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and other errors of the server. Committed batches stay;
+        the operation then counts as interrupted, and preparing it again finishes it. If the connection is lost
+        during a commit, the result has the state unknown and names the batch. A plan cannot be applied twice,
+        because the database has changed since it was prepared.
+        """
+        if self._applied:
+            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        check_permission(self._context, self.plan, permission)
+        if self._work is None:
+            raise BadInput(f"{self.plan.refused or 'there is nothing to do'}; nothing was changed")
+        with self._context.open_sql(str(self.plan.kind)) as sql:
+            if self._ensure is not None:
+                self._ensure(sql)
+            with run_operation(self._context, sql, self.plan, permission, self._record) as operation:
+                self._applied = True
+                self._work(sql, operation, on_progress, stopped)
+            return operation.result()
+
+
+def refused_action(context: OperatorContext, kind: OperationKind, queue: str, title: str, why: str) -> PreparedAction:
+    """Return a plan that only explains why it is refused."""
+    return PreparedAction(context, Plan(kind, context.target.name, queue, title, refused=why))

@@ -1,0 +1,364 @@
+"""Runs one operation: checks the permission, records begin and end, and counts batch by batch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.control_schema import check_trusted
+from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMissing, QmonError
+from qmon.model.layout.layout import TableName
+from qmon.model.operation_records import Consent, OperationResult, OperationState, Plan
+from qmon.operate.audit import Audit, AuditFailed
+from qmon.operate.context import OperatorContext, Permission
+from qmon.operate.sql import Sql
+from qmon.redact import hide_values
+
+_LOG: Final = logging.getLogger(__name__)
+
+# How often the local audit gets the progress of an operation, in seconds. If it cannot be written, the operation stops.
+PROGRESS_EVERY_S: Final = 1.0
+
+# Audit fields that also go to the log. None of them may contain values of rows.
+_LOGGED_FIELDS: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
+_MAX_REASONS: Final = 5
+
+# Number of messages named per reason of a refusal. The number of reasons is limited by `_MAX_REASONS`.
+_MAX_NAMED: Final = 5
+_ID_CHARS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
+_CONTROL_FILES: Final = tuple(
+    f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAccess:
+    """Whether operations can be recorded in a database.
+
+    ``recorded``: the tables exist. ``writable``: our role may write them. ``can_create``: our role may create them.
+    """
+
+    recorded: bool
+    writable: bool
+    can_create: bool
+
+    @property
+    def can_record(self) -> bool:
+        """Whether operations can be recorded. If ``recorded`` is true and ``writable`` is false, a right is missing."""
+        return self.writable or (not self.recorded and self.can_create)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRecord:
+    """The part of an operation's record that is not in its plan.
+
+    - ``about``: the table, slot or session that it changes.
+    - ``frozen``: the values that the plan froze, without secrets and payloads.
+    - ``undo_of``: the operation that it undoes.
+    - ``undoable``: an undo can find what it needs.
+    - ``tables``: the tables whose rows it changes. Their triggers may need the schema of these tables.
+    """
+
+    about: str = ""
+    frozen: Mapping[str, object] = field(default_factory=dict)
+    undo_of: str | None = None
+    undoable: bool = False
+    tables: tuple[TableName, ...] = ()
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one batch; see ``OperationResult``."""
+
+    done: int = 0
+    skipped: int = 0
+    changed: int = 0
+    refused: int = 0
+
+
+def read_audit_access(sql: Sql) -> AuditAccess:
+    """Read whether operations can be recorded here."""
+    return sql.fetch(AuditAccess, "control/operations_access", {})[0]
+
+
+def ensure_operation_tables(sql: Sql) -> bool:
+    """Create qmon's operation tables if they are missing. Return false if our role may not create them.
+
+    Raises ``AuditFailed`` if the tables exist and our role may not write them.
+    """
+    found = read_audit_access(sql)
+    if found.writable:
+        return True
+    if found.recorded:
+        raise AuditFailed(
+            "the operations of this database cannot be written by this role; nothing was changed;"
+            " ask its owner for: qmon setup <target> --role operator"
+        )
+    if not found.can_create:
+        return False
+    try:
+        with sql.connection.transaction():
+            for name in _CONTROL_FILES:
+                if sql.has_statement(name):
+                    sql.execute(name, {})
+                if name == _CONTROL_FILES[0]:  # another role may have created the schema in the meantime
+                    check_trusted(sql.connection, sql.engine)
+    except PermissionMissing:
+        return False
+    return True
+
+
+def new_operation_id() -> str:
+    """Return a new id that sorts by time and is easy to read aloud, such as ``261121-071402-k7qd`` (UTC)."""
+    return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_ID_CHARS) for _ in range(4))
+
+
+def check_permission(context: OperatorContext, plan: Plan, permission: Permission) -> None:
+    """Raise ``ReadOnly`` or ``BadInput`` unless this plan may be applied with this permission."""
+    context.check_writable()
+    if plan.refused is not None:
+        raise BadInput(f"{plan.refused}; nothing was changed")
+    if plan.consent is Consent.TYPED and permission.typed != plan.queue:
+        raise BadInput(f"the queue's name must be typed exactly: {plan.queue}; nothing was changed")
+    if plan.needs_reason and not permission.reason.strip():
+        raise BadInput("a reason is needed; nothing was changed")
+
+
+@contextlib.contextmanager
+def run_operation(
+    context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: OperationRecord | None = None
+) -> Iterator[RunningOperation]:
+    """Check an operation, record its begin, run the body, and record its end in every case.
+
+    Raises what ``check_permission`` raises, ``AuditFailed`` before anything is changed, and any error of the body
+    after recording it. The operation then counts as interrupted, or as failed if it had done nothing. If the
+    connection is lost while a step takes effect, nothing is raised: the result has the state unknown.
+    """
+    check_permission(context, plan, permission)
+    work = RunningOperation(context, sql, plan, permission, record or OperationRecord())
+    work.record_begin()
+    try:
+        yield work
+    except BaseException as problem:
+        if isinstance(problem, OutcomeUnknown) and work.unsure_step:
+            work.record_unknown(problem)
+            return
+        work.record_failure(problem)
+        raise
+    work.record_end()
+
+
+class RunningOperation:
+    """An operation in progress. Use it only from the thread of its connection."""
+
+    def __init__(
+        self, context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: OperationRecord
+    ) -> None:
+        self.id = new_operation_id()
+        self.total = Tally()
+        # True if the database has a row for this operation. Otherwise the local audit is the only record.
+        self.recorded = False
+        # The reason that the operator gave.
+        self.reason = permission.reason
+        self._context, self._sql, self._plan = context, sql, plan
+        self._record = record
+        self._audit = Audit(context.audit)
+        self._notes: list[str] = []
+        self._refusals: dict[str, tuple[str, list[str]]] = {}
+        self._altered = 0
+        self._batches = 0
+        # The step whose outcome is unknown; empty if there is none.
+        self.unsure_step = ""
+        self._state = OperationState.DONE
+        self._reported_at = 0.0
+
+    def record_begin(self) -> None:
+        """Record the begin, first in the local audit, then in the database."""
+        plan, record = self._plan, self._record
+        given: dict[str, Value] = {
+            "kind": str(plan.kind),
+            "queue": plan.queue,
+            "about": record.about,
+            "by": self._context.who,
+            "reason": self.reason,
+            "predicate": plan.predicate,
+            "planned": plan.count,
+            "undo_of": record.undo_of,
+        }
+        self._write_audit("begin", {**given, "frozen": dict(record.frozen)})
+        self._reported_at = time.monotonic()
+        try:
+            self.recorded = ensure_operation_tables(self._sql)
+            if self.recorded:
+                frozen = json.dumps(dict(record.frozen), ensure_ascii=False)
+                self._execute_control(
+                    "operation_begin", given | {"frozen": frozen, "id": self.id, "undoable": record.undoable}
+                )
+        except BaseException as problem:
+            self._write_failure(OperationState.FAILED, problem)
+            raise
+
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[Tally]:
+        """Run one transaction and count it: in the operation's row inside the transaction, and here
+        after the commit.
+        """
+        if time.monotonic() - self._reported_at >= PROGRESS_EVERY_S:
+            self._write_audit("progress", self._counts())
+            self._reported_at = time.monotonic()
+        tally = Tally()
+        begun = time.monotonic()
+        self._batches += 1
+        try:
+            with self._sql.connection.transaction():
+                for table in self._record.tables if self._sql.has_statement("trigger_path") else ():
+                    self._sql.execute("trigger_path", {"table": table.parts})
+                yield tally
+                if self.recorded:
+                    self._record_counts(tally, time.monotonic() - begun)
+                    if self._sql.has_statement("report_counters"):
+                        self._sql.execute("report_counters", {})
+        except OutcomeUnknown:
+            self.unsure_step = f"batch {self._batches} ({tally.done:,} done) was committed"
+            raise
+        self.total.done += tally.done
+        self.total.skipped += tally.skipped
+        self.total.changed += tally.changed
+        self.total.refused += tally.refused
+
+    @contextlib.contextmanager
+    def immediate_step(self, step: str) -> Iterator[None]:
+        """Run a statement that takes effect at once, outside of a batch. ``step`` describes it, such as "X was ended".
+
+        Raises ``OutcomeUnknown`` if the connection is lost during the statement.
+        """
+        try:
+            yield
+        except ConnectionLost as problem:
+            self.unsure_step = step
+            raise OutcomeUnknown(str(problem)) from problem
+
+    def add_note(self, text: str) -> None:
+        """Add a note for the operator to the result."""
+        self._notes.append(text)
+
+    def record_refusal(self, why: str, name: str) -> None:
+        """Record that a row was left alone because the server refused to change it. ``name``: the readable name of the
+        row.
+        """
+        kind = re.sub(r"\d+", "…", why)  # trigger messages may differ only in the row's numbers
+        if kind not in self._refusals and len(self._refusals) >= _MAX_REASONS:
+            kind = why = "for other reasons"
+        reason, names = self._refusals.get(kind, (why, []))
+        names.append(name)
+        self._refusals[kind] = (reason if reason == why else kind, names)
+
+    def record_altered(self, count: int) -> None:
+        """Count rows that came back with other values than written, in columns that do not matter to the queue."""
+        self._altered += count
+
+    def mark_cancelled(self) -> None:
+        """Record that the operator stopped the operation."""
+        self._state = OperationState.CANCELLED
+
+    def record_end(self) -> None:
+        """Record the end, first in the database, then in the local audit."""
+        self._add_summary_notes()
+        try:
+            self._end_in_database(self._state)
+        except ConnectionLost as problem:
+            self._notes.append(
+                f"the end could not be written to the database, which lists it as interrupted: {problem}"
+            )
+        self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
+
+    def record_failure(self, problem: BaseException) -> None:
+        """Record the failure as far as possible. Never raises."""
+        some = self.total.done > 0
+        state = OperationState.INTERRUPTED if some or not isinstance(problem, QmonError) else OperationState.FAILED
+        self._add_summary_notes()
+        self._notes.append(_describe_error(problem))
+        with contextlib.suppress(QmonError):
+            self._end_in_database(state)
+        self._write_failure(state, problem)
+
+    def record_unknown(self, problem: OutcomeUnknown) -> None:
+        """Record that the outcome of the last step is unknown. Raises ``AuditFailed``."""
+        self._state = OperationState.UNKNOWN
+        self._add_summary_notes()
+        later = (
+            "`qmon operations` counts it, if it did, as soon as the server answers again"
+            if self.recorded
+            else "this database has no record of operations: look at the queue itself"
+        )
+        self._notes.append(f"it is unknown whether {self.unsure_step}: {problem}"[:500])
+        self._notes.append(later)
+        self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
+
+    def result(self) -> OperationResult:
+        """Return the result so far."""
+        plan, total = self._plan, self.total
+        return OperationResult(
+            operation=self.id,
+            kind=plan.kind,
+            queue=plan.queue,
+            state=self._state,
+            done=total.done,
+            skipped=total.skipped,
+            changed=total.changed,
+            refused=total.refused,
+            notes=tuple(self._notes),
+        )
+
+    def _add_summary_notes(self) -> None:
+        """Add notes about refused rows, with the reasons, and about altered rows."""
+        for why, names in self._refusals.values():
+            which = ", ".join(names[:_MAX_NAMED]) + (
+                f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+            )
+            self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
+        if self._altered:
+            self._notes.append(f"{self._altered:,} came back with other values in columns that a trigger writes")
+
+    def _end_in_database(self, state: OperationState) -> None:
+        if self.recorded:
+            notes = json.dumps(self._notes, ensure_ascii=False)
+            self._execute_control("operation_end", {"state": str(state), "notes": notes, "id": self.id})
+
+    def _write_failure(self, state: OperationState, problem: BaseException) -> None:
+        with contextlib.suppress(AuditFailed):
+            self._write_audit("end", {**self._counts(), "state": str(state), "problem": _describe_error(problem)})
+
+    def _counts(self) -> dict[str, object]:
+        total = self.total
+        return {"done": total.done, "skipped": total.skipped, "changed": total.changed, "refused": total.refused}
+
+    def _record_counts(self, tally: Tally, busy_s: float) -> None:
+        values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
+        values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
+        if self._execute_control("operation_count", values) == 0:
+            raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
+
+    def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
+        if event != "progress":
+            text = ", ".join(f"{name} {entry[name]}" for name in _LOGGED_FIELDS if name in entry)
+            _LOG.info("operation %s on %s: %s, %s", self.id, self._context.target.name, event, text)
+        self._audit.write(event, {"operation": self.id, "target": self._context.target.name, **entry})
+
+    def _execute_control(self, name: str, values: Mapping[str, Value]) -> int:
+        return self._sql.execute(f"control/{name}", {}, values)
+
+
+def _describe_error(problem: BaseException) -> str:
+    """Describe an error for notes and audit. Python's own errors may quote values, so those are removed."""
+    text = str(problem) if isinstance(problem, QmonError) else hide_values(str(problem))
+    return f"{type(problem).__name__}: {text}"[:500]

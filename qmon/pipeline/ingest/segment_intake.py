@@ -1,0 +1,194 @@
+"""Takes every segment of a folder of recordings into the lake once, in batches, one time or continuously.
+
+The table ``segments`` lists the files of each batch and is committed first. From then on the batch belongs to that
+writer, and an interrupted batch is repeated with the same files.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import CommitProperties, Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from qmon.errors import BadInput, QmonError
+from qmon.pipeline.ingest.batch import ingest_batch
+from qmon.pipeline.lake.delta import APPLICATION, ChangedMeanwhile, Conflict, newest_batch
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.lake.schema import SEGMENTS, bucket_for
+from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.repeat import repeat_step
+from qmon.pipeline.spark_session import first_error_line
+from qmon.recording.format.frames import SEGMENT_SUFFIX
+from qmon.recording.write.retention import lake_mark_name, lake_mark_text
+
+# Bytes of segments per batch. A batch has at least one segment.
+BATCH_BYTES: Final = 1_000_000_000
+_TRIES: Final = 3
+_NO_DATE: Final = datetime.date(1970, 1, 1)
+
+
+class SegmentIntake:
+    """Takes new segments of a folder of recordings into the lake, batch by batch.
+
+    Raises ``BadInput`` if the folder does not exist.
+    """
+
+    def __init__(self, lake: Lake, recordings: str, batch_bytes: int = BATCH_BYTES) -> None:
+        self._lake, self._bytes = lake, batch_bytes
+        self._folder = Storage(lake.session, recordings)
+        self._table = lake.table("segments")
+        self._known: set[str] | None = None
+        if not self._folder.exists():
+            raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
+
+    def run_batch(self) -> tuple[int, Mapping[str, int]] | None:
+        """Run one batch.
+
+        Returns its number and the totals since the lake was created, or ``None`` if nothing is new.
+        """
+        there = self._folder.file_sizes(SEGMENT_SUFFIX)
+        claimed = newest_batch(self._table.version()) or 0
+        held = newest_batch(self._lake.table("samples").version()) or 0
+        if self._known is None:
+            self._known = self._known_files(there)
+            if there:
+                self._write_mark(there)  # before the first batch, so that retention already waits for this lake
+        self._known &= there.keys()
+        if claimed > held:
+            batch, files = claimed, self._batch_files(claimed)
+        else:
+            batch, files = (
+                claimed + 1,
+                _next_files({n: s for n, s in there.items() if n not in self._known}, self._bytes),
+            )
+            if not files:
+                return None
+            self._claim_batch(batch, files)
+        totals = self._ingest_with_retries(batch, {self._folder.full_path(name): size for name, size in files.items()})
+        self._known |= files.keys() & there.keys()
+        self._write_mark(there)
+        return batch, totals
+
+    def _write_mark(self, there: Collection[str]) -> None:
+        """Write to the folder of recordings which of its segments this lake has."""
+        lake = self._lake.storage.root
+        # A copied lake has the same id as the original, so the name also depends on the path.
+        name = lake_mark_name(uuid.uuid5(uuid.UUID(str(self._table.open_or_create().metadata().id)), lake).hex)
+        self._folder.replace_text(lake_mark_text(lake, time.time(), (self._known or set()).intersection(there)), name)
+
+    def _ingest_with_retries(self, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
+        for left in reversed(range(_TRIES)):
+            try:
+                return ingest_batch(self._lake, batch, paths)
+            except ChangedMeanwhile:  # `tidy` rewrote files in the meantime: compute again from the current ones
+                if not left:
+                    raise
+        raise AssertionError
+
+    def _claim_batch(self, batch: int, files: Mapping[str, int]) -> None:
+        """Commit that these files belong to this batch. Raises ``Conflict`` if another process has committed it."""
+        rows = [{"file": name, "bytes": size, "batch": batch, **_partition_for(name)} for name, size in files.items()]
+        told = f"somebody else writes to the lake {self._lake.storage.root}; run one at a time"
+        table = self._table.open_or_create()
+        if (newest_batch(table) or 0) >= batch:
+            raise Conflict(told)
+        try:  # a second commit of this batch is refused; a concurrent commit by `tidy` is not a problem
+            write_deltalake(
+                table,
+                pa.Table.from_pylist(rows, to_arrow_schema(SEGMENTS)),
+                mode="append",
+                commit_properties=CommitProperties(app_transactions=[Transaction(APPLICATION, batch)]),
+            )
+        except CommitFailedError as problem:
+            raise Conflict(told) from problem
+
+    def _known_files(self, there: Mapping[str, int]) -> set[str]:
+        """Return the files that the lake already has, limited to the days of the given files."""
+        if (version := self._table.version()) is None:
+            return set()
+        dates = {_partition_for(name)["date"] for name in there}
+        rows = version.to_pyarrow_table(filters=pc.field("date").isin(sorted(dates)), columns=["file"])
+        return set(rows["file"].to_pylist())
+
+    def _batch_files(self, batch: int) -> dict[str, int]:
+        """Return the files of a batch with their sizes in bytes."""
+        rows = self._table.open_or_create().to_pyarrow_table(
+            filters=pc.field("batch") == batch, columns=["file", "bytes"]
+        )
+        return dict(zip(rows["file"].to_pylist(), rows["bytes"].to_pylist(), strict=True))
+
+
+def run_intake(
+    intake: SegmentIntake,
+    *,
+    every_s: float | None = None,
+    on_batch: Callable[[int, Mapping[str, int]], None] | None = None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Take in everything new. With ``every_s`` (seconds), look for more at this interval until ``stop`` is set.
+
+    ``on_batch`` is called after each batch, on another thread. Raises ``QmonError`` with one line if a batch fails.
+    """
+
+    def step() -> bool:
+        if (done := intake.run_batch()) is None:
+            return False
+        if on_batch is not None:
+            on_batch(*done)
+        return True
+
+    try:
+        repeat_step(step, every_s, stop)
+    except Exception as problem:
+        _raise_batch_error(problem)
+
+
+def _raise_batch_error(problem: Exception) -> None:
+    if isinstance(problem, Conflict | BadInput):
+        raise problem
+    if isinstance(problem, PySparkException | Py4JError | OSError | QmonError):
+        raise QmonError(f"a batch failed, and nothing of it counts: {_cause_text(problem)}") from problem
+    raise problem
+
+
+def _next_files(new: Mapping[str, int], most: int) -> dict[str, int]:
+    """Return the files of the next batch, at most ``most`` bytes, sorted by day and target."""
+    found: dict[str, int] = {}
+    total = 0
+    for name in sorted(new, key=lambda each: (*_partition_for(each).values(), each)):
+        total += new[name]
+        if found and total > most:
+            break
+        found[name] = new[name]
+    return found
+
+
+def _partition_for(name: str) -> dict[str, Any]:
+    """Return day, bucket and target of a segment from its path."""
+    folders = dict(part.split("=", 1) for part in name.split("/")[:-1] if "=" in part)
+    target = unquote(folders.get("target", ""), errors="surrogatepass")
+    try:
+        date = datetime.date.fromisoformat(folders.get("date", ""))
+    except ValueError:
+        date = _NO_DATE
+    return {"date": date, "bucket": bucket_for(target), "target": target}
+
+
+def _cause_text(problem: Exception) -> str:
+    text = str(problem)
+    for mark in ("qmon.errors.", "BadInput: ", "QmonError: ", "ModuleNotFoundError: "):
+        if mark in text:
+            return first_error_line(QmonError(text[text.index(mark) :]))
+    return first_error_line(problem)

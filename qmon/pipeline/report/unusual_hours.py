@@ -1,0 +1,95 @@
+"""Unusual hours: runs of hours whose mean was outside the baseline of that hour of the week."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from qmon.model.baseline_bands import Anomaly, Baselines
+from qmon.pipeline.report.formatting import duration_text, number_text
+
+HOUR_S: Final = 3600.0
+
+# Minimum seconds watched in an hour to compare it.
+_WATCHED_S: Final = 1800.0
+
+# The compared figures: the sum, and the seconds to divide it by.
+SUMS: Final[Mapping[str, tuple[str, str]]] = {
+    "push_rate": ("pushed", "flow_s"),
+    "pop_rate": ("popped", "flow_s"),
+    "ready": ("ready_s", "ready_known_s"),
+    "oldest_s": ("oldest_s", "oldest_known_s"),
+    "in_progress": ("in_progress_s", "in_progress_known_s"),
+}
+
+# Their names in the report.
+FIGURE_NAMES: Final = {
+    "push_rate": "pushes",
+    "pop_rate": "pops",
+    "ready": "ready",
+    "oldest_s": "age",
+    "in_progress": "in progress",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UnusualHours:
+    """Consecutive hours in which a figure was on the same side of its band.
+
+    ``start``, ``end``: seconds since the epoch. ``worst``: the hour farthest outside, with its baseline.
+    """
+
+    target: str
+    queue: str
+    start: float
+    end: float
+    worst: Anomaly
+
+    @property
+    def description(self) -> str:
+        """Describe it: ``pushes 3.1 times the usual``, or without a ratio ``pushes 12 a second, usually 0``."""
+        times, what = self.worst.ratio, FIGURE_NAMES[self.worst.figure]
+        if times is not None:
+            return f"{what} {number_text(times)} times the usual"
+        return f"{what} {self.value_text(self.worst.value)}, usually {self.value_text(self.worst.band.median)}"
+
+    def value_text(self, value: float) -> str:
+        """Format a value of the figure with its unit."""
+        if self.worst.figure == "oldest_s":
+            return duration_text(value)
+        return f"{number_text(value)}/s" if self.worst.figure.endswith("rate") else number_text(value)
+
+    @property
+    def distance(self) -> float:
+        """Distance from the median, in half widths of the band."""
+        band = self.worst.band
+        reach = band.high - band.median
+        return abs(self.worst.value - band.median) / reach if reach > 0 else 0.0
+
+
+def find_unusual_hours(
+    baselines: Baselines, target: str, queue: str, hours: Iterable[Mapping[str, Any]]
+) -> tuple[UnusualHours, ...]:
+    """Return the unusual hours of one queue from its hourly sums in order, the farthest outside first."""
+    found: list[UnusualHours] = []
+    opened: dict[str, UnusualHours] = {}
+    for row in hours:
+        at = row["start_at"]
+        for figure, (total, known) in SUMS.items():
+            band = baselines.band_at(target, queue, figure, at)
+            over = row[known] or 0.0
+            if band is None or over < _WATCHED_S or row[total] is None:
+                continue
+            value = row[total] / over
+            if band.low <= value <= band.high:
+                continue
+            this = UnusualHours(target, queue, at, at + HOUR_S, Anomaly(figure, value, band))
+            before = opened.get(figure)
+            if before is not None and before.end == at and before.worst.is_above == this.worst.is_above:
+                worst = max(before, this, key=lambda each: each.distance).worst
+                this = replace(before, end=this.end, worst=worst)
+                found.remove(before)
+            opened[figure] = this
+            found.append(this)
+    return tuple(sorted(found, key=lambda each: (-each.distance, each.start, each.worst.figure)))

@@ -1,0 +1,142 @@
+"""Reads the baselines file ``.baselines.json`` that ``qmon pipeline baselines`` writes."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any, Final
+
+from qmon.errors import BadInput
+from qmon.model.baseline_bands import HOURS, Baseline, Baselines
+from qmon.recording.times import is_zone
+from qmon.system import read_text
+
+# Its name in the folder of recordings.
+FILE_NAME: Final = ".baselines.json"
+VERSION: Final = 1
+_MAX_BYTES: Final = 256 * 1024 * 1024
+
+# Seconds between checks for a changed file, while values are being requested.
+RELOAD_EVERY_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBaselines:
+    """Baselines from the default location. ``problem``: why the file could not be read, in one line, or empty."""
+
+    baselines: Baselines = field(default_factory=Baselines)
+    problem: str = ""
+
+
+def read_baselines(path: Path) -> Baselines:
+    """Read a baselines file. Raises ``BadInput`` in one line if it is missing, damaged, or from a newer qmon."""
+    try:
+        raw = json.loads(read_text(path, _MAX_BYTES))
+    except FileNotFoundError:
+        raise BadInput(f"{path}: there is no such file; `qmon pipeline baselines` writes it") from None
+    except OSError as problem:
+        raise BadInput(f"{path}: cannot be read: {problem.strerror or problem}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path}: is damaged; `qmon pipeline baselines` writes it anew") from None
+    if not isinstance(raw, dict) or not isinstance(raw.get("version"), int):
+        raise BadInput(f"{path}: is no file of `qmon pipeline baselines`")
+    if raw["version"] > VERSION:
+        raise BadInput(f"{path}: was written by a newer qmon (version {raw['version']} of the file); install that one")
+    try:
+        return _parse_baselines(raw)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
+        why = f"{problem}" if isinstance(problem, ValueError) else "something is missing in it"
+        raise BadInput(f"{path}: is damaged ({why}); `qmon pipeline baselines` writes it anew") from None
+
+
+def find_baselines(root: Path | None) -> FoundBaselines:
+    """Read the baselines file in the folder of recordings, if there is one. Its contents never raise."""
+    path = root / FILE_NAME if root is not None else None
+    if path is None or not path.is_file():
+        return FoundBaselines()
+    try:
+        return FoundBaselines(read_baselines(path))
+    except BadInput as problem:
+        return FoundBaselines(problem=str(problem))
+
+
+def _parse_baselines(raw: Mapping[str, Any]) -> Baselines:
+    zones = {str(target): _checked_zone(name) for target, name in raw.get("zones", {}).items()}
+    hours = {
+        target: {
+            queue: {name: _parse_hours(each) for name, each in figures.items()} for queue, figures in queues.items()
+        }
+        for target, queues in raw["queues"].items()
+    }
+    return Baselines(hours, _checked_zone(raw["zone"]), zones)
+
+
+@cache
+def _checked_zone(name: object) -> str:
+    if not isinstance(name, str) or not is_zone(name):
+        raise ValueError(f"there is no time zone {name!r}")
+    return name
+
+
+def _parse_hours(raw: Mapping[str, Any]) -> dict[int, Baseline]:
+    return {_parse_hour(hour): _parse_baseline(numbers) for hour, numbers in raw.items()}
+
+
+def _parse_hour(text: str) -> int:
+    hour = int(text)
+    if not 0 <= hour < HOURS:
+        raise ValueError(f"there is no hour {hour} of the week")
+    return hour
+
+
+def _parse_baseline(numbers: list[float]) -> Baseline:
+    median, mad, readings = numbers
+    if not (math.isfinite(median) and math.isfinite(mad)):
+        raise ValueError("a number that is infinite or none")
+    return Baseline(float(median), float(mad), int(readings))
+
+
+class ReloadingBaselines:
+    """Reloads the file when it changes. A call returns the current baselines and starts a check on a thread if due."""
+
+    def __init__(self, path: Path, found: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
+        self._found = found
+        self._clock = clock
+        self._seen = _file_stamp(path)
+        self._due = clock() + RELOAD_EVERY_S
+        self._check_lock = Lock()
+
+    def __call__(self) -> FoundBaselines:
+        """Return the current baselines without blocking."""
+        if self._clock() >= self._due:
+            self._due = self._clock() + RELOAD_EVERY_S
+            Thread(target=self.check_file, name="qmon-usual", daemon=True).start()
+        return self._found
+
+    def check_file(self) -> None:
+        """Read the file if it has changed. If it cannot be read, keep the old baselines and record the problem."""
+        with self._check_lock:
+            stamp = _file_stamp(self._path)
+            if stamp is None or stamp == self._seen:
+                return
+            self._seen = stamp
+            try:
+                self._found = FoundBaselines(read_baselines(self._path))
+            except BadInput as problem:
+                self._found = FoundBaselines(self._found.baselines, str(problem))
+
+
+def _file_stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return a value that changes whenever the file is written, or ``None`` if it does not exist."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

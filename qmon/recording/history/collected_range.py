@@ -1,0 +1,65 @@
+"""What was collected of one queue's past, from recordings and from memory, before it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.model.operation_records import Operation
+from qmon.recording.history.buckets import Bins
+from qmon.recording.history.incidents import Run
+
+# The figures kept for each queue and poll, by their names in `Point` and `QueueView`.
+FIGURES: Final = (
+    "ready",
+    "gap",
+    "push_rate",
+    "pop_rate",
+    "complete_rate",
+    "oldest_s",
+    "in_progress",
+    "stuck",
+    "scheduled",
+    "dead",
+    "blocked",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenOperation:
+    """An operation in its latest known state. ``at``: time of its first appearance on the recorder's clock."""
+
+    at: float
+    operation: Operation
+
+
+@dataclass(slots=True)
+class CollectedRange:
+    """One queue's steps, runs of trouble and operations. ``queues``: all queue names in the range."""
+
+    bins: Bins
+    runs: list[Run] = field(default_factory=list)
+    operations: dict[str, SeenOperation] = field(default_factory=dict)
+    queues: set[str] = field(default_factory=set)
+    problem: str = ""
+
+    def merge_range(self, other: CollectedRange) -> None:
+        """Merge another range, such as a segment."""
+        self.bins.merge_finer(other.bins)
+        self.merge_events(other)
+
+    def merge_events(self, other: CollectedRange) -> None:
+        """Merge everything except the figures."""
+        self.runs += other.runs
+        for id, each in other.operations.items():
+            self.operations[id] = latest_operation(self.operations.get(id), each)
+        self.queues |= other.queues
+        self.problem = self.problem or other.problem
+
+
+def latest_operation(earlier: SeenOperation | None, later: SeenOperation) -> SeenOperation:
+    """Return the later state of an operation with the time of its first appearance."""
+    if earlier is None:
+        return later
+    first, last = sorted((earlier, later), key=lambda each: each.at)
+    return SeenOperation(first.at, last.operation)

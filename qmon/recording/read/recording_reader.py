@@ -1,0 +1,160 @@
+"""Reads all recordings of one target in chronological order, from any moment."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from qmon.errors import BadInput
+from qmon.model.operation_records import Operation
+from qmon.model.snapshot import Snapshot
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording.format.records import Line, Mark, PhaseChange, SessionLine, VerdictsLine
+from qmon.recording.read.recording_paths import list_segments, recorded_targets, sealed_path, segment_start
+from qmon.recording.read.segment_reader import Segment, open_segment
+
+RecordedEvent = Snapshot | SourceState | Operation | VerdictsLine
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something recorded at ``at``, seconds since the epoch on the recording machine's clock."""
+
+    at: float
+    event: RecordedEvent
+
+
+class RecordingReader:
+    """Reads the segments of one target. Not thread-safe.
+
+    Args:
+        paths: the segments in chronological order. Damaged ones are read as far as possible.
+
+    Raises ``BadInput`` if nothing was recorded.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._segment = lru_cache(maxsize=8)(self._open_segment)
+        self._damage: dict[Path, dict[int, str]] = {}
+        starts = {path: segment_start(path) or self._first_at(path) for path in paths}
+        twice = {at for at, count in Counter(starts.values()).items() if count > 1}
+        self._paths = sorted(starts, key=lambda p: (starts[p], self._first_at(p) if starts[p] in twice else 0.0))
+        self._starts = [starts[path] for path in self._paths]
+        sessions = (self._segment(path).session for path in reversed(self._paths))
+        newest = next((session for session in sessions if session is not None), None)
+        if newest is None:
+            raise BadInput("nothing is recorded there")
+        self._newest_session = newest
+
+    def _first_at(self, path: Path) -> float:
+        one = self._segment(path)
+        return one.frames[0].first_at if one.frames else one.tail[0].at if one.tail else 0.0
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The segments in chronological order."""
+        return tuple(self._paths)
+
+    @property
+    def damage(self) -> str:
+        """The damage found so far, in one line, or empty."""
+        found = [(path.name, why) for path, each in self._damage.items() for why in each.values()]
+        if not found:
+            return ""
+        parts = "1 damaged part was" if len(found) == 1 else f"{len(found):,} damaged parts were"
+        return f"{parts} left out; {found[0][0]}: {found[0][1]}"
+
+    def _open_segment(self, path: Path) -> Segment:
+        """Open the segment, also if its recorder has sealed it in the meantime."""
+        try:
+            one = open_segment(path)
+        except FileNotFoundError:
+            one = open_segment(sealed_path(path))
+        known = self._damage.setdefault(path, {})
+        known |= one.damage
+        one.damage = known
+        return one
+
+    @property
+    def session(self) -> SessionLine:
+        """The session line of the newest segment."""
+        return self._newest_session
+
+    @property
+    def begins_at(self) -> float:
+        """Time of the first line, seconds since the epoch."""
+        return min(self._first_at(path) for path in self._paths[:2])
+
+    @property
+    def ends_at(self) -> float:
+        """Time of the last line, seconds since the epoch."""
+        return max(_last_at(self._segment(path)) for path in self._paths[-2:])
+
+    def read_marks(self) -> list[Mark]:
+        """Return the moments worth jumping to, in chronological order."""
+        return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
+
+    def verdicts_at(self, at: float) -> list[VerdictsLine]:
+        """Return the latest verdicts of each queue up to a moment. Each segment begins with all verdicts that hold."""
+        if not self._starts or at < self._starts[0]:
+            return []
+        return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts_until(at).values())
+
+    def read_moments(self, since_at: float) -> Iterator[Moment]:
+        """Yield everything from a moment on, decoded."""
+        for one, line in self.read_lines(since_at):
+            what = _event_from_line(one, line)
+            if what is not None:
+                yield Moment(line.at, what)
+
+    def read_lines(self, since_at: float) -> Iterator[tuple[Segment, Line]]:
+        """Yield every line from a moment on. If two recorders overlapped, the first one is used until it ends."""
+        first = max(0, bisect_right(self._starts, since_at) - 1)
+        newest, recorder = since_at, ""
+        for path in self._paths[first:]:
+            one = self._segment(path)
+            for line in one.read_lines(newest):
+                if line.at < since_at or (line.at <= newest and recorder not in ("", line.recorder)):
+                    continue
+                newest, recorder = max(newest, line.at), line.recorder
+                yield one, line
+
+
+def _last_at(one: Segment) -> float:
+    return one.tail[-1].at if one.tail else one.frames[-1].last_at if one.frames else 0.0
+
+
+def _event_from_line(one: Segment, line: Line) -> RecordedEvent | None:
+    if line.kind == "state":
+        changed: PhaseChange | None = one.decode_line(line)
+        if changed is None or changed.phase not in set(Phase):
+            return None
+        return SourceState(one.session.target if one.session else "", Phase(changed.phase), changed.reason)
+    if line.kind in ("snapshot", "operation", "verdict"):
+        found: RecordedEvent | None = one.decode_line(line)
+        return found
+    return None
+
+
+def open_recording(path: Path, target: str | None = None) -> RecordingReader:
+    """Open a file, or one target of a folder of recordings. Raises ``BadInput``."""
+    try:
+        if path.is_file():
+            return RecordingReader([path])
+        known = dict(recorded_targets(path))
+        if target is None and len(known) > 1:
+            raise BadInput(f"several targets are recorded in {path}; say which with --target: {', '.join(known)}")
+        if target is not None and target not in known:
+            raise BadInput(f"{target!r} is not recorded in {path}; there is: {', '.join(known) or 'nothing'}")
+        below = known[target] if target is not None else next(iter(known.values()), path)
+        return RecordingReader(list_segments(below))
+    except OSError as problem:
+        raise BadInput(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    except BadInput as problem:
+        if "nothing is recorded there" in str(problem):
+            raise BadInput(f"nothing is recorded in {path}") from None
+        raise

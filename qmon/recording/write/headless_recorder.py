@@ -1,0 +1,97 @@
+"""Records one target without a screen: poller, history, recorder and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from qmon.engines.base import Target
+from qmon.model.groups.configured_queue import ConfiguredQueue
+from qmon.model.view import View
+from qmon.monitor.headless import HeadlessPoller
+from qmon.monitor.source import Event, Phase, Sink, SourceState
+from qmon.monitor.state.target_history import TargetHistory
+from qmon.operate.open_context import open_context
+from qmon.recording.write.operations_watch import OperationsWatch
+from qmon.recording.write.recorder import Recorder, RecorderStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingStatus:
+    """The state of one target. ``problem``: why no data arrives, or empty."""
+
+    target: str
+    phase: Phase
+    problem: str
+    recording: RecorderStatus
+
+
+class HeadlessRecorder:
+    """Records one target until closed. Its errors do not affect other targets.
+
+    Args:
+        target: the target. Its password comes from its configured source, never from a prompt.
+        layouts: the configured queues.
+        root: the folder of all recordings.
+        interval_s: seconds between polls.
+        redact, payloads: as for ``Recorder``.
+        on_view: gets each view and phase change, on other threads. Must return at once.
+        on_event: gets each raw poll and phase change, before ``on_view``, in the same way.
+
+    Raises ``BadInput`` if the folder is not writable.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        layouts: Sequence[ConfiguredQueue],
+        root: Path,
+        *,
+        interval_s: float,
+        redact: Callable[[str], str] = lambda text: text,
+        payloads: bool = False,
+        on_view: Callable[[View | SourceState], object] = lambda _: None,
+        on_event: Sink = lambda _: None,
+    ) -> None:
+        self._on_event = on_event
+        self._target = target
+        self._history = TargetHistory()
+        self._on_view = on_view
+        self._phase, self._problem = Phase.CONNECTING, ""
+        self._operations: OperationsWatch | None = None
+        self.recorder = Recorder(
+            root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
+        )
+        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._watch_operations)
+        self._poller.start(self._handle_event)
+
+    @property
+    def status(self) -> RecordingStatus:
+        return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status)
+
+    def close(self, reason: str) -> RecordingStatus:
+        """Stop polling and seal the segment. Waits some seconds at most."""
+        self._poller.close()
+        if self._operations is not None:
+            self._operations.close()
+        self.recorder.close(reason)
+        return self.status
+
+    def _watch_operations(self, target: Target) -> None:
+        self._operations = OperationsWatch(open_context(target), self.recorder)
+
+    def _handle_event(self, event: Event) -> None:
+        self._on_event(event)
+        if isinstance(event, SourceState):
+            self._phase, self._problem = event.phase, event.reason
+            self.recorder.record_state(event)
+            self._on_view(event)
+        else:
+            self._phase, self._problem = Phase.LIVE, ""
+            view = None
+            try:
+                view = self._history.record_snapshot(event)
+            finally:  # record the snapshot even if folding it fails
+                self.recorder.record_snapshot(event, view)
+            self._on_view(view)

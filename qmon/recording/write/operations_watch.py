@@ -1,0 +1,87 @@
+"""Records operators' actions on a target, from any qmon: reads them from its database every few seconds."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from qmon.engines.base import Connection
+from qmon.errors import NoConnectionLeft, QmonError
+from qmon.model.operation_records import Operation
+from qmon.operate.context import OperatorContext
+from qmon.operate.run.operation_history import read_operations
+from qmon.operate.sql import Sql
+from qmon.recording.write.recorder import Recorder
+
+READ_EVERY_S: Final = 5.0
+
+# Delay until the start of polling is noticed.
+_SOON_S: Final = 0.5
+
+# If the server has no connection left, wait this long before the next attempt.
+_NO_CONNECTION_S: Final = 60.0
+_LIMIT: Final = 50
+_RECENT_S: Final = 3600.0
+
+
+class OperationsWatch:
+    """Records each new or changed operation, on its own thread, until closed.
+
+    It keeps a connection only while the poller has one, so it never takes the server's last connection. After closing,
+    when the poller's connection is free, it reads once more. Operations that began more than an hour before the newest
+    one at the first read are not recorded. A database without an operations table, or without access to it, has no
+    operations.
+    """
+
+    def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = READ_EVERY_S) -> None:
+        self._context = context
+        self._recorder = recorder
+        self._connection: Connection | None = None
+        self._every_s = every_s
+        self._known: dict[str, Operation] = {}
+        self._since_at: float | None = None
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="qmon-operations", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Read once more, to record the operation that was just done, and stop. Waits two seconds at most."""
+        self._closing.set()
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        last = False
+        while not last:
+            last = self._closing.is_set()
+            rest_s = self._every_s
+            try:
+                if last or self._recorder.is_connected:
+                    self._read_operations()
+                else:
+                    self._disconnect()
+                    rest_s = min(rest_s, _SOON_S)
+            except NoConnectionLeft:
+                rest_s = max(rest_s, _NO_CONNECTION_S)
+            except QmonError:  # the poller reports problems of the target
+                self._disconnect()
+            if not last:
+                self._closing.wait(rest_s)
+        self._disconnect()
+
+    def _read_operations(self) -> None:
+        self._connection = self._connection or self._context.connect("record")
+        rows = read_operations(Sql(self._connection, self._context.engine), limit=_LIMIT)
+        self._record_changes(tuple(each.to_operation() for each in rows))
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _record_changes(self, found: tuple[Operation, ...]) -> None:
+        if self._since_at is None and found:
+            self._since_at = max(each.started_at for each in found) - _RECENT_S
+        for each in reversed(found):
+            if each.started_at >= (self._since_at or 0.0) and self._known.get(each.id) != each:
+                self._recorder.record_operation(each)
+        self._known = {each.id: each for each in found}

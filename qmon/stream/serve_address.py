@@ -1,0 +1,67 @@
+"""Parses the URL of a target of a ``qmon serve``."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from qmon.config import receivers
+from qmon.engines.secret import Secret
+from qmon.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class ServeAddress:
+    """The address of a ``qmon serve``. ``place``: host and port, safe to show.
+
+    ``target``: the name of one of its targets, empty for the only one. ``trust``: TLS context, ``None`` without TLS.
+    """
+
+    host: str
+    port: int
+    user: str = ""
+    password: Secret | None = None
+    target: str = ""
+    trust: ssl.SSLContext | None = None
+
+    @property
+    def place(self) -> str:
+        """Host and port, safe to show."""
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+
+def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
+    """Parse a URL. ``origin``: where a password in it came from.
+
+    ``ca``: PEM file with the certificates to trust instead of the system's. Raises ``BadInput``, which never repeats
+    the URL.
+    """
+    try:
+        parts = receivers.parse_url(text.strip(), "")
+    except BadInput:
+        parts = None
+    if parts is None or parts.query or parts.fragment:
+        raise BadInput("a qmon serve has a URL like https://ops-1:9777/orders-prod, odd characters as %20 and the like")
+    if receivers.is_unencrypted(parts):
+        raise BadInput("http:// is for this machine only, as others could read on the way; write https://")
+    if ca is not None and parts.scheme == "http":
+        raise BadInput("--ca is about https:// URLs")
+    return ServeAddress(
+        parts.hostname or "",
+        parts.port or (443 if parts.scheme == "https" else 80),
+        unquote(parts.username or ""),
+        Secret(unquote(parts.password), origin) if parts.password else None,
+        unquote(parts.path.removeprefix("/")),
+        _tls_context(ca) if parts.scheme == "https" else None,
+    )
+
+
+def _tls_context(ca: Path | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except ssl.SSLError:
+        raise BadInput(f"--ca {ca}: has no certificates as PEM") from None
+    except OSError as problem:
+        raise BadInput(f"--ca {ca}: {problem.strerror}") from None

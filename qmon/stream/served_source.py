@@ -1,0 +1,154 @@
+"""A source of polls made by a ``qmon serve``, which any number of dashboards can read."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon import log
+from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.monitor.poll.poller import BACK_OFF_S
+from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from qmon.stream.reading import OpenStream
+from qmon.stream.serve_address import ServeAddress
+
+_LOG: Final = logging.getLogger(__name__)
+
+# Seconds after which it reconnects, to compare the clocks of the two machines again, because they drift.
+_RENEW_S: Final = 3600.0
+_INTERVAL_S: Final = 2.0
+_GRACE_S: Final = 2.0
+
+
+class ServedSource:
+    """Reads the polls of a ``qmon serve``. Implements ``SnapshotSource``. Thread-safe.
+
+    Args:
+        address: the address of the server.
+        first: a connection that is already open.
+        clock: local monotonic clock, seconds.
+    """
+
+    def __init__(
+        self, address: ServeAddress, first: OpenStream | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._address = address
+        self._next_stream = first
+        self._stream = first
+        self._clock = clock
+        self._sink: Sink = lambda event: None
+        self._last_reported: tuple[Phase, str] | None = None
+        self._newest = ("", 0)
+        self._tries = 0
+        self._reason = ""
+        self._closing = threading.Event()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def target(self) -> str:
+        """The target's name as the server has it. Until that is known: as requested."""
+        return self._stream.session.target if self._stream else self._address.target or self._address.place
+
+    @property
+    def environment(self) -> str:
+        """The target's environment, such as ``prod``. Empty while unknown."""
+        return self._stream.session.environment if self._stream else ""
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between polls, as configured on the server."""
+        return self._stream.session.interval_s if self._stream else _INTERVAL_S
+
+    def start(self, sink: Sink) -> None:
+        """Start. ``sink`` gets every snapshot and phase change."""
+        self._sink = sink
+        self._thread = threading.Thread(target=self._run, name="qmon-served", daemon=True)
+        self._thread.start()
+
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+        """Reconnect at once if the connection is lost. The server alone decides when to poll."""
+        self._wake.set()
+
+    def set_interval(self, seconds: float) -> None:
+        """Do nothing: the server has its own interval."""
+
+    def set_focus(self, focus: Focus) -> None:
+        """Do nothing: the server decides what it reads."""
+
+    def count_exactly(self, queue: str) -> None:
+        """Do nothing: the server takes no requests."""
+
+    def close(self) -> None:
+        """Stop. Waits at most two seconds."""
+        self._closing.set()
+        self._wake.set()
+        if self._stream is not None:
+            self._stream.interrupt()
+        if self._thread is not None:
+            self._thread.join(_GRACE_S)
+        elif self._stream is not None:
+            self._stream.close()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with contextlib.closing(self._take_stream()) as stream:
+                    self._read_stream(stream)
+            except QmonError as problem:
+                hopeless = isinstance(problem, BadInput) or (isinstance(problem, Unreachable) and not problem.retryable)
+                self._report_lost(str(problem), hopeless=hopeless)
+            except Exception as problem:  # a bug in qmon must show on the screen, and reading must go on
+                self._report_lost(log.report_defect(problem))
+        if self._next_stream is not None:
+            self._next_stream.close()
+
+    def _take_stream(self) -> OpenStream:
+        """Return the open connection, or a new one."""
+        stream, self._next_stream = self._next_stream, None
+        if stream is None:
+            self._report_state(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
+            stream = OpenStream(self._address, self._clock)
+        self._stream = stream
+        _LOG.info("%s: read from the qmon serve at %s", self.target, self._address.place)
+        return stream
+
+    def _read_stream(self, stream: OpenStream) -> None:
+        """Pass on events until it is time to switch to a new connection."""
+        until = self._clock() + _RENEW_S
+        for event in stream.events():
+            if self._closing.is_set():
+                return
+            if isinstance(event, SourceState):
+                self._report_state(event)
+            elif stream.recorder != self._newest[0] or event.sequence > self._newest[1]:
+                self._newest, self._tries, self._reason = (stream.recorder, event.sequence), 0, ""
+                self._sink(event)
+            if self._clock() > until:
+                until += _RENEW_S
+                with contextlib.suppress(QmonError):
+                    self._next_stream = OpenStream(self._address, self._clock)
+                    return
+
+    def _report_state(self, state: SourceState) -> None:
+        """Report a phase, unless it was the last one reported."""
+        if (state.phase, state.reason) != self._last_reported:
+            self._last_reported = state.phase, state.reason
+            self._sink(state)
+
+    def _report_lost(self, reason: str, *, hopeless: bool = False) -> None:
+        self._wake.clear()
+        if self._closing.is_set():
+            return
+        pause_s = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
+        self._tries += 1
+        level = logging.WARNING if reason != self._reason else logging.DEBUG
+        _LOG.log(level, "%s: lost: %s; tried again in %g s", self.target, reason, pause_s)
+        self._reason = reason
+        now = self._clock()
+        self._report_state(SourceState(self.target, Phase.LOST, reason, now + pause_s, now))
+        self._wake.wait(pause_s)

@@ -1,0 +1,142 @@
+"""The texts of a plan: its messages, what is left out, the effort, whether it can be undone, the SQL."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Undo
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import Line, entry_lines
+from qmon.tui.widgets import grid_table
+from qmon.tui.widgets.grid_table import table_lines
+
+# The labels of the button.
+VERBS: Final[dict[OperationKind, str]] = {
+    OperationKind.REQUEUE: "Requeue",
+    OperationKind.REDRIVE: "Redrive",
+    OperationKind.PURGE: "Purge",
+    OperationKind.PAUSE: "Pause",
+    OperationKind.RESUME: "Resume",
+    OperationKind.UNDO: "Undo",
+    OperationKind.REPAIR: "Repair",
+    OperationKind.END_SESSION: "End session",
+    OperationKind.INSTALL_GATE: "Install gate",
+    OperationKind.REMOVE_GATE: "Remove gate",
+    OperationKind.EMPTY_TRASH: "Empty trash",
+}
+
+COLUMNS: Final = (
+    grid_table.GridColumn("id", "ID", least=6, most=36, shrinks_to=12, sortable=False),
+    grid_table.GridColumn("state", "STATE", rank=4, most=12, sortable=False),
+    grid_table.GridColumn("age", "AGE", True, 1, least=7, most=10, sortable=False),
+    grid_table.GridColumn("owner", "OWNER", rank=2, most=32, shrinks_to=12, sortable=False),
+    grid_table.GridColumn("attempts", "ATTEMPTS", True, 3, most=9, sortable=False),
+    grid_table.GridColumn("payload", "PAYLOAD", rank=5, least=12, grows=True, sortable=False),
+)
+
+
+_ERROR: Final = grid_table.GridColumn("error", "ERROR", rank=2, most=48, shrinks_to=14, sortable=False)
+
+
+# Plans older than this many seconds show their age, because the times in their texts are those of planning.
+_OLD_S: Final = 10.0
+
+
+def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> list[Line]:
+    """Return everything to know before confirming a plan.
+
+    ``sql``: add the statements at the end. ``planned_s``: seconds since planning.
+    """
+    lines = entry_lines("which", plan.predicate, cells)
+    lines += (
+        entry_lines("planned", f"{formatting.duration(planned_s)} ago", cells, "muted") if planned_s >= _OLD_S else []
+    )
+    lines += left_out_lines(plan, cells) or entry_lines("left out", "nothing", cells, "muted")
+    lines += entry_lines("effort", effort_text(plan), cells)
+    words, tone = undo_text(plan.undo)
+    lines += entry_lines("undo", words, cells, tone)
+    for name, notes, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
+        for index, line in enumerate(notes):
+            lines += entry_lines(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
+    if plan.first:
+        failed = any(row.error is not None for row in plan.first)
+        shown = tuple(_ERROR if failed and each.key == "owner" else each for each in COLUMNS)
+        lines += [(), *table_lines(shown, [_row(row, planned_s, failed=failed) for row in plan.first], cells)]
+        if plan.count > len(plan.first):
+            lines.append(((f" … and {plan.count - len(plan.first):,} more", "muted"),))
+    if plan.sql and sql:
+        lines += [(), *sql_lines(plan.sql, cells)]
+    return lines
+
+
+def left_out_lines(plan: Plan, cells: int) -> list[Line]:
+    """Return what is left out: ``3 owner alive · 12 locked``."""
+    return entry_lines("left out", " · ".join(each.text for each in plan.left_out), cells)
+
+
+def effort_text(plan: Plan) -> str:
+    """Return ``1,204 messages in batches of 500, about 2 s``."""
+    parts = [f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}"]
+    if plan.batch is not None and plan.count > plan.batch:
+        parts[0] += f" in batches of {plan.batch:,}"
+    if plan.seconds is not None:
+        parts.append(f"about {formatting.duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second")
+    return ", ".join(parts)
+
+
+def can_undo(plan: Plan | None, result: OperationResult) -> bool:
+    """Return True if the operation can be undone now."""
+    return plan is not None and plan.undo.possible and bool(result.operation) and result.done > 0
+
+
+def undo_text(undo: Undo) -> tuple[str, str]:
+    """Return whether the operation can be undone and what cannot, and the tone of the text."""
+    notes = "; ".join(undo.notes)
+    if not undo.possible:
+        return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
+    until = f" until {figures.moment_text(undo.until)}" if undo.until is not None else ""
+    return (f"can be partly undone{until}: {notes}" if notes else f"can be undone{until}", "text")
+
+
+def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
+    """Return the statements unchanged, with long lines broken."""
+    lines: list[Line] = []
+    for index, statement in enumerate(statements):
+        if index:
+            lines.append(())
+        for line in statement.rstrip().splitlines():
+            pieces = textwrap.wrap(
+                clean(line.expandtabs(4)), max(20, cells - 2), drop_whitespace=False, subsequent_indent="    "
+            )
+            lines += [((f" {piece}", "muted"),) for piece in pieces or [""]]
+    return lines
+
+
+def _row(row: PlanRow, planned_s: float, *, failed: bool) -> grid_table.GridRow:
+    """Build the row of a message.
+
+    ``failed``: show the error instead of the owner, which failed messages do not have.
+    """
+    who = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
+    owner = row.error if failed else who
+    return grid_table.GridRow(
+        row.id,
+        (
+            (clean(row.id), "text"),
+            (clean(row.state.replace("_", " ")), "muted"),
+            (formatting.UNKNOWN, "faint")
+            if row.age_s is None
+            else (formatting.duration(row.age_s + planned_s), "text"),
+            (clean(owner), "text") if owner else (formatting.UNKNOWN, "faint"),
+            (formatting.UNKNOWN, "faint") if row.attempts is None else (formatting.count(row.attempts), "text"),
+            (formatting.UNKNOWN, "faint") if row.payload is None else (clean(row.payload), "muted"),
+        ),
+    )
+
+
+def _owner_state(row: PlanRow) -> str:
+    return "" if row.owner_state.value == "none" else row.owner_state.value

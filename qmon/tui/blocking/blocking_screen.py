@@ -1,0 +1,153 @@
+"""Screen 4: lock chains with head blockers on top. A key ends the session under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model import formatting
+from qmon.model.operation_records import OperationResult
+from qmon.model.waits.lock_chains import LockChainLine, LockChains
+from qmon.monitor.source import Focus
+from qmon.tui import keys
+from qmon.tui.actions.availability import read_only_reason
+from qmon.tui.actions.request import ActionRequest, end_session_request
+from qmon.tui.blocking import reports, tree
+from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.shared.text_dialog import TextDialog
+from qmon.tui.spans import Line, entry_lines
+from qmon.tui.status import Shown
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+_EMPTY_FOREST: Final = LockChains()
+
+
+class BlockingScreen(DashboardScreen):
+    """The tree of sessions that wait for locks."""
+
+    NAME = "blocking"
+    BINDINGS = keys.BLOCKING
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines_by_key: dict[str, LockChainLine] = {}
+
+    def compose_body(self) -> ComposeResult:
+        yield Lines(id="blocking-heading")
+        yield Grid(tree.COLUMNS, id="blocking")
+        yield Lines(id="session-heading")
+        yield Lines(id="session", most=8)
+        yield Lines(id="reports-heading")
+        yield Lines(id="reports", most=6)
+
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+        places = tree.filter_sessions(self._forest(shown), self.filter_text)
+        self._lines_by_key = dict(zip(tree.row_keys(places), places, strict=True))
+        empty = tree.empty_text(shown.view, self.filter_text)
+        self.grid.show(tree.rows_for(places), stale=stale, empty=empty)
+        self._draw_session(stale=stale)
+        blocked = shown.view.server.blocked if shown.view is not None else ()
+        self.set_class(bool(blocked), "-reported")
+        most = 6 if self.size.height >= 32 else 2
+        self.query_one("#reports", Lines).show(
+            lambda cells, rows: reports.report_lines(blocked, cells, min(rows, most)), stale=stale
+        )
+
+    def _forest(self, shown: Shown) -> LockChains:
+        return (shown.view.server.blocking if shown.view is not None else None) or _EMPTY_FOREST
+
+    def _draw_session(self, *, stale: bool) -> None:
+        place = self._selected_session()
+        self.set_class(place is None, "-nobody")
+        self.query_one("#session", Lines).show(lambda cells, rows: tree.session_lines(place, cells, rows), stale=stale)
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """Draw the titles: waiting sessions, deadlocks, and ages."""
+        extra = tree.blocking_summary(self._forest(shown))
+        if shown.view is not None:
+            rate = shown.view.server.deadlocks.text(formatting.rate)
+            extra = " · ".join(part for part in (extra, f"deadlocks/s {rate}") if part)
+        self.show_heading("blocking-heading", "blocking", extra)
+        place = self._selected_session()
+        self.show_heading(
+            "session-heading", f"session {tree.session_name(place.key)}" if place is not None else "session"
+        )
+
+        found = shown.view.server.blocked if shown.view is not None else ()
+        self.show_heading("reports-heading", "reported by the server", reports.reports_summary(found))
+
+    def required_focus(self) -> Focus:
+        """Return a focus that reads full statements."""
+        return Focus(blocking=True)
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    def _selected_session(self) -> LockChainLine | None:
+        """Return the session under the cursor, at its full place in the tree."""
+        place = self._lines_by_key.get(self.grid.cursor or "")
+        return self._forest(self.app.shown).find_line(place.key) if place is not None and place.again else place
+
+    def disabled_reasons(self) -> dict[str, str]:
+        """Return why the session under the cursor cannot be ended."""
+        why = read_only_reason(self.app.runner, self.app.shown.view)
+        if why is None and self._selected_session() is None:
+            why = "no session is chosen"
+        return {"end-session": why} if why is not None else {}
+
+    def request_for(self, action: str) -> ActionRequest | None:
+        """Return the request to end the session under the cursor."""
+        place = self._selected_session()
+        return end_session_request(place.session.session, place.session.started_at) if place is not None else None
+
+    def handle_result(self, result: OperationResult | None) -> None:
+        """Poll immediately, to see who waits now."""
+        self.app.source.poll_now()
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+
+        place = self._selected_session()
+        if place is None:
+            return
+        session = place.session
+
+        def then(end: bool | None) -> None:  # the cursor may be on another session by now
+            why = read_only_reason(self.app.runner, self.app.shown.view)
+            if end and why is not None:
+                self.app.notify_briefly(why)
+            elif end:
+                self.open_action_dialog(end_session_request(session.session, session.started_at))
+
+        self.app.push_screen(SessionDetails(lambda: self._newest_version(place), place), then)
+
+    def _newest_version(self, place: LockChainLine) -> LockChainLine | None:
+        """Return the same session as it is now, ``None`` if it neither waits nor blocks any more."""
+        now = self._forest(self.app.shown).find_line(place.key)
+        return now if now is not None and now.session.started_at == place.session.started_at else None
+
+    @on(Grid.Selected)
+    def _cursor_moved(self) -> None:
+        self._draw_session(stale=self.is_stale)
+        self._draw_frame(self.app.shown, self.app.clock())
+
+
+class SessionDetails(TextDialog):
+    """The details of a session. The result is True to end it."""
+
+    BINDINGS = keys.SESSION
+
+    def __init__(self, newest: Callable[[], LockChainLine | None], place: LockChainLine) -> None:
+        """``newest``: returns the session as it is now, ``None`` if it neither waits nor blocks any more."""
+
+        def written(cells: int) -> list[Line]:
+            now = newest()
+            over = (
+                [] if now is not None else entry_lines("over", "it no longer waits or blocks; this was the last", cells)
+            )
+            return [*over, *tree.detail_lines(now or place, cells)]
+
+        super().__init__(written, "E ends it · esc closes")

@@ -1,0 +1,170 @@
+"""The dashboard with a configuration file: it proposes queues that it finds, and applies changes of the file."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from qmon.config.config_file import Config, TargetConfig
+from qmon.errors import BadInput
+from qmon.model.alerts.alert_rules import rules_for_target
+from qmon.model.formatting import count_text
+from qmon.model.layout.layout import TableName
+from qmon.model.view import QueueView
+from qmon.monitor.alerting import Alerting
+from qmon.monitor.catalog.discovery.candidates import Candidate
+from qmon.monitor.source import SnapshotSource
+from qmon.operate.open_context import read_only_reason
+from qmon.tui import keys
+from qmon.tui.action_runner import describe_problem
+from qmon.tui.app import QmonApp
+from qmon.tui.configuration.followed_config import FollowedConfig
+from qmon.tui.configuration.proposal_dialog import ProposalDialog, QueuesFound
+from qmon.tui.feed import Fold, ViewReady
+from qmon.tui.sanitize import clean
+
+
+class ConfiguredApp(QmonApp, inherit_bindings=False):
+    """Polls the target itself, so that queues can be found on it and written to ``qmon.toml``."""
+
+    BINDINGS = keys.APP
+
+    def __init__(self, source: SnapshotSource, fold: Fold, *, followed: FollowedConfig, **options: Any) -> None:
+        super().__init__(source, fold, **options)
+        self.unwritable_reason = ""
+        self._followed = followed
+        self._is_searching = self._has_searched = False
+        self._proposed_table: TableName | None = None
+        known = followed.target_config
+        # The dashboard was started read-only; the file cannot change that.
+        self._read_only = self.shown.read_only and not (known is not None and known.read_only)
+
+    def on_view_ready(self, message: ViewReady) -> None:
+        """Look once for tables that may be queues. The base class also handles this message."""
+        self._reload_config()
+        if not self._has_searched:
+            self._search_queues(asked=False)
+
+    def tick(self) -> None:
+        super().tick()
+        self._reload_config()
+
+    # ------------------------------------------------------------------------------------------------- proposals
+
+    def propose_queues(self, queue: QueueView | None = None) -> None:
+        self._proposed_table = None if queue is None else queue.layout.table
+        self._search_queues(asked=True)
+
+    def _search_queues(self, *, asked: bool) -> None:
+        """Search for queues on a thread, then post ``QueuesFound``. ``asked``: the user requested it."""
+        if self._is_searching:
+            return
+        self._is_searching = self._has_searched = True
+        if asked:
+            self.notify_briefly("looking for tables that may be queues")
+
+        def run() -> None:
+            try:
+                message = QueuesFound(self._followed.find_queues(), asked=asked)
+            except Exception as problem:
+                message = QueuesFound((), describe_problem(problem), asked=asked)
+            self.post_message(message)
+
+        threading.Thread(target=run, name="qmon-discovery", daemon=True).start()
+
+    def on_queues_found(self, message: QueuesFound) -> None:
+        """Remember the tables found. List them if asked, or if no queue is known and nothing else is open."""
+        self._is_searching = False
+        if not message.problem:
+            self.candidate_tables = frozenset(each.layout.table for each in message.found)
+            self.ticks += 1
+        view = self.shown.view
+        unasked = view is not None and not view.queues and view.server.broker is None and len(self.screen_stack) == 1
+        if message.found and (message.asked or unasked):
+            path, at = self._followed.config.path, self._proposed_table
+            self.push_screen(ProposalDialog(self.shown.target, message.found, path, at), self._write_queues)
+        elif message.asked:
+            words = clean(message.problem) or "no other table here looks like a queue"
+            self.notify(words, timeout=10, markup=False)
+
+    def _write_queues(self, chosen: Sequence[Candidate] | None) -> None:
+        if not chosen:
+            return
+        try:
+            new = self._followed.add_queues(chosen)
+        except BadInput as problem:
+            self.notify(clean(str(problem)), severity="error", timeout=30, markup=False)
+            return
+        self.candidate_tables -= {each.layout.table for each in chosen}
+        path = clean(str(self._followed.config.path))
+        already = [clean(str(each.layout.table)) for each in chosen if each not in new]
+        words = [f"{count_text(len(new), 'queue')} written to {path}"] if new else []
+        words += [f"already in {path}: {', '.join(already)}"] if already else []
+        self.notify("; ".join(words), timeout=10, markup=False)
+        self.source.poll_now(whole=True)
+
+    # ------------------------------------------------------------------------------------------------ read again
+
+    def _reload_config(self) -> None:
+        """Apply the configuration file if it has changed. Report a file that cannot be read, and ignore it."""
+        before = self._followed.config
+        try:
+            config = self._followed.reload_if_changed()
+        except BadInput as problem:
+            self.notify(clean(str(problem)), severity="error", timeout=30, markup=False)
+            return
+        if config is None:
+            return
+        later = self._apply_changes(before, config)
+        words = f"{clean(config.path.name)} was read again"
+        if later:
+            words += f"; takes effect after a restart: {', '.join(later)}"
+        self.notify(words, timeout=10, markup=False)
+
+    def _apply_changes(self, before: Config, config: Config) -> list[str]:
+        """Apply changed settings. Return the keys of those that take effect only after a restart."""
+        known = self._followed.target_config
+        old = before.targets.get(known.name) if known is not None else None
+        self._configure_alerts(config)
+        if (interval_s := config.settings.interval_s) != before.settings.interval_s:
+            self.source.set_interval(interval_s)
+            self.preferences.change_target(self.shown.target, lambda of: replace(of, interval_s=None))
+            self.shown = replace(self.shown, interval_s=interval_s)
+        if known is not None:
+            self._configure_target(known)
+        settings, settings_before = config.settings, before.settings
+        changed = {
+            "redact": settings.redact != settings_before.redact,
+            "trash": settings.trash_days != settings_before.trash_days,
+            "budget_percent": settings.budget_percent != settings_before.budget_percent,
+            "[[notify]]": config.receivers != before.receivers,
+        }
+        if known is not None and old is not None:
+            changed |= {
+                "connect": (known.connect, known.engine) != (old.connect, old.engine),
+                "budget": known.budget != old.budget,
+                "baselines": known.baselines != old.baselines,
+            }
+        return [name for name, is_so in changed.items() if is_so]
+
+    def _configure_alerts(self, config: Config) -> None:
+        rules, bell = rules_for_target(config.alerts, self.shown.target), config.alerting.bell
+        if isinstance(self.alerting, Alerting):
+            self.alerting.configure_rules(rules, bell=bell)
+        elif rules:
+            self.alerting = Alerting(self.shown.target, rules, bell=bell)
+            if self.memory is not None:
+                self.alerting.on_change = self.memory.record_alert
+
+    def _configure_target(self, known: TargetConfig) -> None:
+        """Apply whether changes are allowed, and the target's badges."""
+        read_only = self._read_only or known.read_only
+        self.shown = replace(self.shown, environment=known.environment, prod=known.prod, read_only=read_only)
+        if self.runner is None:
+            return
+        context = self.runner.context
+        target = replace(context.target, environment=known.environment, prod=known.prod, read_only=known.read_only)
+        why = context.read_only if self._read_only else read_only_reason(target)
+        self.runner.context = replace(context, target=target, read_only=why)

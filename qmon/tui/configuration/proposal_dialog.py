@@ -1,0 +1,109 @@
+"""The dialog that lists the tables found on a target, to mark those to write to ``qmon.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from qmon.model.formatting import count_text
+from qmon.model.layout.layout import TableName
+from qmon.monitor.catalog.discovery.candidates import Candidate, is_likely
+from qmon.tui.keys import PROPOSAL_DIALOG
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.dialog import Dialog
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
+from qmon.tui.widgets.lines import Lines
+
+_COLUMNS: Final = (
+    GridColumn("table", "TABLE", least=12, most=40, shrinks_to=16, sortable=False),
+    GridColumn("design", "AS", least=6, most=14, sortable=False, rank=1),
+    GridColumn("why", "WHY", least=20, grows=True, sortable=False),
+)
+
+
+class QueuesFound(Message):
+    """The search for queues has ended. ``problem``: why it failed. ``asked``: the user requested it."""
+
+    def __init__(self, found: Sequence[Candidate], problem: str = "", *, asked: bool) -> None:
+        super().__init__()
+        self.found, self.problem, self.asked = tuple(found), problem, asked
+
+
+class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
+    """Lists the tables, with the cursor on ``at``. The result is the tables to write; empty if it was closed."""
+
+    BINDINGS = PROPOSAL_DIALOG
+    AUTO_FOCUS = "Grid"
+
+    def __init__(self, target: str, found: Sequence[Candidate], path: Path, at: TableName | None = None) -> None:
+        super().__init__()
+        self._target, self._path, self._at = target, path, at
+        self._found = {str(each.layout.table): each for each in found}
+        self._marked = {name for name, each in self._found.items() if is_likely(each)}
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="proposal"):
+            yield Lines(id="proposal-title", most=2)
+            yield Grid(_COLUMNS)
+            yield Lines(id="proposal-hint", most=2)
+
+    def on_mount(self) -> None:
+        title = f"{count_text(len(self._found), 'table')} of {clean(self._target)} may be queues"
+        self.query_one("#proposal-title", Lines).show(
+            lambda *_: [((f" {title}", "strong"),), ((" ◆ will be written; qmon guesses, so check them", "muted"),)]
+        )
+        self._show_rows()
+        if self._at is not None:
+            self.query_one(Grid).select(str(self._at))
+
+    def _show_rows(self) -> None:
+        self.query_one(Grid).show([_row(name, each, name in self._marked) for name, each in self._found.items()])
+        count = count_text(len(self._marked), "queue")
+        path = clean(str(self._path))
+        self.query_one("#proposal-hint", Lines).show(
+            lambda *_: [
+                ((" space", "key"), (" marks  ", "muted"), ("W", "key"), (f" writes {count} to", "muted")),
+                ((f" {path}", "muted"), ("  esc", "key"), (" leaves the file as it is", "muted")),
+            ]
+        )
+
+    def action_mark(self) -> None:
+        """Mark the table under the cursor, or unmark it."""
+        name = self.query_one(Grid).cursor
+        if name is None:
+            return
+        if self._found[name].missing:
+            self.app.notify(f"missing: {clean(self._found[name].missing)}; qmon init asks", timeout=10, markup=False)
+            return
+        self._marked ^= {name}
+        self._show_rows()
+
+    def action_write(self) -> None:
+        """Close, and write the marked tables."""
+        if not self._marked:
+            self.app.notify("nothing is marked: space marks the table under the cursor", timeout=5, markup=False)
+            return
+        self._close_with(tuple(each for name, each in self._found.items() if name in self._marked))
+
+    def action_close(self) -> None:
+        self._close_with(())
+
+    def _close_with(self, chosen: tuple[Candidate, ...]) -> None:
+        self.finish(chosen)
+
+
+def _row(name: str, found: Candidate, marked: bool) -> GridRow:
+    tone = "faint" if found.missing else "strong" if marked else "text"
+    why = f"missing: {found.missing}; {found.summary}" if found.missing else found.summary
+    design = found.layout.design if found.written is None else "states"
+    return GridRow(
+        name,
+        ((("◆ " if marked else "  ") + clean(name), tone), (clean(design), "muted"), (clean(why), "muted")),
+        id=clean(name),
+    )

@@ -1,0 +1,332 @@
+"""The dashboard over several targets. Each has its own source; the target's screens show the one opened last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar, Final
+
+from textual.await_complete import AwaitComplete
+from textual.reactive import var
+from textual.widget import AwaitMount
+
+from qmon import log
+from qmon.config.preferences import Preferences
+from qmon.model.formatting import duration
+from qmon.model.view import View
+from qmon.monitor.alerting import FleetAlerting
+from qmon.monitor.source import Focus, Phase, SnapshotSource, SourceState
+from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.tui import keys
+from qmon.tui.action_runner import BackgroundOperation
+from qmon.tui.app import QmonApp
+from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
+from qmon.tui.fleet.member import FleetTarget, Member
+from qmon.tui.palette_items import PaletteItem
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
+from qmon.tui.widgets.dialog import leave_pushed_screen
+
+# The poll interval of a target that is not on screen, in seconds, unless its requested interval is longer.
+OFF_SCREEN_S: Final = 10.0
+# On screens of all targets, the poll interval is this many seconds times the number of targets, at most `OFF_SCREEN_S`.
+_PER_TARGET_S: Final = 0.5
+# The first target connects alone for at most this many seconds: thirty connecting together would delay it.
+_FIRST_ALONE_S: Final = 0.5
+# Seconds until the first figures are painted.
+_PAINT_DELAY_S: Final = 0.05
+_FLEET_SCREENS: Final = frozenset(entry.name for entry in FLEET_ENTRIES)
+
+
+class FleetApp(QmonApp):
+    """The dashboard over several sources. The attributes of ``QmonApp`` are those of the current target.
+
+    Args:
+        targets: two or more, with different names.
+        alerting: the alerts of all targets.
+        dark, plain, for_s, clock: as for ``QmonApp``.
+
+    Attributes:
+        members: the targets by name, in the given order.
+        current: the target whose screens are shown; on screens of all targets, the one under the cursor.
+        has_shown_target: a screen of one target was shown since the start.
+    """
+
+    BINDINGS = keys.FLEET_APP
+    DEFAULT_MODE: ClassVar[str] = FLEET_ENTRIES[0].name
+    MODES: ClassVar = {entry.name: entry.make_screen for entry in FLEET_ENTRIES}
+    ENTRIES: ClassVar[tuple[ScreenEntry, ...]] = (FLEET_ENTRIES[0], *ENTRIES, *FLEET_ENTRIES[1:])
+
+    # Counts the changes of all targets. The screens of all targets watch it.
+    changes: var[int] = var(0, init=False)
+
+    def __init__(
+        self,
+        targets: Sequence[FleetTarget],
+        *,
+        alerting: FleetAlerting | None = None,
+        dark: bool = True,
+        plain: bool | None = None,
+        for_s: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        preferences: Preferences | None = None,
+    ) -> None:
+        self.members = {member.name: member for member in map(Member, targets)}
+        self.current = next(iter(self.members.values()))
+        first = self.current.target
+        super().__init__(
+            first.source,
+            first.fold,
+            prod=first.prod,
+            read_only=first.read_only,
+            environment=first.environment,
+            dark=dark,
+            plain=plain,
+            for_s=for_s,
+            clock=clock,
+            runner=first.runner,
+            alerting=alerting,
+            recorder=first.recorder,
+            known=first.known,
+            preferences=preferences,
+        )
+        self.has_shown_target = False
+        self._unstarted: list[Member] = []
+        self.unwritable_reason = "with several targets qmon.toml is not written: open this one alone, with qmon connect"
+        self._focus = self.current.focus
+
+    @property
+    def is_showing_all_targets(self) -> bool:
+        """True while a screen of all targets is shown, not one of the current target."""
+        return self.current_mode in _FLEET_SCREENS
+
+    def _new_memory(self) -> InMemoryHistory:
+        return self.current.memory
+
+    def start_sources(self) -> None:
+        """Start all sources: the first immediately, the others together shortly after it."""
+        self._set_poll_intervals()
+        if isinstance(self.alerting, FleetAlerting):
+            self.alerting.set_change_listeners(
+                {name: member.memory.record_alert for name, member in self.members.items()}
+            )
+        first, *self._unstarted = self.members.values()
+        self._start_member(first)
+        self.set_timer(_FIRST_ALONE_S, self.start_others)
+
+    def _start_member(self, member: Member) -> None:
+        member.target.source.set_focus(member.focus)
+        member.target.source.start(Feed(self, member.target.fold, member.memory))
+
+    def start_others(self) -> None:
+        """Start the sources that have not been started."""
+        waiting, self._unstarted = self._unstarted, []
+        for member in waiting:
+            self._start_member(member)
+
+    # ------------------------------------------------------------------------------------------ what the sources give
+
+    def on_view_ready(self, message: ViewReady) -> None:
+        """Record the new figures of one target."""
+        message.prevent_default()
+        member = self.members[message.view.target]
+        member.record_event(message.view)
+        if self._unstarted:
+            self.set_timer(_PAINT_DELAY_S, self.start_others)
+        if member is self.current:
+            self._focus, self.runner = member.focus, member.target.runner
+            self.shown = replace(self.shown, interval_s=member.shown.interval_s)
+            super().on_view_ready(message)
+        else:
+            self._show_new_alerts(message.view)
+        self.changes += 1
+
+    def on_state_changed(self, message: StateChanged) -> None:
+        message.prevent_default()
+        self._state_changed(message.state)
+
+    def on_fold_failed(self, message: FoldFailed) -> None:
+        """Show a bug in qmon as a lost target. The other targets continue."""
+        message.prevent_default()
+        now = self.clock()
+        self._state_changed(SourceState(message.target, Phase.LOST, log.report_defect(message.error), changed_at=now))
+
+    def _state_changed(self, state: SourceState) -> None:
+        member = self.members[state.target]
+        member.record_event(state)
+        if state.phase is Phase.LOST:
+            self.start_others()
+        if member is self.current:
+            self.shown = replace(self.shown, state=state)
+        self._show_new_alerts(state)
+        self.changes += 1
+
+    def _show_new_alerts(self, event: View | SourceState) -> None:
+        alerts = self._update_alerts(event)
+        if alerts != self.shown.alerts:
+            self.shown = replace(self.shown, alerts=alerts)
+
+    def source_for(self, target: str) -> SnapshotSource:
+        return self.members[target].target.source
+
+    # ----------------------------------------------------------------------------- what is on the screen, and how often
+
+    def _set_focus(self, focus: Focus) -> None:
+        self._focus = focus
+        self.current.set_focus(focus)
+
+    def focus_source(self, focus: Focus) -> None:
+        """Tell the current target's source what is on screen, and poll the other targets less often."""
+        super().focus_source(focus)
+        self._set_poll_intervals()
+
+    def _set_poll_intervals(self) -> None:
+        """Set the poll interval of each target to what the screen needs."""
+        each_s = min(_PER_TARGET_S * len(self.members), OFF_SCREEN_S) if self.is_showing_all_targets else OFF_SCREEN_S
+        for member in self.members.values():
+            on_screen = member is self.current and not self.is_showing_all_targets
+            member.set_poll_interval(
+                member.requested_interval_s if on_screen else max(member.requested_interval_s, each_s)
+            )
+        now_s = self.current.shown.interval_s
+        if self.shown.interval_s < now_s:
+            self.shown = replace(self.shown, interval_s=now_s)
+
+    def _set_interval(self, seconds: float) -> None:
+        """Set the poll interval of the current target while it is on screen."""
+        self.current.requested_interval_s = seconds
+        self._set_poll_intervals()
+        self.preferences.change_target(self.current.name, lambda of: replace(of, interval_s=seconds))
+        self.notify_briefly(
+            f"{shorten(clean(self.current.name), 24)}: polled every {duration(seconds)} while on the screen"
+        )
+
+    @property
+    def requested_interval_s(self) -> float:
+        """The requested seconds between polls of the current target while it is on screen."""
+        return self.current.requested_interval_s
+
+    def action_poll_now(self) -> None:
+        """Poll the current target, or all targets on a screen of all targets."""
+        for member in self.members.values() if self.is_showing_all_targets else (self.current,):
+            member.target.source.poll_now(whole=True)
+
+    # ------------------------------------------------------------------------------------------------- going somewhere
+
+    def switch_mode(self, mode: str) -> AwaitMount | AwaitComplete:  # type: ignore[override]
+        """Show a screen of all targets, or one of the current target. Each target has its own screens."""
+        if mode in _FLEET_SCREENS:
+            return super().switch_mode(mode)
+        self.has_shown_target = True
+        own = f"{mode} {self.current.name}"
+        if own not in self._modes:
+            self.add_mode(own, next(entry.make_screen for entry in ENTRIES if entry.name == mode))
+        return super().switch_mode(own)
+
+    async def go_to_target(self, target: str, queue: str | None = None) -> None:
+        """Show the overview of a target, or one of its queues. Closes an open message."""
+        await leave_pushed_screen(self)
+        self.select_target(target)
+        if queue is not None:
+            self.selected = queue
+        await self.switch_mode("overview" if queue is None else "queue")
+
+    def select_target(self, target: str) -> None:
+        """Make a target the current one, for the screen that is shown next."""
+        member = self.members[target]
+        if member is self.current:
+            return
+        self.current.selected = self.selected
+        self.current.set_focus(Focus(with_verdict=self.current.focus.with_verdict, away=True))
+        self.current, given = member, member.target
+        self.source, self.runner, self.known_past = given.source, given.runner, given.known
+        self.memory = member.memory
+        self._recorder, self._held_message, self._focus = given.recorder, None, member.focus
+        self.selected = member.selected
+        shown = replace(member.shown, alerts=self.shown.alerts)
+        self.set_reactive(QmonApp.shown, shown)  # does not redraw the screen that is being left
+
+    def leave_screen(self, name: str) -> None:
+        """Go from a screen of a target to its overview, or from there to the screen of all targets."""
+        if name == "overview" or (name in _FLEET_SCREENS and name != self.DEFAULT_MODE):
+            self.switch_mode(self.DEFAULT_MODE)
+        elif name != self.DEFAULT_MODE:
+            self.switch_mode("overview")
+
+    def palette_places(self) -> list[PaletteItem]:
+        """Return what the palette can go to: every target and all their queues."""
+        from qmon.tui.fleet.health import health_text
+
+        now = self.clock()
+        out = [
+            PaletteItem(
+                f"target:{each.name}",
+                "",
+                each.name,
+                f"go to this target: {health_text(each, now)}",
+                "Targets",
+                partial(self.go_to_target, each.name),
+            )
+            for each in self.members.values()
+        ]
+        for each in self.members.values():
+            out += [
+                PaletteItem(
+                    f"queue:{each.name}\0{queue.name}",
+                    "",
+                    f"{each.name}/{queue.name}",
+                    f"go to this queue: {queue.verdict.code}",
+                    "Queues",
+                    partial(self.go_to_target, each.name, queue.name),
+                )
+                for queue in each.queues
+            ]
+        return out
+
+    def confirmation_name(self, queue: str) -> str:
+        """Return target and queue, because several targets may have a queue of this name."""
+        return f"{self.current.name}/{queue}"
+
+    @property
+    def running_titles(self) -> list[str]:
+        """The titles of the running operations on all targets."""
+        runners = {name: member.target.runner for name, member in self.members.items()}
+        return [
+            f"{name}: {words}"
+            for name, runner in runners.items()
+            if runner is not None
+            for words in runner.running_titles
+        ]
+
+    @property
+    def background_operations(self) -> list[BackgroundOperation]:
+        """The operations that continue in the background on all targets."""
+        runners = {name: member.target.runner for name, member in self.members.items()}
+        return [
+            replace(each, target=name)
+            for name, runner in runners.items()
+            if runner is not None
+            for each in runner.background_operations
+        ]
+
+    def action_freeze(self) -> None:
+        """Freeze the display, or continue with the newest figures. Other targets are not frozen."""
+        super().action_freeze()
+        if not self.shown.frozen:
+            self.shown = replace(self.current.shown, alerts=self.shown.alerts)
+            self.changes += 1
+
+    def tick(self) -> None:
+        """Also report recordings of other targets that have stopped."""
+        super().tick()
+        for member in self.members.values():
+            recorder = member.target.recorder
+            if member is self.current or recorder is None or not member.shown.recording:
+                continue
+            if why := recorder.status.stopped:
+                member.shown = replace(member.shown, recording=False)
+                self.notify(
+                    clean(f"{member.name}: recording has stopped: {why}"), severity="error", timeout=30, markup=False
+                )

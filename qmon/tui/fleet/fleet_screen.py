@@ -1,0 +1,65 @@
+"""The base of the screens of all targets. They watch every target; the one under the cursor is the current one."""
+
+from __future__ import annotations
+
+from textual import getters
+
+from qmon.monitor.source import Focus
+from qmon.tui.fleet import health
+from qmon.tui.fleet.fleet_app import FleetApp
+from qmon.tui.fleet.member import Member
+from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.spans import Line, LinePart, spread_parts
+from qmon.tui.status import Shown
+from qmon.tui.widgets.lines import Lines
+
+
+class FleetScreen(DashboardScreen):
+    """A screen of all targets."""
+
+    app = getters.app(FleetApp)
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "changes", self._changed, init=False)
+
+    def _changed(self) -> None:
+        if self in self.app.screen_stack:
+            self.redraw()
+
+    def _shown_changed(self) -> None:
+        """Draw the alerts and the frozen badge. Figures of a target arrive with ``changes``."""
+        if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
+            self._draw_frame(self.app.shown, self.app.clock())
+
+    def redraw(self) -> None:
+        """Draw everything, unless the display is frozen."""
+        if not (self.is_mounted and self.app.is_running):
+            return
+        shown, now = self.app.shown, self.app.clock()
+        if not shown.frozen:
+            self.draw_figures(shown, now, stale=False)
+        self._draw_frame(shown, now)
+
+    def tick(self) -> None:
+        """Update the ages, and show targets that stopped responding as lost."""
+        self.redraw()
+
+    def _draw_frame(self, shown: Shown, now: float) -> None:
+        self.query_one("#header", Lines).show(lambda cells, _: [self._header_line(shown, now, cells)])
+        self._draw_notices(shown, now)
+        self._show_keys("")
+
+    def show_summary(self, now: float) -> list[Member]:
+        """Draw the summary line. Return the targets, worst first."""
+        ranked = health.rank_members(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [health.fleet_summary_line(ranked, now, cells)])
+        return ranked
+
+    def _header_line(self, shown: Shown, now: float, cells: int) -> Line:
+        right = [LinePart.from_text("◇ frozen ", "accent")] if shown.frozen else []
+        left = health.counts_line([*self.app.members.values()], now, cells - 10 * len(right))
+        return spread_parts([LinePart(left)], right, cells)
+
+    def required_focus(self) -> Focus:
+        """Return a focus without any part of the current target."""
+        return Focus(away=True)

@@ -1,0 +1,253 @@
+"""The texts around the history plot: queue and range, the axis, values at the cursor, and the usual band."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.baseline_bands import BAND_FIGURES as BANDED
+from qmon.model.baseline_bands import MIN_WEEKS, Anomaly, Band
+from qmon.recording.history.buckets import Bucket
+from qmon.recording.history.range_query import PastRange
+from qmon.tui.history.time_text import clock_text, moment_text, range_text, zone_name
+from qmon.tui.past_reader import KnownPast
+from qmon.tui.plots.axes import clock_axis
+from qmon.tui.plots.cells import join_spans
+from qmon.tui.plots.range_plot import SCALE_CELLS
+from qmon.tui.sanitize import clean, pad, shorten
+from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts
+from qmon.tui.status import Shown
+
+_REPLAY_MARK: Final = "▼"
+
+
+@dataclass(frozen=True, slots=True)
+class PlottedFigure:
+    """How a figure is plotted: its name, format, unit, and the tone of its line."""
+
+    name: str
+    write: Callable[[float], str] = formatting.count
+    unit: str = "messages"
+    tone: str = "depth"
+
+
+def _rate_text(value: float) -> str:
+    return f"{formatting.rate(value)}/s"
+
+
+# The keys are the names of `qmon.recording.history.collected_range`.
+FIGURES: Final[Mapping[str, PlottedFigure]] = {
+    "ready": PlottedFigure("depth"),
+    "gap": PlottedFigure("gap"),
+    "push_rate": PlottedFigure("push", _rate_text, "messages per second", "push"),
+    "pop_rate": PlottedFigure("pop", _rate_text, "messages per second", "pop"),
+    "complete_rate": PlottedFigure("complete", _rate_text, "messages per second", "pop"),
+    "oldest_s": PlottedFigure("oldest", formatting.duration, "age of the oldest message"),
+    "in_progress": PlottedFigure("in progress"),
+    "stuck": PlottedFigure("stuck"),
+    "scheduled": PlottedFigure("scheduled"),
+    "dead": PlottedFigure("dead"),
+    "blocked": PlottedFigure("blocked"),
+}
+NAMES: Final = tuple(FIGURES)
+
+
+def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> str:
+    """Return how much of a recording was read, and what is damaged."""
+    if reading:
+        share = past.read if past is not None and past.read < 1 else 0.0
+        return f"reading {share * 100:.0f} % · esc stops"
+    if stopped:
+        return "stopped: not all was read"
+    return clean(f"damaged: {past.problem}") if past is not None and past.problem else ""
+
+
+def recording_hint(shown: Shown) -> str:
+    """Return how to record, for targets without a recording: the history starts with qmon."""
+    if shown.served:
+        return f"the qmon serve at {clean(shown.served)} records with --record DIR"
+    return f"`qmon connect {clean(shown.target)} --record DIR` keeps more"
+
+
+def choice_line(queue: str, span: str, past: PastRange | None, zone: tzinfo, state: str, cells: int) -> Line:
+    """Return the queue and the range. At the right end, what is being read."""
+    left = [LinePart.from_text(f" {shorten(clean(queue), 30)}", "strong"), LinePart.from_text(span, "accent")]
+    if past is not None:
+        left.append(LinePart.from_text(range_text(past.since_at, past.until_at, zone), "muted", 1))
+    return spread_parts(left, [LinePart.from_text(f"{state} ", "accent")] if state else [], cells)
+
+
+def figure_line(figure: str, cells: int) -> Line:
+    """Return all figures, with the chosen one marked."""
+    return fit_parts(
+        [
+            LinePart.from_text(f" ‹{FIGURES[n].name}›", "strong")
+            if n == figure
+            else LinePart.from_text(f"  {FIGURES[n].name} ", "muted", 1 + i)
+            for i, n in enumerate(NAMES)
+        ],
+        cells,
+        "",
+    )
+
+
+def axis_title(figure: str) -> Line:
+    """Return the plotted figure and the unit of its scale."""
+    shown = FIGURES[figure]
+    return ((pad(f"{shown.name} ", SCALE_CELLS, right=True), shown.tone), (f" {shown.unit}", "muted"))
+
+
+def axis_line(
+    past: PastRange, zone: tzinfo, replay_at: float | None, marked: tuple[float, float] | None = None
+) -> Line:
+    """Return the times below the plot, each to the right of its position.
+
+    ``replay_at``: the moment that a replay shows. ``marked``: the marked range.
+    """
+    columns = len(past.steps[NAMES[0]])
+    cells: list[Span] = [(symbol, "muted") for symbol in clock_axis(past.since_at, past.step_s, columns, zone)]
+    if marked is not None:
+        for place in range(step_index(past, min(marked)), step_index(past, max(marked)) + 1):
+            cells[place] = ("━", "accent")
+    if replay_at is not None and past.since_at <= replay_at < past.until_at:
+        cells[step_index(past, replay_at)] = (_REPLAY_MARK, "alarm")
+    return (
+        (pad(f"{zone_name(past.since_at, zone)} ", SCALE_CELLS, right=True), "muted"),
+        ("└", "faint"),
+        *join_spans(cells),
+    )
+
+
+def step_index(past: PastRange, at: float) -> int:
+    """Return the index of the step that contains a moment, or of the nearest step."""
+    return min(len(past.steps[NAMES[0]]) - 1, max(0, int((at - past.since_at) / past.step_s)))
+
+
+def step_middle(past: PastRange, place: int) -> float:
+    """Return the moment in the middle of a step."""
+    return past.since_at + (place + 0.5) * past.step_s
+
+
+def newest_step(past: PastRange, figure: str) -> int:
+    """Return the last step in which the figure is known, or the last one."""
+    steps = past.steps[figure]
+    return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
+
+
+def bands_for(past: PastRange, figure: str, known: KnownPast, target: str) -> list[Band | None]:
+    """Return the usual band of each step; ``None`` if it is unknown."""
+    of = known.baselines
+    return [of.band_at(target, past.queue, figure, step_middle(past, each)) for each in range(len(past.steps[figure]))]
+
+
+def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, cells: int) -> Line:
+    """Return all figures at the cursor, the chosen one with its minimum and maximum.
+
+    Without a cursor, return how to get one.
+    """
+    if at is None:
+        return cut_line(
+            (
+                (" ← →", "key"),
+                (" or a click: the figures of a moment   ", "muted"),
+                ("space", "key"),
+                (" twice, or the mouse: zoom into a range", "muted"),
+            ),
+            cells,
+        )
+    place = step_index(past, at)
+    parts = [LinePart.from_text(f" {clock_text(step_middle(past, place), zone)}", "strong")]
+    for rank, (name, shown) in enumerate(FIGURES.items(), 1):
+        step = past.steps[name][place]
+        if step is not None or name == figure:
+            parts.append(_value_part(shown, step, 0 if name == figure else rank, chosen=name == figure))
+    return fit_parts(parts, cells, "  ")
+
+
+def _value_part(shown: PlottedFigure, step: Bucket | None, rank: int, *, chosen: bool) -> LinePart:
+    written = formatting.UNKNOWN if step is None else shown.write(step.mean)
+    spans: Line = ((f"{shown.name} ", "muted"), (written, "strong" if chosen else "text"))
+    if chosen and step is not None and step.least < step.most:
+        spans = (*spans, (f" ({shown.write(step.least)} to {shown.write(step.most)})", "muted"))
+    return LinePart(spans, rank)
+
+
+def usual_line(
+    past: PastRange,
+    figure: str,
+    bands: Sequence[Band | None],
+    known: KnownPast,
+    target: str,
+    at: float | None,
+    zone: tzinfo,
+    cells: int,
+) -> Line:
+    """Return the value at the cursor, or the newest one, compared with the usual band, or why there is no band.
+
+    ``at``: the position of the cursor.
+    """
+    shown, steps = FIGURES[figure], past.steps[figure]
+    place = step_index(past, at) if at is not None else -1
+    if place < 0 or steps[place] is None:
+        place = newest_step(past, figure)
+    step = steps[place]
+    if step is None:
+        return ((" ", "text"),)
+    at = step_middle(past, place)
+    lead = (
+        (f" {shown.name} ", "muted"),
+        (shown.write(step.mean), "strong"),
+        (f" at {clock_text(at, zone)}   ", "muted"),
+    )
+    if not any(bands):
+        return cut_line(
+            (*lead, (f"no band: {clean(_no_band_reason(known, target, past.queue, figure))}", "muted")), cells
+        )
+    band = known.baselines.band_at(target, past.queue, figure, at)
+    if band is None:
+        return cut_line((*lead, ("▒ ", "band"), (f"fewer than {MIN_WEEKS} weeks of this hour", "muted")), cells)
+    words = f"usual {band.hour}: {shown.write(band.low)} – {shown.write(band.high)}, of {band.weeks} weeks"
+    out: Line = ()
+    if not band.low <= step.mean <= band.high:
+        outside = Anomaly(figure, step.mean, band)
+        out = ((f"{'△' if outside.is_above else '▽'} {outside.short_text}  ", "accent"),)
+    return cut_line((*lead, *out, ("▒ ", "band"), (words, "muted")), cells)
+
+
+def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> str:
+    hours = known.baselines.hours
+    if known.problem:
+        place, _, why = known.problem.partition(": ")
+        return f"{place.rpartition('/')[2]}: {why}"
+    if not hours:
+        return "there is no file of what is usual (qmon pipeline baselines)"
+    if figure not in BANDED:
+        return f"{FIGURES[figure].name} has none"
+    if queue not in hours.get(target, {}):
+        return f"not enough history of {queue}"
+    return f"fewer than {MIN_WEEKS} weeks of these hours"
+
+
+def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
+    """Return why there is nothing to plot, or an empty string. ``more``: how to record more."""
+    if any(step is not None for step in past.steps[figure]):
+        return ""
+    if past.problem and not past.queues:
+        return f"damaged: {past.problem}"
+    if any(step is not None for steps in past.steps.values() for step in steps):
+        return f"{FIGURES[figure].name} is not known of {past.queue} in this range"
+    if past.queues and past.queue not in past.queues:
+        return f"nothing is known of {past.queue} in this range; [ and ] go to: {', '.join(past.queues)}"
+    if past.read < 1:
+        return ""
+    if ends_at <= begins_at:
+        return "nothing is recorded of this target yet"
+    if past.until_at > begins_at and more:
+        return "the first figures are still to come"
+    return (
+        f"nothing is known of this range, only from {moment_text(begins_at, zone)} to"
+        f" {moment_text(ends_at, zone, named=True)}{more and f'; {more}'}"
+    )

@@ -1,0 +1,253 @@
+"""One message of the list on screen 2, read completely from the server when it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, Vertical
+from textual.message import Message as Posted
+from textual.widget import Widget
+
+from qmon.model import formatting
+from qmon.model.operation_records import Choice
+from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.view import QueueView
+from qmon.monitor.source import Focus
+from qmon.operate.message import Message
+from qmon.operate.plan.selection import STATES
+from qmon.tui import keys
+from qmon.tui.message import message_panel
+from qmon.tui.message.payload import ShownPayload, payload_text
+from qmon.tui.sanitize import clean, clean_uncached
+from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.status import Shown
+from qmon.tui.widgets.dialog import leave_screen
+from qmon.tui.widgets.grid_table import Table
+from qmon.tui.widgets.lines import Lines
+from qmon.tui.widgets.pager import Pager, PagerLine
+
+_GONE: Final = "it is gone: popped, moved or deleted meanwhile; this is what the last list showed"
+
+
+class MessageRead(Posted):
+    """The message was read, is gone (``None`` without a problem), or could not be read."""
+
+    def __init__(self, number: int, found: Message | None, payload: ShownPayload | None, problem: str) -> None:
+        super().__init__()
+        self.number, self.found, self.payload, self.problem = number, found, payload, problem
+
+
+class MessageScreen(DashboardScreen):
+    """The message under the cursor of the list. Keys go to its neighbours in the list.
+
+    Args:
+        queue: the queue's name.
+        listed: the list when the message was opened.
+        at: the index of the message in the list.
+        listing: the page of the list; ``None`` means messages in progress, or at the head.
+    """
+
+    NAME = "message"
+    BINDINGS = keys.MESSAGE
+    AUTO_FOCUS = "#payload"
+    FILTER = ("search", "> the next place · < the one before · esc drops")
+
+    def __init__(self, queue: str, listed: Sequence[MessageSample], at: int, listing: Listing | None = None) -> None:
+        super().__init__()
+        self._listing = listing
+        self._queue, self._listed, self._list_index = queue, tuple(listed), at
+        self._found: Message | None = None
+        self._payload: ShownPayload | None = None
+        # The reason why there is no message to show.
+        self._notice_text = ""
+        self._number = 0
+        self._read_at: float | None = None
+        self._searched_text = ""
+
+    def compose_body(self) -> ComposeResult:
+        yield Lines(id="title")
+        yield Lines(id="facts", most=4)
+        with Container(id="whole"):
+            with Vertical(id="payload-side"):
+                yield Lines(id="payload-heading")
+                yield Pager(id="payload")
+            with Vertical(id="columns-side"):
+                yield Lines(id="columns-heading")
+                yield Pager(id="columns")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._read_message()
+
+    # ------------------------------------------------------------------------------------------------------- reading
+
+    @property
+    def sample(self) -> MessageSample:
+        """The message as in the newest list, or as it was last listed if it is no longer there."""
+        last, queue = self._listed[self._list_index], self.current_queue()
+        now = queue.messages if queue is not None else None
+        return next((each for each in now or () if each.id == last.id), last)
+
+    def _read_message(self) -> None:
+        runner, queue, sample = self.app.runner, self.current_queue(), self.sample
+        self._number += 1
+        number = self._number
+        if runner is None:
+            here = "a replay" if self.app.shown.replay else "view only"
+            self._notice_text = f"{here}: a message is read from the live target; this is what the list showed"
+        elif queue is None:
+            self._notice_text = f"{clean(self._queue)} is not among the queues any more"
+        else:
+            layout = queue.layout
+            self._notice_text = "" if self._found is not None else "reading the message"
+
+            def answer(found: Message | None, problem: str) -> None:
+                column = found.payload if found is not None else None
+                value = None if column is None else column.value
+                shown = None if column is None or value is None else payload_text(value, cut=column.cut)
+                self.post_message(MessageRead(number, found, shown, problem))
+
+            runner.ask_operator(lambda operator: operator.read_message(layout, sample.id, sample.owner), answer)
+        self.redraw()
+
+    def on_message_read(self, message: MessageRead) -> None:
+        """Show what was read. Show nothing older if the message is gone or could not be read."""
+        if message.number != self._number:
+            return
+        self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
+        self._notice_text = clean(message.problem) or ("" if message.found is not None else _GONE)
+        self.redraw()
+
+    def shown_table(self) -> Table | None:
+        """Return the columns of the message, one per row."""
+        return None if self._found is None else message_panel.column_table(self._found)
+
+    # ------------------------------------------------------------------------------------------------------- drawing
+
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the message, and search it if the search text has changed."""
+        queue, sample, found = self.current_queue(), self.sample, self._found
+        gone = self._notice_text == _GONE
+        since_read_s = 0.0 if self._read_at is None else now - self._read_at
+        if queue is not None:
+            place = f"{self._list_index + 1} of {len(self._listed)} listed"
+            self.query_one("#title", Lines).show(
+                lambda cells, _: message_panel.title_lines(queue, sample, place, cells, gone=gone)
+            )
+            self.query_one("#facts", Lines).show(
+                lambda cells, rows: message_panel.fact_lines(
+                    queue, sample, found, cells, 2 if self.size.height < 32 else rows, since_read_s
+                )
+            )
+        payload = (
+            message_panel.payload_lines(found.payload, self._payload)
+            if found is not None
+            else [PagerLine(self._notice_text, muted=True)]
+        )
+        self.query_one("#payload", Pager).show(payload)
+        self.query_one("#columns", Pager).show(
+            message_panel.column_lines(found) if found is not None else message_panel.known_lines(sample)
+        )
+        if self.filter_text != self._searched_text:
+            self._searched_text = self.filter_text
+            for pager in self.query(Pager):
+                pager.search(self._searched_text)
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """Draw the titles: kind and size, matches, the visible lines, and the age."""
+        payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
+        found = self._found
+        read = "" if self._read_at is None else f"read {formatting.whole_seconds(now - self._read_at)} ago"
+        about = message_panel.payload_summary(found.payload, self._payload) if found is not None else ""
+        self._show_title("payload", payload, about, read)
+        count = f"{len(found.columns)}" if found is not None else "as listed"
+        self._show_title("columns", columns, count)
+
+    def _show_title(self, name: str, pager: Pager, *about: str) -> None:
+        at, many = pager.match_position
+        search = f"{at} of {many:,} found" if self._searched_text else ""
+        self.show_heading(
+            f"{name}-heading", name, " · ".join(p for p in (search, *about, pager.position_text) if p), aged=False
+        )
+
+    def on_pager_moved(self) -> None:
+        """Update the visible lines in the title."""
+        self.draw_ages(self.app.shown, self.app.clock())
+
+    def required_focus(self) -> Focus:
+        """Keep the list polled, so that the state of the message stays current."""
+        return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
+
+    # -------------------------------------------------------------------------------------------------- what keys do
+
+    def current_queue(self) -> QueueView | None:
+        """Return the queue of the message."""
+        view = self.app.shown.view
+        return view.queue(self._queue) if view is not None else None
+
+    def message_choice(self) -> Choice:
+        """Return this message alone."""
+        sample = self.sample
+        return Choice(ids=(sample.id,), state=sample.state if sample.state in STATES else None)
+
+    def _bar_bindings(self) -> list[Binding]:
+        return keys.bindings_in((*self.BINDINGS, *self.app.BINDINGS))
+
+    @property
+    def _main_widget(self) -> Widget:
+        return self.query_one("#payload", Pager)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable reading again without a connection."""
+        return super().check_action(action, parameters) and (action != "poll_now" or self.app.runner is not None)
+
+    def action_poll_now(self) -> None:
+        """Poll now, and read the message again."""
+        self.app.action_poll_now()
+        self._read_message()
+
+    def action_neighbour(self, by: int) -> None:
+        """Go to the next or previous message of the list."""
+        at = self._list_index + by
+        if not 0 <= at < len(self._listed):
+            self.app.notify_briefly(f"this is the {'last' if by > 0 else 'first'} message of the list")
+            return
+        self._list_index, self._found, self._payload, self._read_at = at, None, None, None
+        self._read_message()
+
+    def action_jump(self, by: int) -> None:
+        """Go to the next or previous match."""
+        pager = self.focused if isinstance(self.focused, Pager) else self.query_one("#payload", Pager)
+        pager.go_to_match(by)
+        self.draw_ages(self.app.shown, self.app.clock())
+
+    def action_copy(self) -> None:
+        self._copy_text(clean(self.sample.id), f"id {clean(self.sample.id)}")
+
+    def action_copy_row(self) -> None:
+        """Copy the payload as it was sent, with symbols for control characters."""
+        column = self._found.payload if self._found is not None else None
+        value = None if column is None else column.value
+        if column is None or value is None:
+            self.app.notify_briefly("there is no payload to copy")
+            return
+        if isinstance(value, bytes):
+            copied = value.hex()
+        else:
+            copied = "\n".join("\t".join(map(clean_uncached, line.split("\t"))) for line in value.split("\n"))
+        self._copy_text(copied, f"the payload{', as far as it was read' if column.cut else ''}")
+
+    def _copy_text(self, copied: str, words: str) -> None:
+        self.app.copy_to_clipboard(copied)
+        self.app.notify_briefly(f"copied: {words}")
+
+    def action_back(self) -> None:
+        """Remove the search if there is one, or go back to the list."""
+        if self.filter_text:
+            super().action_back()
+        else:
+            leave_screen(self)

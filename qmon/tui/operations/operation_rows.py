@@ -1,0 +1,118 @@
+"""The rows of the operations screen, and the details of one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.operation_records import Operation, OperationState
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import Line, entry_lines
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+COLUMNS: Final = (
+    GridColumn("when", "WHEN", least=8, most=11, about="when it began, by the server's clock"),
+    GridColumn("what", "WHAT", least=8, most=12, about="the action"),
+    GridColumn("queue", "QUEUE", least=8, most=32, shrinks_to=10, about="the queue it was done to"),
+    GridColumn("state", "STATE", least=6, most=13, about="interrupted: qmon was gone before it ended"),
+    GridColumn("done", "DONE", True, 2, least=5, most=12, about="messages it touched"),
+    GridColumn("left", "LEFT", True, 4, least=4, most=12, about="skipped because locked, or changed since the plan"),
+    GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can take it back"),
+    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="who did it"),
+    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="why, in their words"),
+)
+
+SORT_COLUMNS: Final = ("when", "what", "queue", "state", "by", "undo", "done")
+DEFAULT_SORT: Final = ("when", True)
+
+_TONES: Final[dict[OperationState, str]] = {
+    OperationState.RUNNING: "accent",
+    OperationState.DONE: "muted",
+    OperationState.CANCELLED: "text",
+    OperationState.INTERRUPTED: "alarm",
+    OperationState.FAILED: "alarm",
+    OperationState.UNKNOWN: "alarm",
+}
+_VALUES: Final[dict[str, Callable[[Operation], float | str]]] = {
+    "when": lambda o: o.started_at,
+    "what": lambda o: o.kind.value,
+    "queue": lambda o: o.queue.casefold(),
+    "state": lambda o: o.state.value,
+    "by": lambda o: o.by.casefold(),
+    "undo": lambda o: o.undo_state,
+    "done": lambda o: o.done,
+    "left": lambda o: o.skipped + o.changed + o.refused,
+}
+
+
+def rows_for(operations: Sequence[Operation]) -> tuple[GridRow, ...]:
+    """Return one row per operation, in the given order."""
+    return tuple(_row(each) for each in operations)
+
+
+def _row(operation: Operation) -> GridRow:
+    left = operation.skipped + operation.changed + operation.refused
+    return GridRow(
+        operation.id,
+        (
+            (figures.moment_text(operation.started_at, seconds=True, short=True), "text"),
+            (_kind_text(operation), "strong"),
+            (clean(operation.queue), "text"),
+            (operation.state.value, _TONES[operation.state]),
+            (f"{operation.done:,}", "text" if operation.done else "muted"),
+            (f"{left:,}", "accent" if left else "muted"),
+            (clean(operation.undo_state), "text" if operation.undo_state == "possible" else "muted"),
+            (clean(operation.by), "muted"),
+            (clean(operation.reason), "muted"),
+        ),
+        id=operation.id,
+    )
+
+
+def _kind_text(operation: Operation) -> str:
+    return operation.kind.value.replace("-", " ")
+
+
+def sort_operations(operations: Sequence[Operation], by: str, descending: bool) -> list[Operation]:
+    """Return the operations sorted by one column; equal ones newest first."""
+    newest = sorted(operations, key=lambda o: o.started_at, reverse=True)
+    return sorted(newest, key=_VALUES[by], reverse=descending)
+
+
+def searchable_text(operation: Operation) -> str:
+    """Return the text that the filter searches."""
+    return f"{operation.id} {_kind_text(operation)} {operation.queue} {operation.state.value} {operation.by} {operation.reason} {operation.undo_state}"
+
+
+def detail_lines(operation: Operation, cells: int) -> list[Line]:
+    """Return everything known about one operation."""
+    ended = (
+        f"ended {figures.moment_text(operation.ended_at, seconds=True)}"
+        if operation.ended_at is not None
+        else "has not ended"
+    )
+    if operation.ended_at is not None:
+        ended += f", after {formatting.duration(operation.ended_at - operation.started_at)}"
+    refused = f" · refused {operation.refused:,}" if operation.refused else ""
+    lines: list[Line] = [
+        (),
+        *entry_lines("what", f"{_kind_text(operation)} of {operation.queue}", cells, "strong"),
+        *entry_lines("state", operation.state.value, cells, _TONES[operation.state]),
+        *entry_lines("when", f"began {figures.moment_text(operation.started_at, seconds=True)}, {ended}", cells),
+        *entry_lines("by", operation.by, cells),
+        *entry_lines("reason", operation.reason or "none was given", cells, "text" if operation.reason else "muted"),
+        *entry_lines("planned", f"{operation.planned:,}", cells),
+        *entry_lines(
+            "done",
+            f"{operation.done:,} · skipped {operation.skipped:,} · changed {operation.changed:,}{refused}",
+            cells,
+        ),
+        *entry_lines("undo", operation.undo_state, cells),
+        *entry_lines("undo of", operation.undo_of or "", cells),
+        *entry_lines("operation", operation.id, cells),
+    ]
+    for name, value in operation.details.items():
+        lines += entry_lines(clean(name)[:10], value, cells, "muted", most=8)
+    return [*lines, ()]

@@ -1,0 +1,115 @@
+"""Screen 6: the operations on the queues: who, why, the result, and whether they can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model import formatting
+from qmon.model.operation_records import Operation, OperationKind, OperationResult
+from qmon.tui import keys
+from qmon.tui.actions.availability import read_only_reason
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.operations import operation_rows
+from qmon.tui.operations.reading_screen import OperationsReading
+from qmon.tui.sanitize import clean
+from qmon.tui.shared.text_dialog import TextDialog
+from qmon.tui.status import Shown
+from qmon.tui.widgets.filter_bar import filter_items
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+
+class OperationsScreen(OperationsReading):
+    """The operations, newest first."""
+
+    NAME = "operations"
+    BINDINGS = keys.OPERATIONS
+    SORT_COLUMNS = operation_rows.SORT_COLUMNS
+    REREAD_S = 5.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = operation_rows.DEFAULT_SORT
+
+    def compose_body(self) -> ComposeResult:
+        yield Lines(id="operations-heading")
+        yield Grid(operation_rows.COLUMNS, id="operations")
+
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+        found = filter_items(self.operations or (), self.filter_text, operation_rows.searchable_text)
+        kept = operation_rows.sort_operations(found, *self.sorted_by)
+        self.grid.show(operation_rows.rows_for(kept), sorted_by=self.sorted_by, empty=self._empty_text())
+
+    def _empty_text(self) -> str:
+        if self.app.runner is None:
+            return "view only: no operations are read here"
+        if self._problem:
+            return clean(self._problem)
+        if self.operations is None:
+            return "reading the operations"
+        return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operation so far"
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        count = f"{len(self.grid.row_keys)}"
+        read = f"read {formatting.whole_seconds(now - self._read_at)} ago" if self.operations is not None else ""
+        problem = self._problem and f"cannot be read: {clean(self._problem)}"
+        extra = " · ".join(part for part in (count if self.operations else "", problem or read) if part)
+        self.show_heading("operations-heading", "operations", extra, aged=False)
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    def _selected_operation(self) -> Operation | None:
+        return next((each for each in self.operations or () if each.id == self.grid.cursor), None)
+
+    def disabled_reasons(self) -> dict[str, str]:
+        """Return why the operation under the cursor cannot be undone."""
+        why = read_only_reason(self.app.runner, self.app.shown.view)
+        each = self._selected_operation()
+        if why is None and each is None:
+            why = "no operation is chosen"
+        if why is None and each is not None and each.undo_state not in ("possible", "partly undone"):
+            why = f"this operation cannot be undone: {each.undo_state}"
+        return {"undo": why} if why is not None else {}
+
+    def request_for(self, action: str) -> ActionRequest | None:
+        """Return the request to undo the operation under the cursor."""
+        each = self._selected_operation()
+        return ActionRequest(OperationKind.UNDO, each.queue, operation=each.id) if each is not None else None
+
+    def handle_result(self, result: OperationResult | None) -> None:
+        self.read_operations()
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+
+        each = self._selected_operation()
+
+        def then(undo: bool | None) -> None:
+            if undo:
+                self.action_act("undo")
+
+        if each is not None:
+            self.app.push_screen(
+                OperationDetails(self._newest_version, each, undoable="undo" not in self.disabled_reasons()), then
+            )
+
+    def _newest_version(self, shown: Operation) -> Operation:
+        """Return the operation as it was read last."""
+        return next((each for each in self.operations or () if each.id == shown.id), shown)
+
+    @on(Grid.Selected)
+    def _cursor_moved(self) -> None:
+        self.redraw()
+
+
+class OperationDetails(TextDialog):
+    """The details of an operation. The result is True to undo it. ``undoable``: it can be undone now."""
+
+    BINDINGS = keys.DETAILS
+
+    def __init__(self, newest: Callable[[Operation], Operation], operation: Operation, *, undoable: bool) -> None:
+        hint = "u undoes it · esc closes" if undoable else "esc closes"
+        super().__init__(lambda cells: operation_rows.detail_lines(newest(operation), cells), hint)

@@ -1,0 +1,69 @@
+"""Figures outside their usual band: a symbol next to the figure, and a text if there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from qmon.model.baseline_bands import Anomaly, Baselines, find_anomalies
+from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.view import QueueView
+from qmon.tui.widgets.grid_table import Cell, GridColumn
+
+ABOVE: Final = "△"
+BELOW: Final = "▽"
+FULL_WORDS_FROM: Final = 150
+COLUMN: Final = GridColumn(
+    "usual",
+    "USUAL",
+    rank=8,
+    least=10,
+    most=44,
+    sortable=False,
+    from_width=120,
+    about="against the same hour of the week: △ more than usual, ▽ less",
+)
+
+# The figures outside their band by queue name, the farthest out first.
+UnusualByQueue = Mapping[str, tuple[Anomaly, ...]]
+
+
+def find_unusual(baselines: Baselines, target: str, queues: Sequence[QueueView]) -> UnusualByQueue:
+    """Return the unusual figures of these queues; empty if the target has no baselines."""
+    if target not in baselines.hours:
+        return {}
+    each = ((queue.name, find_anomalies(baselines, target, queue.name, queue.history)) for queue in queues)
+    return {name: found for name, found in each if found}
+
+
+def anomaly_symbol(anomaly: Anomaly) -> str:
+    """Return ``△`` (above the band) or ``▽`` (below)."""
+    return ABOVE if anomaly.is_above else BELOW
+
+
+def mark_cell(cell: Cell, figure: str, anomalies: Sequence[Anomaly]) -> Cell:
+    """Return a figure's cell, with the symbol in front if the figure is outside its band."""
+    each = next((each for each in anomalies if _figure_field(each) == figure), None)
+    return cell if each is None else (f"{anomaly_symbol(each)}{cell[0]}", "accent")
+
+
+def anomaly_text(anomalies: Sequence[Anomaly], *, full: bool = True) -> str:
+    """Return the farthest figure: ``△ ready 3.1× the usual Tue 14:00``, or without ``full`` ``△ ready 3.1×``.
+
+    Empty if everything is as usual.
+    """
+    if not anomalies:
+        return ""
+    first = anomalies[0]
+    name = next((each.words for each in QUEUE_FIGURES if each.field == _figure_field(first)), _figure_field(first))
+    return f"{anomaly_symbol(first)} {name} {first.text if full else first.short_text}"
+
+
+def anomaly_cell(anomalies: Sequence[Anomaly], *, full: bool) -> Cell:
+    """Return ``anomaly_text`` as a cell of the column."""
+    return (anomaly_text(anomalies, full=full), "accent")
+
+
+def _figure_field(anomaly: Anomaly) -> str:
+    """Return the name of the figure's field in ``QueueView``."""
+    return anomaly.figure.removesuffix("_s")

@@ -1,0 +1,103 @@
+"""The base of screens that list queues: columns, order and saved views can be chosen and are remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from qmon.config.preferences import SavedView, TargetPreferences
+from qmon.model.view import QueueView
+from qmon.tui.overview import column_choice as chosen
+from qmon.tui.overview import queue_rows as overview
+from qmon.tui.palette_items import PaletteItem
+from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.widgets.grid_table import GridColumn
+
+
+class ArrangedScreen(DashboardScreen):
+    """A table of queues. Subclasses define the target of its preferences and the usual columns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = self._valid_sort(self.app.preferences.target_preferences(self.preferences_target).sort)
+        self.row_arranger = chosen.RowArranger()
+        self.optional_columns = chosen.OptionalColumns()
+
+    @property
+    def preferences_target(self) -> str:
+        """The target whose preferences this screen uses."""
+        return self.app.shown.target
+
+    @property
+    def usual_columns(self) -> tuple[GridColumn, ...]:
+        """The columns that the rows are built with."""
+        return overview.COLUMNS
+
+    @property
+    def default_columns(self) -> tuple[GridColumn, ...]:
+        """The columns shown if the user has chosen none."""
+        return self.optional_columns.columns_with_optional(self.usual_columns, self.queues, self.preferences_target)
+
+    @property
+    def queues(self) -> Iterable[QueueView]:
+        """The queues of the newest figures."""
+        view = self.app.shown.view
+        return view.queues if view is not None else ()
+
+    @property
+    def columns(self) -> tuple[GridColumn, ...]:
+        """The columns to show."""
+        return chosen.chosen_columns(
+            self.app.preferences.target_preferences(self.preferences_target).columns, self.default_columns
+        )
+
+    def _valid_sort(self, sort: tuple[str, bool] | None) -> tuple[str, bool]:
+        """Return ``sort`` if its column exists, or the default order."""
+        keys = {column.key for column in (*self.usual_columns, *chosen.EXTRA_COLUMNS) if column.sortable}
+        return sort if sort is not None and sort[0] in keys else overview.DEFAULT_SORT
+
+    def sort_columns(self) -> Sequence[str]:
+        """Return the shown columns that ``s`` cycles through."""
+        return chosen.sort_columns_for(self.grid.columns, self.SORT_COLUMNS)
+
+    def _sort_by(self, column: str) -> None:
+        super()._sort_by(column)
+        self._save_preference(lambda of: replace(of, sort=self.sorted_by))
+
+    def action_reverse(self) -> None:
+        super().action_reverse()
+        self._save_preference(lambda of: replace(of, sort=self.sorted_by))
+
+    def _save_preference(self, change: Callable[[TargetPreferences], TargetPreferences]) -> None:
+        self.app.preferences.change_target(self.preferences_target, change)
+
+    def action_choose_columns(self) -> None:
+        """Open the dialog for columns and views."""
+        from qmon.tui.overview.column_dialog import ChoosingDialog
+
+        preferences, name = self.app.preferences, self.preferences_target
+        now = SavedView(self.filter_text, self.sorted_by, preferences.target_preferences(name).columns)
+        self.app.push_screen(
+            ChoosingDialog(self.default_columns, chosen.EXTRA_COLUMNS, now, self._use_view, preferences, name)
+        )
+
+    def _use_view(self, view: SavedView) -> None:
+        self.filter_text, self.sorted_by = view.filter, self._valid_sort(view.sort)
+        self._save_preference(lambda of: replace(of, columns=view.columns, sort=self.sorted_by))
+        self.redraw()
+
+    def palette_places(self) -> list[PaletteItem]:
+        """Add the saved views to what the palette can go to."""
+
+        async def use(view: SavedView) -> None:
+            self._use_view(view)
+
+        views = self.app.preferences.target_preferences(self.preferences_target).views
+        items = [
+            PaletteItem(
+                f"view:{name}", "", name, f"use this view: {chosen.view_text(view)}", "Views", partial(use, view)
+            )
+            for name, view in sorted(views.items())
+        ]
+        return [*items, *super().palette_places()]

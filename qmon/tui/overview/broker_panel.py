@@ -1,0 +1,107 @@
+"""The Service Broker panel: one line per queue, and one for messages that were sent but not delivered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.figure import Verdict
+from qmon.model.service_broker import BrokerQueue, BrokerView, queue_state
+from qmon.model.view import View
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import Line, Span, cut_line, entry_lines
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
+
+# Panels of at least this many cells show each queue's proof in its line; others show the worst one's below.
+_WIDE: Final = 150
+COLUMNS: Final = (
+    GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="the queue, as the database names it"),
+    GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in it, as the server counts them"),
+    GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or what its monitor says of it"),
+    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="procedures that run for it, of the most allowed"),
+    GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
+    GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since a RECEIVE last found nothing"),
+    GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
+    GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the figures behind it"),
+)
+
+
+def broker_summary(broker: BrokerView) -> str:
+    """Return the text for the panel's title: the number of queues and the age of the figures."""
+    count = f"{len(broker.queues)} queue{'' if len(broker.queues) == 1 else 's'}"
+    return f"{count} · read {formatting.whole_seconds(broker.age_s)} ago" if broker.age_s >= 1 else count
+
+
+def broker_lines(view: View | None, cells: int, rows: int) -> list[Line]:
+    """Return the panel in at most ``rows`` lines; empty without Service Broker queues."""
+    found = view.server.broker if view is not None else None
+    if found is None:
+        return []
+    below = [
+        *_proof_lines(found, cells, 2 if rows > 4 else 1),
+        *_transmission_lines(found, cells),
+        *_leak_lines(found, cells),
+    ]
+    listed = found.queues[: max(1, rows - 1 - len(below))]
+    table = table_lines(COLUMNS, [_row(queue, found) for queue in listed], cells - 1)
+    return [*(((" ", "text"), *line) for line in table), *below][:rows]
+
+
+def _row(queue: BrokerQueue, broker: BrokerView) -> GridRow:
+    monitor, sample, severity = queue.monitor, queue.sample, _severity_for(queue.verdict)
+    word = queue_state(queue, monitored=broker.monitored)
+    tasks = "" if monitor is None else f"{monitor.tasks} of {sample.max_readers}"
+    empty = "" if monitor is None or monitor.empty_s is None else formatting.duration(monitor.empty_s)
+    proof = "" if queue.verdict is None else clean(queue.verdict.proof)
+    return GridRow(
+        queue.name,
+        (
+            (clean(queue.name), "strong" if severity > 1 else "text"),
+            figures.figure_cell(queue.depth),
+            (word, "alarm" if "off" in word else "text"),
+            (tasks if sample.activates else "", "text"),
+            ("" if monitor is None else str(monitor.waiting), "text"),
+            (empty, "muted"),
+            _verdict_cell(queue.verdict),
+            (proof, "text" if severity > 1 else "muted"),
+        ),
+    )
+
+
+def _verdict_cell(verdict: Verdict | None) -> Cell:
+    if verdict is None:
+        return ("", "muted")
+    return (f"{figures.SYMBOLS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
+
+
+def _proof_lines(broker: BrokerView, cells: int, most: int) -> list[Line]:
+    """Return the proof of the worst queue's verdict, unless the table has a column for it."""
+    worst = broker.queues[0].verdict
+    if worst is None or cells > _WIDE:
+        return []
+    return entry_lines("because", worst.proof, cells, figures.TONES[worst.severity], most=most)
+
+
+def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
+    """Return a line about messages sent and not delivered, if there are any."""
+    if not broker.sending.value:
+        return []
+    if broker.verdict is not None:
+        severity = broker.verdict.severity
+        line: Span = (f"{figures.SYMBOLS[severity]} {clean(broker.verdict.proof)}", figures.TONES[severity])
+    else:
+        line = (f"{broker.sending.text()} sent and not delivered yet", "text")
+    return [cut_line(((" transmission  ", "muted"), line), cells)]
+
+
+def _leak_lines(broker: BrokerView, cells: int) -> list[Line]:
+    """Return a line about conversations that are never ended, if there is such a verdict."""
+    if broker.leak is None:
+        return []
+    words = f"{figures.SYMBOLS[broker.leak.severity]} {clean(broker.leak.proof)}"
+    return [cut_line(((" conversations ", "muted"), (words, figures.TONES[broker.leak.severity])), cells)]
+
+
+def _severity_for(verdict: Verdict | None) -> int:
+    return -1 if verdict is None else verdict.severity

@@ -1,0 +1,138 @@
+"""The columns of the overview: the usual ones, or those that the user chose, including extra figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from qmon.config.preferences import SavedView
+from qmon.model import formatting
+from qmon.model.queue_figures import FIGURE_MEANINGS
+from qmon.model.view import QueueView
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
+
+# This column is always shown, because it identifies the row.
+REQUIRED_COLUMN: Final = "queue"
+_MORE_RANK: Final = 5
+
+# These columns are shown only if they are chosen.
+EXTRA_COLUMNS: Final = tuple(
+    GridColumn(key, title, True, _MORE_RANK, most=12, about=FIGURE_MEANINGS[key])
+    for key, title in (
+        ("scheduled", "SCHED"),
+        ("blocked", "BLOCKED"),
+        ("dead", "DEAD"),
+        ("done", "DONE"),
+        ("complete_rate", "COMPLETE/s"),
+        ("pushers", "PUSHERS"),
+        ("poppers", "POPPERS"),
+        ("poppers_waiting", "WAITING"),
+        ("fill", "FILL"),
+        ("bytes", "SIZE"),
+    )
+)
+_FORMATTERS: Final[Mapping[str, Callable[[float], str]]] = {
+    "complete_rate": figures.aligned_rate,
+    "fill": formatting.percent,
+    "bytes": formatting.size,
+}
+_EMPTY_CELL: Final = ("", "muted")
+
+# These columns are also shown without being chosen, once a queue has such messages.
+OPTIONAL_COLUMNS: Final = ("scheduled", "dead")
+_INSERT_BEFORE: Final = "oldest"
+
+
+class OptionalColumns:
+    """Adds columns of figures that are not 0 to the usual ones. An added column stays, so that columns do not jump."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, set[str]] = {}
+
+    def columns_with_optional(
+        self, usual: Sequence[GridColumn], queues: Iterable[QueueView], target: str
+    ) -> tuple[GridColumn, ...]:
+        """Return the usual columns and those whose figure is not 0 in one of the ``queues``, or ever was."""
+        seen = self._seen.setdefault(target, set())
+        if hidden := set(OPTIONAL_COLUMNS) - seen:
+            seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}
+        place = next(place for place, column in enumerate(usual) if column.key == _INSERT_BEFORE)
+        return (*usual[:place], *(column for column in EXTRA_COLUMNS if column.key in seen), *usual[place:])
+
+
+def chosen_columns(chosen: Sequence[str], usual: Sequence[GridColumn]) -> tuple[GridColumn, ...]:
+    """Return the chosen columns in the chosen order, or the usual ones without a choice.
+
+    Unknown columns are skipped.
+    """
+    known = {column.key: column for column in (*usual, *EXTRA_COLUMNS)}
+    found = tuple(known[key] for key in dict.fromkeys(chosen) if key in known)
+    if not found:
+        return tuple(usual)
+    return found if REQUIRED_COLUMN in chosen else (known[REQUIRED_COLUMN], *found)
+
+
+def sort_columns_for(columns: Sequence[GridColumn], usual: Sequence[str]) -> list[str]:
+    """Return the columns that ``s`` cycles through. ``usual``: those of the usual columns that it cycles through."""
+    shown = {column.key for column in columns}
+    return [key for key in (*usual, *(column.key for column in EXTRA_COLUMNS)) if key in shown]
+
+
+def view_text(view: SavedView) -> str:
+    """Return a summary of a view: ``rows with mails, by ready, 5 columns``."""
+    parts = [f"rows with {clean(shorten(view.filter, 24))}"] if view.filter else []
+    parts += [f"by {view.sort[0].replace('_', ' ')}"] if view.sort is not None else []
+    return ", ".join(
+        [*parts, formatting.count_text(len(view.columns), "column") if view.columns else "default columns"]
+    )
+
+
+class RowArranger:
+    """Builds rows of the chosen columns from rows of the usual ones. Unchanged rows are reused."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[GridRow, GridRow]] = {}
+        self._columns: tuple[GridColumn, ...] = ()
+
+    def arrange_rows(
+        self,
+        rows: Sequence[GridRow],
+        usual: Sequence[GridColumn],
+        columns: tuple[GridColumn, ...],
+        queue_for: Callable[[str], QueueView | None],
+    ) -> tuple[GridRow, ...]:
+        """Return the rows with the chosen ``columns``.
+
+        ``usual``: the columns of ``rows``. ``queue_for``: returns the queue of a row by its key.
+        """
+        if columns == tuple(usual):
+            return tuple(rows)
+        before, self._made = (self._made if columns == self._columns else {}), {}
+        self._columns = columns
+        for row in rows:
+            known = before.get(row.key)
+            made = (
+                known[1]
+                if known is not None and known[0] is row
+                else _arrange_row(row, usual, columns, queue_for(row.key))
+            )
+            self._made[row.key] = (row, made)
+        return tuple(made for _, made in self._made.values())
+
+
+def _arrange_row(
+    row: GridRow, usual: Sequence[GridColumn], columns: Sequence[GridColumn], queue: QueueView | None
+) -> GridRow:
+    cells = {column.key: cell for column, cell in zip(usual, row.cells, strict=True)}
+    made = tuple(cells[c.key] if c.key in cells else _extra_cell(c.key, queue) for c in columns)
+    return GridRow(row.key, made, row.notes, row.heading, row.name)
+
+
+def _extra_cell(key: str, queue: QueueView | None) -> Cell:
+    if queue is None:
+        return _EMPTY_CELL
+    return figures.figure_cell(
+        getattr(queue, key), _FORMATTERS.get(key, formatting.count), "alarm" if key in ("blocked", "dead") else "text"
+    )

@@ -1,0 +1,226 @@
+"""The rows of the overview: one per queue, and one above the queues of a shared table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from qmon.model import formatting
+from qmon.model.baseline_bands import Anomaly
+from qmon.model.combined_figures import GROUP_FIGURES, GroupView
+from qmon.model.queue_figures import FIGURE_MEANINGS, QUEUE_FIGURES
+from qmon.model.view import QueueView
+from qmon.tui import figures
+from qmon.tui.actions.availability import verdict_keys
+from qmon.tui.overview import anomalies
+from qmon.tui.overview.causes import OwnVerdict
+from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, sample_reading
+from qmon.tui.plots.sparklines import sparkline_text
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+TREND_CELLS: Final = 6
+# Cells for the top of the scale, to the right of a trend.
+_TOP_CELLS: Final = 5
+FULL_WORDS_FROM: Final = 150
+
+_FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
+
+COLUMNS: Final = (
+    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="the queue, as its layout names it"),
+    GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is laid out in tables"),
+    GridColumn("ready", "READY", True, 1, most=12, about=FIGURE_MEANINGS["ready"]),
+    GridColumn("in_progress", "IN PROG", True, 6, most=12, about=FIGURE_MEANINGS["in_progress"]),
+    GridColumn("stuck", "STUCK", True, 3, most=12, about=FIGURE_MEANINGS["stuck"]),
+    GridColumn("oldest", "OLDEST", True, 4, most=14, about=FIGURE_MEANINGS["oldest"]),
+    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about=FIGURE_MEANINGS["push_rate"]),
+    GridColumn("pop_rate", "POP/s", True, 2, most=11, about=FIGURE_MEANINGS["pop_rate"]),
+    GridColumn("gap", "GAP", True, 9, most=11, about=FIGURE_MEANINGS["gap"]),
+    GridColumn(
+        "trend",
+        "DEPTH",
+        rank=8,
+        least=TREND_CELLS + _TOP_CELLS,
+        most=TREND_CELLS + _TOP_CELLS,
+        sortable=False,
+        from_width=120,
+        about="messages ready over the last ten minutes; the figure behind is the top of the scale",
+    ),
+    GridColumn(
+        "forecast",
+        "FORECAST",
+        rank=7,
+        most=28,
+        sortable=False,
+        about="↓ drains in about this time, ↑ grows at this rate",
+    ),
+    GridColumn(
+        "verdict",
+        "VERDICT",
+        rank=0,
+        least=24,
+        most=28,
+        about="what is wrong: ■ critical  ▲ warning  ‖ paused  ◦ notice  · fine",
+    ),
+    GridColumn(
+        "proof",
+        "BECAUSE",
+        rank=11,
+        least=30,
+        grows=True,
+        sortable=False,
+        from_width=170,
+        about="the figures behind the verdict",
+    ),
+)
+
+# The columns that `s` cycles through.
+SORT_COLUMNS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "pop_rate")
+
+# By rank, worst first.
+DEFAULT_SORT: Final = ("verdict", True)
+
+
+_USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
+# The columns if the target has baselines.
+WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], anomalies.COLUMN, *COLUMNS[_USUAL_AT:])
+
+
+_RowStyle = tuple[bool, bool, OwnVerdict | None]
+# The queue, the style, and the row built from them.
+_CachedRow = tuple[QueueView, _RowStyle, GridRow]
+# By queue name.
+RowCache = dict[str, _CachedRow]
+
+
+def rows_for(
+    queues: Sequence[QueueView],
+    cells: int,
+    unusual: anomalies.UnusualByQueue | None = None,
+    cache: RowCache | None = None,
+    groups: Sequence[GroupView] = (),
+    own_verdicts: Mapping[str, OwnVerdict] | None = None,
+) -> tuple[GridRow, ...]:
+    """Return one row per queue, in the given order. The first queue of each of ``groups`` gets a row of sums above it.
+
+    The trend is drawn only if the table may have room for its column.
+
+    Args:
+        unusual: the figures outside their bands, for rows of ``WITH_USUAL``.
+        cache: the rows built before; updated with those built now.
+        own_verdicts: the texts of queues that share a cause.
+    """
+    wide = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
+    cache, own_verdicts = {} if cache is None else cache, own_verdicts or {}
+    made = {
+        queue.name: _reuse_or_build_row(queue, (*wide, own_verdicts.get(queue.name)), cache.get(queue.name))
+        for queue in queues
+    }
+    cache.clear()
+    cache.update(made)
+    first = {next((name for name in made if name in group.queues), ""): group for group in groups}
+    above = {name: (_group_row(group),) for name, group in first.items()}
+    plain = tuple(row for name, (_, _, its) in made.items() for row in (*above.get(name, ()), its))
+    if unusual is None:
+        return plain
+    full = cells >= anomalies.FULL_WORDS_FROM
+    return tuple(_add_anomaly_cell(row, unusual.get(row.key, ()), full) for row in plain)
+
+
+def _add_anomaly_cell(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
+    marked = [anomalies.mark_cell(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)]
+    cells = (*marked[:_USUAL_AT], anomalies.anomaly_cell(found, full=full), *marked[_USUAL_AT:])
+    return GridRow(row.key, cells, row.notes, row.heading)
+
+
+def _group_row(group: GroupView) -> GridRow:
+    """Return the sums of a group. Verdicts are shown per queue."""
+    write = {"oldest": formatting.duration, "push_rate": figures.aligned_rate, "pop_rate": figures.aligned_rate}
+    cells = {
+        key: figures.figure_cell(figure, write.get(key, formatting.count)) for key, figure in group.figures.items()
+    }
+    cells |= {key: _NO_RATE for key in ("push_rate", "pop_rate") if group.figures[key].value is None}
+    cells |= {
+        "queue": (clean(group.name), "title"),
+        "design": ("table", "muted"),
+        "verdict": (f"{len(group.queues)} queues", "muted"),
+    }
+    return GridRow(
+        f"\0{group.name}",
+        tuple(cells.get(column.key, ("", "muted")) for column in COLUMNS),
+        {each.field: clean(reason) for each in GROUP_FIGURES if (reason := group.figures[each.field].reason)},
+        heading=True,
+    )
+
+
+def _reuse_or_build_row(queue: QueueView, look: _RowStyle, before: _CachedRow | None) -> _CachedRow:
+    """Return the cached row if its queue was not read since."""
+    if before is not None and before[0] is queue and before[1] == look:
+        return before
+    return queue, look, _row(queue, *look)
+
+
+def _row(queue: QueueView, with_trend: bool, full_words: bool, own: OwnVerdict | None) -> GridRow:
+    stuck_tone = "alarm" if queue.stuck.value else "text"
+    severity = queue.verdict.severity
+    proof = clean(queue.verdict.proof) if own is None else own.proof
+    return GridRow(
+        queue.name,
+        (
+            (clean(queue.name), "strong" if severity > 1 else "text"),
+            (_design_text(queue), "muted"),
+            figures.figure_cell(queue.ready),
+            figures.figure_cell(queue.in_progress),
+            figures.figure_cell(queue.stuck, tone=stuck_tone),
+            figures.figure_cell(queue.oldest, formatting.duration),
+            figures.figure_cell(queue.push_rate, figures.aligned_rate)
+            if queue.push_rate.value is not None
+            else _NO_RATE,
+            figures.figure_cell(queue.pop_rate, figures.aligned_rate) if queue.pop_rate.value is not None else _NO_RATE,
+            figures.figure_cell(queue.gap),
+            (_trend_text(queue) if with_trend else "", "depth fill"),
+            figures.forecast_cell(queue, brief=True) if full_words else figures.short_forecast_cell(queue),
+            figures.verdict_cell(queue, verdict_keys(queue)) if own is None else own.verdict,
+            (proof, "text" if severity > 1 else "muted"),
+        ),
+        {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.figure_for(queue).reason))},
+    )
+
+
+def _design_text(queue: QueueView) -> str:
+    """Return the design; ``library`` for libraries, because the queue's name already begins with the library's."""
+    return queue.layout.design if queue.layout.part is None else "library"
+
+
+_NO_RATE: Final = (f"{formatting.UNKNOWN}  ", "faint")
+
+
+def _trend_text(queue: QueueView) -> str:
+    depth = sample_reading(queue.history, "ready", TREND_CELLS, plot_window_s(queue.history))
+    return sparkline_text(depth, max(MIN_DEPTH_SCALE, highest_value(depth)))
+
+
+def _sort_value(queue: QueueView, column: str) -> Any:
+    """Return what a column is sorted by: values of one type, or ``None``."""
+    if column in _FIGURES:
+        return _FIGURES[column].figure_for(queue).value
+    return _design_text(queue) if column == "design" else queue.name.casefold()
+
+
+def sort_queues(ranked: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
+    """Return the queues sorted by one column; equal ones by name, those without a value always last.
+
+    ``ranked``: the queues, worst first.
+    """
+    if by == DEFAULT_SORT[0]:
+        return list(ranked if descending else reversed(ranked))
+    known = [q for q in ranked if _sort_value(q, by) is not None]
+    known.sort(key=lambda q: q.name.casefold())
+    known.sort(key=lambda q: _sort_value(q, by), reverse=descending)
+    return known + sorted((q for q in ranked if _sort_value(q, by) is None), key=lambda q: q.name.casefold())
+
+
+def searchable_text(queue: QueueView) -> str:
+    """Return the text that the filter searches."""
+    tables = f"{queue.layout.table} {queue.layout.data_table or ''}"
+    return f"{queue.name} {queue.layout.design} {tables} {queue.verdict.code}"

@@ -1,0 +1,104 @@
+"""Cuts a queue's history into equal steps of time, one per column of a plot."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, Literal
+
+from qmon.model.series import Point, figure_column
+
+Reading = Literal["ready", "push_rate", "pop_rate"]
+Values = list[float | None]
+
+# The spans of plots in seconds. The smallest that contains the history is used.
+WINDOWS_S: Final = (30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0)
+
+
+def plot_window_s(history: Sequence[Point]) -> float:
+    """Return the seconds that a plot of this history spans, at most ten minutes."""
+    if not history:
+        return WINDOWS_S[0]
+    held = history[-1].at - history[0].at
+    return next((w for w in WINDOWS_S if held <= w), WINDOWS_S[-1])
+
+
+def usual_spacing_s(times: Sequence[float]) -> float:
+    """Return the usual seconds between two points: the median of the newest twenty distances."""
+    steps = sorted(b - a for a, b in pairwise(times[-21:]))
+    return steps[len(steps) // 2] if steps else 0.0
+
+
+def sample_reading(history: Sequence[Point], reading: Reading, steps: int, window_s: float) -> Values:
+    """Return the mean of ``reading`` in each of ``steps`` equal steps of the last ``window_s`` seconds, oldest first.
+
+    A step without a point repeats the previous one if points are merely further apart than steps. After a silence of
+    more than three times the usual distance the step is ``None``, so that gaps mean no data.
+    """
+    return sample_readings(history, (reading,), steps, window_s)[0]
+
+
+def sample_readings(history: Sequence[Point], readings: Sequence[Reading], steps: int, window_s: float) -> list[Values]:
+    """Return ``sample_reading`` of several readings."""
+    if not history or steps <= 0:
+        return [[None] * max(0, steps) for _ in readings]
+    times = figure_column(history, "at")
+    end, size = times[-1], window_s / steps
+    starts = [bisect_left(times, end - window_s), *(_step_start(times, n, size) for n in range(steps - 1, 0, -1))]
+    parts = list(pairwise([*starts, len(times)]))
+    return [_step_means(times, figure_column(history, reading), parts, size) for reading in readings]
+
+
+def _step_means(times: array[float], values: array[float], parts: Sequence[tuple[int, int]], size: float) -> Values:
+    out: Values = []
+    end, mean, seen_at, hold = times[-1], None, float("-inf"), None
+    for left, (start, stop) in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
+        known = values[start:stop]
+        if (total := sum(known)) != total:  # one of them is NaN, which means unknown
+            places = [place for place in range(start, stop) if values[place] == values[place]]
+            known, stop = array("d", (values[place] for place in places)), places[-1] + 1 if places else start
+            total = sum(known)
+        if known:
+            mean, seen_at = total / len(known), times[stop - 1]
+            out.append(mean)
+        elif mean is None:
+            out.append(None)
+        else:
+            hold = 3 * usual_spacing_s(times) + size if hold is None else hold
+            out.append(mean if end - left * size - seen_at <= hold else None)
+    return out
+
+
+def _step_start(times: Sequence[float], steps: int, size: float) -> int:
+    """Return the index where the newest ``steps`` steps begin. A point on a boundary belongs to the older step."""
+    end = times[-1]
+    place = bisect_right(times, end - steps * size)
+    while place > 0 and (end - times[place - 1]) / size < steps:
+        place -= 1
+    while (end - times[place]) / size >= steps:
+        place += 1
+    return place
+
+
+# The minimum top of a scale of messages, so that one message more or less does not look like a peak.
+MIN_DEPTH_SCALE: Final = 10.0
+
+
+def highest_value(*series: Sequence[float | None]) -> float:
+    """Return the greatest value of all series, 0 if none is known."""
+    return max((v for values in series for v in values if v is not None), default=0.0)
+
+
+_ROUND: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+
+
+def round_up(value: float) -> float:
+    """Return a round number at or above ``value``, at least 1. As the top of an axis it seldom changes."""
+    if value <= 1.0:
+        return 1.0
+    power = 1.0
+    while power * 10 < value:
+        power *= 10
+    return next((power * r for r in _ROUND if power * r >= value), power * 10)

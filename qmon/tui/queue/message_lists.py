@@ -1,0 +1,196 @@
+"""Selects the list of messages and the page that the queue screen shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.default_list import default_listing
+from qmon.model.figure import Figure
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
+from qmon.model.samples.listing_samples import Listing, PageSample, Place
+from qmon.model.view import QueueView
+from qmon.monitor.source import ROW_LIMIT
+from qmon.tui.sanitize import clean, shorten
+
+LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
+_PROBES: Final = ("messages", "group_messages", "group_page")
+# No sort column: the order of the list.
+LIST_ORDER: Final = ("", False)
+TITLES: Final = {
+    "ready": "ready messages",
+    "scheduled": "scheduled messages",
+    "in_progress": "messages in progress",
+    "stuck": "stuck messages",
+    "blocked": "blocked messages",
+    "dead": "dead messages",
+    "done": "done messages",
+}
+
+
+class MessageLists:
+    """The chosen list of one queue, and its pages so far.
+
+    Without a choice, a queue shows its messages in progress, or those at its head.
+    """
+
+    def __init__(self) -> None:
+        self._queue = ""
+        self._state: str | None = None
+        self._descending = False
+        self._places: list[Place | None] = [None]
+        # The number of messages on each earlier page.
+        self._counts: list[int] = []
+        self._last: tuple[QueueView, Listing | None] | None = None
+
+    @property
+    def page_number(self) -> int:
+        """The number of the page, from 1."""
+        return len(self._places)
+
+    @property
+    def messages_before(self) -> int:
+        """The number of messages on the earlier pages when they were read."""
+        return sum(self._counts)
+
+    def listing_for(self, queue: str | None) -> Listing | None:
+        """Return the chosen page of ``queue``; ``None`` means messages in progress, or at the head."""
+        if self._state is None or queue != self._queue:
+            return None
+        return Listing(self._state, self._places[-1], self._descending)
+
+    def fill_messages(self, queue: QueueView, listing: Listing | None) -> QueueView:
+        """Return the queue with the last messages read, if messages are polled less often than figures."""
+        if queue.messages is not None:
+            self._last = queue, listing
+        elif self._last is not None and any(each.probe.startswith(_PROBES) for each in queue.throttled):
+            last, wanted = self._last
+            if (last.name, wanted) == (queue.name, listing):
+                return replace(queue, messages=last.messages, page=last.page)
+        return queue
+
+    def choose_list(self, layout: Layout, by: int) -> str:
+        """Go to the next (1) or previous (-1) list of this queue. Return why lists were skipped."""
+        # Few tables have a state for blocked messages, so its absence is not worth a notice.
+        listed = (
+            state for state in STATES if state != "blocked" or layout.has_figure("blocked") or state == self._state
+        )
+        asked: tuple[str | None, ...] = (None, *listed)
+        at = asked.index(self._state) if layout.queue == self._queue else 0
+        left_out: dict[str, list[str]] = {}
+        for step in range(1, len(asked) + 1):
+            state = asked[(at + by * step) % len(asked)]
+            why = "" if state is None else reason_without_list(layout, state)
+            if not why:
+                self._queue, self._state = layout.queue, state
+                self._descending = state is not None and is_listed_descending(layout, state)
+                self._reset_pages()
+                break
+            left_out.setdefault(why, []).append(str(state).replace("_", " "))
+        return "; ".join(f"no list of {', '.join(states)}: {why}" for why, states in left_out.items())
+
+    def reverse_order(self) -> None:
+        """Reverse the order of the whole list and go to its first page."""
+        self._descending = not self._descending
+        self._reset_pages()
+
+    def _reset_pages(self) -> None:
+        self._places, self._counts = [None], []
+
+    def turn_page(self, page: PageSample, listed: int, by: int) -> str:
+        """Go to the next (1) or previous (-1) page. Return why there is none, or an empty string.
+
+        ``listed``: the number of messages on this page.
+        """
+        if by < 0:
+            if self.page_number == 1:
+                return "this is the first page"
+            del self._places[-1], self._counts[-1]
+        elif page.next is None:
+            return "this is the last page"
+        else:
+            self._places.append(page.next)
+            self._counts.append(listed)
+        return ""
+
+
+def disabled_list_keys(queue: QueueView | None, listing: Listing | None, fixed: str) -> dict[str, str]:
+    """Return why keys are disabled, by binding id. ``fixed``: why nothing else can be read, or empty."""
+    none = queue is None or not listable_states(queue.layout)
+    why = fixed or (
+        "no queue is chosen" if queue is None else reason_without_list(queue.layout, "ready") if none else ""
+    )
+    if why:
+        return dict.fromkeys(LIST_KEYS, why)
+    return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], "press l for a list that has pages")
+
+
+def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
+    """Return the page on screen; ``None`` if no list is chosen or the page has not been read yet."""
+    return queue.page if is_chosen_list(queue, listing, fixed) else None
+
+
+def is_chosen_list(queue: QueueView, listing: Listing | None, fixed: str) -> bool:
+    """Return True if the messages that were read belong to the chosen list."""
+    read = None if queue.page is None else queue.page.listing
+    return bool(fixed) or read == listing or (listing is None and read == default_listing(queue.layout))
+
+
+def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
+    """Return the position and total, the page, the order, and what may be missing.
+
+    ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
+    ``listed`` messages the filter lets through.
+    """
+    figure: Figure = getattr(queue, page.listing.state)
+    before, number = (0, 1) if lists is None else (lists.messages_before, lists.page_number)
+    which = (
+        f"{formatting.count(before + 1)}–{formatting.count(before + listed)}"
+        if before and listed
+        else formatting.count(listed)
+    )
+    if shown != listed:
+        which = f"{shown} of {listed}"
+    elif figure.value is not None:
+        which += f" of {dated_count_text(figure)}"
+    if number > 1 or page.next is not None:
+        which += f", page {number}{'' if page.next is not None else ', the last'}"
+    parts = [which]
+    order = f"`{shorten(clean(page.order), 30)}`"
+    first = ", the greatest first" if page.listing.descending else ""
+    if page.every:
+        parts.append(f"no index leads to them: {formatting.count(page.looked)} rows by {order} looked at{first}")
+    elif page.order:
+        parts.append(f"by {order}{first}")
+    if page.cut and page.order:
+        parts.append(f"too many have the same {order}: some are left out")
+    elif page.cut:
+        parts.append(f"unordered, since no index gives an order: only {formatting.count(page.looked)} rows looked at")
+    return " · ".join(parts)
+
+
+def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int) -> str:
+    """Return how many messages are shown before a list is chosen, with the figure if it differs."""
+    if shown != listed:
+        return f"{shown} of {listed}"
+    figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)
+    first = "the first " if listed >= ROW_LIMIT else ""
+    differs = figure is not None and figure.value is not None and figure.value != listed
+    return f"{first}{shown} of {dated_count_text(figure)}" if figure is not None and differs else f"{first}{shown}"
+
+
+def dated_count_text(figure: Figure) -> str:
+    """Return ``~50``, followed by when it was counted if that was before the poll of the list."""
+    shown = figure.text(formatting.count)
+    return f"{shown} counted {formatting.duration(figure.age_s)} ago" if figure.age_s >= 1 else shown
+
+
+def empty_text(page: PageSample, *, paged: bool = True) -> str:
+    """Return what to show if a page has no message. ``paged``: a key goes to the next page."""
+    what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
+    if page.next is not None:
+        more = ". goes on" if paged else "l lists all, page by page"
+        return f"no {what} among these {formatting.count(page.looked)} rows; {more}"
+    return f"no {what}" if page.listing.after is None else f"no {what} here any more"

@@ -1,0 +1,108 @@
+"""The rows of the queue screen: messages in progress, stuck ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.default_list import begins_at_head
+from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.view import QueueView
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+COLUMNS: Final = (
+    GridColumn("id", "ID", least=6, most=36, about="the message's id"),
+    GridColumn("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
+    GridColumn("age", "AGE", True, 1, least=9, most=10, about="since it was started, or else since it was pushed"),
+    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="who took it"),
+    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="how often it was taken"),
+    GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="how the message begins"),
+)
+# The column of a list in which a message has an error; the first to be left out where room is short.
+_ERROR: Final = GridColumn(
+    "error", "ERROR", rank=6, least=8, most=60, shrinks_to=20, sortable=False, about="the message's last error"
+)
+
+SORT_COLUMNS: Final = ("age", "id", "state", "owner", "attempts")
+DEFAULT_SORT: Final = ("age", True)
+
+
+_NO_AGE: Final = "this table has no start time, so the age of a row is not known"
+
+
+def rows_title(queue: QueueView, *, stuck_only: bool) -> str:
+    """Return the title of the rows."""
+    if stuck_only:
+        return "stuck messages"
+    return "messages at the head" if begins_at_head(queue.layout) else "messages in progress"
+
+
+def columns(messages: Sequence[MessageSample]) -> tuple[GridColumn, ...]:
+    """Return the columns for these messages: ``COLUMNS``, and the last error if any of them has one."""
+    return (*COLUMNS, _ERROR) if any(m.error is not None for m in messages) else COLUMNS
+
+
+def rows_for(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
+    """Return a row for each message, in the order given, with a cell for each of their ``columns``.
+
+    If some are marked, all ids are indented.
+    """
+    wide = columns(messages)[-1] is _ERROR
+    return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ", wide) for m in messages)
+
+
+def _row(queue: QueueView, message: MessageSample, mark: str, wide: bool) -> GridRow:
+    stuck = queue.is_stuck(message)
+    state = "▲ stuck" if stuck else f"{clean(message.state.replace('_', ' '))}"
+    return GridRow(
+        message.id,
+        (
+            (mark + clean(message.id), "strong" if mark.strip() else "text"),
+            (state, "alarm" if stuck else "muted"),
+            (formatting.UNKNOWN, "faint") if message.age_s is None else (formatting.duration(message.age_s), "text"),
+            (formatting.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),
+            (formatting.UNKNOWN, "faint") if message.attempts is None else (formatting.count(message.attempts), "text"),
+            (formatting.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),
+            *([("" if message.error is None else clean(message.error), "text")] if wide else []),
+        ),
+        {} if message.age_s is not None else {"age": _NO_AGE},
+        id=clean(message.id),
+    )
+
+
+_VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
+    "state": lambda m: m.state,
+    "age": lambda m: m.age_s,
+    "owner": lambda m: m.owner,
+    "attempts": lambda m: m.attempts,
+}
+
+
+def natural_key(id: str) -> tuple[int, int, str]:
+    """Return a sort key: numbers by value, then words alphabetically."""
+    return (0, int(id), id) if id.isdecimal() else (1, 0, id)
+
+
+def sort_messages(
+    queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool
+) -> list[MessageSample]:
+    """Return the messages sorted by one column; equal ones by id, those without a value last.
+
+    Sorted by age, stuck messages always come first.
+    """
+    if by == "id":
+        return sorted(messages, key=lambda m: natural_key(m.id), reverse=descending)
+    value = _VALUES[by]
+    known = sorted((m for m in messages if value(m) is not None), key=lambda m: natural_key(m.id))
+    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
+    if by == "age":
+        known.sort(key=lambda m: not queue.is_stuck(m))
+    return known + sorted((m for m in messages if value(m) is None), key=lambda m: natural_key(m.id))
+
+
+def searchable_text(message: MessageSample) -> str:
+    """Return the text that the filter searches."""
+    texts = (message.owner, message.payload, message.error)
+    return " ".join((message.id, message.state.replace("_", " "), *(each or "" for each in texts)))

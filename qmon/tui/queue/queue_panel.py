@@ -1,0 +1,258 @@
+"""The panels of the queue screen: title, figures, verdicts, and what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.figure import Figure, PastVerdict
+from qmon.model.gap_ledger import READY, Ledger
+from qmon.model.view import QueueView, View
+from qmon.tui import figures
+from qmon.tui.actions.availability import verdict_keys
+from qmon.tui.overview.panels import proof_lines
+from qmon.tui.plots.history_series import Reading
+from qmon.tui.plots.sparklines import sparkline_text, sparkline_values
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts, wrap_text
+
+# The maximum number of verdict lines on a short screen.
+SHORT_VERDICT_ROWS: Final = 4
+# The maximum number of verdict lines on a tall screen.
+TALL_VERDICT_ROWS: Final = 9
+
+
+_SPARK_CELLS = 12
+_PROBE_SUBJECTS: Final = {
+    "head": "depth and oldest",
+    "slot_sweep": "lost numbers",
+    "ring": "positions",
+    "held": "rows held",
+    "progress": "in progress and stuck",
+    "scheduled": "scheduled",
+    "in_state": "dead",
+    "messages": "rows",
+    "group_states:ready": "depth and oldest",
+    "group_states:in_progress": "in progress and stuck",
+    "group_states:scheduled": "scheduled",
+    "group_states:dead": "dead",
+    "group_states:blocked": "blocked",
+    "blocked": "blocked",
+    "group_blockers": "what blocks messages",
+    "group_states": "finished",
+    "group_steps": "rates",
+    "group_owners": "workers of messages",
+    "group_workers": "workers",
+}
+
+
+def title_lines(queue: QueueView, cells: int) -> list[Line]:
+    """Return name, design and tables, and the verdict at the right end."""
+    tables = clean(str(queue.layout.table))
+    if queue.layout.data_table is not None:
+        tables += f" + {clean(str(queue.layout.data_table))}"
+    verdict, tone = figures.verdict_cell(queue, verdict_keys(queue, current="2"))
+    left = [
+        LinePart.from_text(f" {shorten(clean(queue.name), 40)}", "strong"),
+        LinePart.from_text(queue.layout.design, "muted", 1),
+        LinePart.from_text(tables, "muted", 2),
+    ]
+    return [spread_parts(left, [LinePart.from_text(f"{verdict} ", tone)], cells)]
+
+
+def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> list[Line]:
+    """Return two lines of figures: rates and depth with their trends, then counts.
+
+    ``since_read_s``: seconds from the queue's reading to the view's.
+    """
+    drawn = (
+        {name: sparkline_text(*each) for name, each in sparkline_values(queue.history, _SPARK_CELLS).items()}
+        if cells >= 100
+        else {}
+    )
+    moving = [
+        _trend_part("depth", "ready", queue.ready, drawn),
+        _trend_part("push", "push_rate", queue.push_rate, drawn),
+        _trend_part("pop", "pop_rate", queue.pop_rate, drawn),
+        LinePart((("complete ", "muted"), *_rate_spans(queue.complete_rate)), 5),
+        LinePart((("forecast ", "muted"), figures.forecast_cell(queue)), 3),
+    ]
+    lying = [
+        _figure_part("oldest", queue.oldest, 0, write=formatting.duration),
+        _figure_part("in progress", queue.in_progress, 1),
+        _figure_part("stuck", queue.stuck, 0, hot=True),
+        _figure_part("scheduled", queue.scheduled, 4),
+        _figure_part("dead", queue.dead, 3, hot=True),
+        _figure_part(queue.gap_kind or "gap", queue.gap, 2),
+    ]
+    if queue.blocked.value:
+        age = f" ({queue.blocked_oldest.text(formatting.duration)})" if queue.blocked_oldest.value is not None else ""
+        lying.insert(3, LinePart((*_figure_part("blocked", queue.blocked, 0, hot=True).spans, (age, "muted")), 0))
+    if queue.pushers.value is not None:
+        lying.append(_figure_part("pushers", queue.pushers, 5))
+    if queue.poppers.value is not None:
+        waiting = queue.poppers_waiting.text(formatting.count)
+        lying.append(
+            LinePart((*_figure_part("poppers", queue.poppers, 4).spans, (f" ({waiting} waiting)", "muted")), 4)
+        )
+    if queue.done.value is not None:
+        lying.append(_figure_part("done", queue.done, 4))
+    if queue.bytes.value is not None:
+        grows = f" ({formatting.size(queue.growth.value)}/s)" if queue.growth.value and queue.growth.value >= 1 else ""
+        lying.append(
+            LinePart((*_figure_part("size", queue.bytes, 5, write=formatting.size).spans, (grows, "muted")), 5)
+        )
+    if queue.layout.ring is not None:
+        lying.append(_figure_part("fill", queue.fill, 2, write=formatting.percent))
+    age_s = queue.ready.age_s + since_read_s
+    if age_s >= 1.0 and not queue.ready.old:
+        lying.append(LinePart.from_text(f"depth counted {formatting.duration(age_s)} ago", "muted", 5))
+    return [_indent_line(moving, cells), _indent_line(lying, cells)]
+
+
+def _indent_line(parts: list[LinePart], cells: int) -> Line:
+    return ((" ", "text"), *fit_parts(parts, cells - 2))
+
+
+def _rate_spans(figure: Figure) -> tuple[Span, ...]:
+    value, tone = figures.figure_cell(figure, formatting.rate)
+    return ((value, tone),) if figure.value is None else ((value, tone), ("/s", "muted"))
+
+
+def _trend_part(name: str, reading: Reading, figure: Figure, drawn: Mapping[Reading, str]) -> LinePart:
+    """Return a figure with its sparkline, if the line has room for all of them."""
+    value: tuple[Span, ...] = (
+        _rate_spans(figure) if reading != "ready" else (figures.figure_cell(figure, tone="strong"),)
+    )
+    spans: tuple[Span, ...] = ((f"{name} ", "muted"), *value)
+    if reading in drawn:
+        spans = (*spans, (f" {drawn[reading]}", f"{name} fill"))
+    return LinePart(spans, 0)
+
+
+def _figure_part(
+    name: str, figure: Figure, rank: int, *, write: Callable[[float], str] = formatting.count, hot: bool = False
+) -> LinePart:
+    value, tone = figures.figure_cell(figure, write, "alarm" if hot else "text")
+    return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
+
+
+def unknown_items(queue: QueueView) -> list[tuple[str, str]]:
+    """Return what is unknown about this queue and why: failed probes, with the GRANT that helps, then figures."""
+    failed = [(clean(f.probe), clean(f.text)) for f in queue.failures]
+    names: dict[str, list[str]] = {}
+    for name, reason in figures.unknown_figures(queue):
+        names.setdefault(reason, []).append(name)
+    return [*failed, *throttled_items(queue), *((", ".join(same), reason) for reason, same in names.items())]
+
+
+def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
+    """Return what is read less often to stay within the cost budget, and how often."""
+    out: dict[str, list[str]] = {}
+    for each in queue.throttled:
+        often = f"every {formatting.duration(each.every_s)} instead of {formatting.duration(each.instead_s)}"
+        out.setdefault(often, []).append(_probe_subject(each.probe))
+    return [
+        (f"throttled: {', '.join(dict.fromkeys(names))}", f"read {often}, to stay within the budget")
+        for often, names in out.items()
+    ]
+
+
+def _probe_subject(probe: str) -> str:
+    """Return a readable name of what a probe reads."""
+    return next(
+        (words for begins, words in _PROBE_SUBJECTS.items() if probe.startswith(begins)), clean(probe.replace("_", " "))
+    )
+
+
+def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
+    """Return what is unknown as running text, for narrow screens."""
+    found = unknown_items(queue)
+    if not found:
+        return []
+    words = " · ".join(f"{name}: {reason}" for name, reason in found)
+    pieces = wrap_text(words, cells - 13, cells - 13, rows)
+    return [((" not known  " if i == 0 else " " * 12, "muted"), (piece, "muted")) for i, piece in enumerate(pieces)]
+
+
+def unknown_column(queue: QueueView, cells: int, rows: int) -> list[Line]:
+    """Return what is unknown as a column next to the plot, each with its reason below."""
+    found = unknown_items(queue)
+    if not found:
+        return [(("every figure is known", "muted"),)]
+    lines: list[Line] = []
+    for name, reason in found:
+        lines += [((piece, "text"),) for piece in wrap_text(name, cells, cells, 2)]
+        lines += [((f"  {piece}", "muted"),) for piece in wrap_text(reason, cells - 2, cells - 2, 4)]
+    if len(lines) > rows:
+        lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} more lines", "muted"),)]
+    return lines
+
+
+def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
+    """Return at most ``rows`` lines: the worst verdict, the others, then past ones, newest first."""
+    verdicts = queue.verdicts or (queue.verdict,)
+    past_rows = min(len(queue.past), max(1, rows - 1 - len(verdicts)), 3) if queue.past else 0
+    left = rows - past_rows
+    lines: list[Line] = []
+    for number, verdict in enumerate(verdicts):
+        rest = len(verdicts) - number - 1
+        room = left - len(lines)
+        if room == 1 and rest:
+            lines.append(((f"        and {rest + 1} more verdicts", "muted"),))
+            break
+        word = "why" if number == 0 else "also"
+        lines += proof_lines(word, queue, view, cells, min(2, max(1, room - rest)), verdict=verdict)
+    return lines + _past_lines(queue, cells, past_rows)
+
+
+def _past_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
+    """Return one line per past verdict, or with one row a line with as many as fit."""
+    if not rows:
+        return []
+    if rows == 1:
+        spans: list[Span] = [(" earlier: ", "muted")]
+        for number, each in enumerate(queue.past):
+            spans += [*([(" · ", "faint")] if number else []), (_past_verdict_text(each), "muted")]
+        return [cut_line(spans, cells)]
+    return [
+        cut_line(
+            (
+                (" earlier: " if number == 0 else " " * 10, "muted"),
+                (f"{_past_verdict_text(each)}: {clean(each.proof)}", "muted"),
+            ),
+            cells,
+        )
+        for number, each in enumerate(queue.past[:rows])
+    ]
+
+
+def _past_verdict_text(past: PastVerdict) -> str:
+    first = datetime.fromtimestamp(past.since_at, UTC)
+    lasted = formatting.duration(past.until_at - past.since_at)
+    return f"{figures.SYMBOLS[past.severity]} {clean(past.code)} at {first:%H:%M:%S} UTC for {lasted}"
+
+
+def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
+    """Return one line per part of the gap and one for their sum; empty without a ledger."""
+    ledger = queue.ledger
+    if ledger is None:
+        return []
+    title = "pushed, not popped" if queue.layout.ring is not None else "id span"
+    rows = [(part.name, _count_text(ledger, part.name, part.count)) for part in ledger.parts]
+    width = max(len(count) for _, count in (*rows, ("", formatting.count(ledger.total))))
+    room = max(4, cells - width - 2)
+    lines: list[Line] = [(("── ", "faint"), ("gap ledger", "title"))]
+    for (name, count), part in zip(rows, ledger.parts, strict=True):
+        tone = "muted" if part.count == 0 else "text"
+        lines.append(((clean(name)[:room].ljust(room), "muted"), (count.rjust(width + 2), tone)))
+    lines.append(((title.ljust(room), "muted"), (formatting.count(ledger.total).rjust(width + 2), "strong")))
+    return lines
+
+
+def _count_text(ledger: Ledger, name: str, count: int) -> str:
+    """Return a count with its symbol. Only the ready messages and the remainder are ever estimated."""
+    exact = not ledger.estimated or (name != READY and name != ledger.parts[-1].name)
+    return formatting.count(count) if exact else f"~{formatting.count(count)}"

@@ -1,0 +1,368 @@
+"""Screen 2: one queue: its figures, throughput and depth over time, its messages, and what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from qmon.model import formatting
+from qmon.model.operation_records import Choice, OperationResult
+from qmon.model.samples.listing_samples import Listing
+from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.view import QueueView, View
+from qmon.monitor.source import Focus
+from qmon.operate.plan.selection import STATES
+from qmon.tui import keys
+from qmon.tui.message.message_screen import MessageScreen
+from qmon.tui.overview.trends import span_text
+from qmon.tui.plots.history_series import highest_value
+from qmon.tui.plots.throughput import throughput_lines
+from qmon.tui.queue import message_lists as lists
+from qmon.tui.queue import message_rows as messages
+from qmon.tui.queue import queue_panel
+from qmon.tui.queue.queue_panel import SHORT_VERDICT_ROWS, TALL_VERDICT_ROWS, ledger_lines
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.shared import topics
+from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.shared.header import waiting_lines
+from qmon.tui.spans import Line
+from qmon.tui.status import Shown
+from qmon.tui.themes import is_plain
+from qmon.tui.waits import horizon_panel
+from qmon.tui.widgets.filter_bar import filter_items
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+# Screens of at least this many rows show more than the worst verdict.
+TALL_ROWS = 36
+
+
+class QueueScreen(DashboardScreen):
+    """The queue that was under the cursor of the overview."""
+
+    NAME = "queue"
+    BINDINGS = keys.QUEUE_SCREEN
+    SORT_COLUMNS = messages.SORT_COLUMNS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = messages.DEFAULT_SORT
+        self.stuck_only = False
+        self.marks = MarkedMessages()
+        self.lists = lists.MessageLists()
+        self._listed_messages: list[MessageSample] = []
+
+    def compose_body(self) -> ComposeResult:
+        yield Lines(id="title")
+        yield Lines(id="readings")
+        yield Lines(id="tables", most=2)
+        yield Lines(id="because", most=TALL_VERDICT_ROWS)
+        with Horizontal(id="middle"):
+            with Vertical(id="plot-side"):
+                yield Lines(id="plot-heading")
+                yield Lines(id="plot")
+            with Vertical(id="unknown-side"):
+                yield Lines(id="ledger", most=6)
+                yield Lines(id="unknown-heading")
+                yield Lines(id="unknown-list")
+        yield Lines(id="rows-heading")
+        yield Grid(messages.COLUMNS, id="rows")
+        yield Lines(id="unknown-lines", most=2)
+        yield Lines(id="waiting")
+
+    @property
+    def _verdict_rows(self) -> int:
+        """The maximum number of lines for verdicts."""
+        return TALL_VERDICT_ROWS if self.size.height >= TALL_ROWS else SHORT_VERDICT_ROWS
+
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the queue. Without figures, or if the queue is gone, say so."""
+        view, found = shown.view, self.current_queue()
+        if view is None or found is None:
+            self.add_class("-waiting")
+            missing = _missing_lines(view, self.app.selected)
+            self.query_one("#waiting", Lines).show(
+                lambda cells, rows: missing or waiting_lines(shown, now, cells, rows)
+            )
+            return
+        self._draw_queue(found, view, stale=stale)
+        self._draw_rows(found, stale=stale)
+
+    def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
+        plain, tall = is_plain(self.app.theme), self.size.height >= TALL_ROWS
+        self.update_classes({"-waiting": False, "-no-use": found.use is None, "-no-ledger": found.ledger is None})
+        writers: dict[str, Callable[[int, int], list[Line]]] = {
+            "#title": lambda cells, _: queue_panel.title_lines(found, cells),
+            "#readings": lambda cells, _: queue_panel.reading_lines(found, cells, view.since_read_s(found)),
+            "#tables": lambda cells, rows: horizon_panel.queue_lines(found, view, cells, rows if tall else 1),
+            "#because": lambda cells, rows: queue_panel.verdict_lines(
+                found, view, cells, min(rows, self._verdict_rows)
+            ),
+            "#plot": lambda cells, rows: throughput_lines(found.history, cells, rows, plain=plain),
+            "#ledger": lambda cells, _: ledger_lines(found, cells),
+            "#unknown-list": lambda cells, rows: queue_panel.unknown_column(found, cells, rows),
+            "#unknown-lines": lambda cells, rows: queue_panel.unknown_lines(found, cells, min(rows, 2)),
+        }
+        for id, writer in writers.items():
+            self.query_one(id, Lines).show(writer, stale=stale)
+
+    @property
+    def _listing(self) -> Listing | None:
+        """The chosen page; ``None`` means messages in progress, or at the head."""
+        return None if self.app.fixed_reason else self.lists.listing_for(self.app.selected)
+
+    @property
+    def _row_order(self) -> tuple[str, bool]:
+        """The sort column and whether descending."""
+        return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.LIST_ORDER else self.sorted_by
+
+    def _read_messages(self, found: QueueView) -> tuple[MessageSample, ...] | None:
+        """Return the messages of the chosen list; ``None`` if they have not been read."""
+        return found.messages if lists.is_chosen_list(found, self._listing, self.app.fixed_reason) else None
+
+    def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
+        listed = [m for m in self._read_messages(found) or () if not self.stuck_only or found.is_stuck(m)]
+        kept = filter_items(listed, self.filter_text, messages.searchable_text)
+        kept = messages.sort_messages(found, kept, *self._row_order) if self._row_order[0] else list(kept)
+        self._listed_messages = kept = self.marks.keep_order(
+            found.name, kept, self._read_messages(found), self.lists.page_number
+        )
+        self.grid.use_columns(messages.columns(kept))
+        self.grid.show(
+            messages.rows_for(found, kept, self.marks.ids_in(found.name)),
+            sorted_by=self._row_order,
+            stale=stale,
+            empty=self._empty_text(found, bool(listed)),
+        )
+
+    def _empty_text(self, found: QueueView, any_listed: bool) -> str:
+        """Return why the table is empty."""
+        listing = self._listing
+        probes = ("messages",) if listing is None else ("messages_page", "group_page")
+        failed = next((f.reason for f in found.failures if f.probe.startswith(probes)), None)
+        if failed is not None:
+            return clean(failed)
+        page = lists.shown_page(found, listing, self.app.fixed_reason)
+        if page is None and self._read_messages(found) is None:
+            why = found.in_progress.reason if listing is None and found.in_progress.value is None else ""
+            return why or self.app.fixed_reason or "the rows come with the next poll"
+        if any_listed:
+            return f"no message matches {clean(self.filter_text)}"
+        if page is not None:
+            return clean(page.why) or lists.empty_text(page, paged=listing is not None)
+        return "nothing is stuck" if self.stuck_only else "nothing is in progress"
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        found = self.current_queue()
+        if found is None:
+            return
+        top = formatting.count(highest_value([p.ready for p in found.history]))
+        extra = f"{span_text(found)}, peak depth {top}"
+        title, count = self._rows_heading(found)
+        if marked := self.marks.ids_in(found.name):
+            count += f" · {len(marked)} marked, esc clears"
+        if self.marks.gone_count:
+            count += f" · {self.marks.gone_count} marked before {'is' if self.marks.gone_count == 1 else 'are'} no longer here"
+        self.show_heading("plot-heading", "throughput and depth", extra)
+        self.show_heading("unknown-heading", "not known", aged=False)
+        self.show_heading("rows-heading", title, count)
+
+    def _rows_heading(self, found: QueueView) -> tuple[str, str]:
+        """Return what the rows are, and how many."""
+        listing, listed = self._listing, self._read_messages(found) or ()
+        page = lists.shown_page(found, listing, self.app.fixed_reason)
+        if page is None and listing is not None:
+            return lists.TITLES[listing.state], ""
+        shown = len(self.grid.row_keys)
+        if page is None:
+            title = messages.rows_title(found, stuck_only=self.stuck_only)
+            return title, "" if self._read_messages(found) is None else lists.first_list_count_text(
+                found, title, shown, len(listed)
+            )
+        count = lists.count_text(found, page, None if listing is None else self.lists, shown, len(listed))
+        by = self._row_order[0]
+        return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
+
+    def required_focus(self) -> Focus:
+        shown = self.app.selected
+        visible = frozenset() if shown is None else frozenset({shown})
+        return Focus(rows_of=shown, listing=self._listing, visible=visible)
+
+    def current_queue(self) -> QueueView | None:
+        """Return this queue, with its last messages if they are polled less often."""
+        view = self.app.shown.view
+        found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
+        return None if found is None else self.lists.fill_messages(found, self._listing)
+
+    def help_topics(self) -> list[topics.TopicGroup]:
+        """Add the figures of the queue."""
+        queue = self.current_queue()
+        return [*super().help_topics(), *(topics.queue_figure_topics(queue) if queue is not None else [])]
+
+    def message_choice(self) -> Choice:
+        """Return the marked messages in their shown state. Without marks, all that the action applies to."""
+        marked, found = self.marks.ids_in(self.app.selected or ""), self.current_queue()
+        listed = self._read_messages(found) or () if found is not None else ()
+        states = {m.state for m in listed if m.id in marked}
+        one = states.pop() if len(states) == 1 else None
+        return Choice(ids=tuple(sorted(marked, key=messages.natural_key)), state=one if one in STATES else None)
+
+    def handle_result(self, result: OperationResult | None) -> None:
+        """Remove the marks once the action was run."""
+        if result is not None:
+            self.marks.clear()
+            self.redraw()
+
+    def action_mark(self) -> None:
+        """Mark the message under the cursor, or unmark it. While any are marked, the list keeps its order."""
+        if self.grid.cursor is not None and self.grid.row_keys and self.app.selected is not None:
+            listed = [message.id for message in self._listed_messages]
+            self.marks.toggle(self.app.selected, self.grid.cursor, listed, self.lists.page_number)
+            self.redraw()
+
+    def action_back(self) -> None:
+        """Remove the marks if there are any, otherwise the filter, otherwise go back."""
+        if not self.filter_text and self.marks.ids_in(self.app.selected or ""):
+            self.marks.clear()
+            self.redraw()
+        else:
+            super().action_back()
+
+    def action_only_stuck(self) -> None:
+        """List only stuck messages, or all in progress."""
+        self.stuck_only = not self.stuck_only
+        self.redraw()
+
+    def action_list(self, by: int) -> None:
+        """Go to the next or previous list of messages of this queue."""
+        found, why = self.current_queue(), self.disabled_reasons().get("list")
+        if why is not None or found is None:
+            self.app.notify_briefly(why or "no queue is chosen")
+            return
+        if left_out := self.lists.choose_list(found.layout, by):
+            self.app.notify_briefly(left_out)
+        self.marks.clear()
+        self.stuck_only, self.filter_text = False, ""
+        self.sorted_by = messages.DEFAULT_SORT if self._listing is None else lists.LIST_ORDER
+        self._reload_list()
+
+    def action_turn(self, by: int) -> None:
+        """Go to the next or previous page of the list."""
+        found, why = self.current_queue(), self.disabled_reasons().get("next-page", "")
+        page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed_reason)
+        if not why and found is not None:
+            listed = len(self._read_messages(found) or ())
+            why = "the page comes with the next poll" if page is None else self.lists.turn_page(page, listed, by)
+        if why:
+            self.app.notify_briefly(why)
+        else:
+            self._reload_list()
+
+    def _reload_list(self) -> None:
+        self.app.focus_source(self.required_focus())
+        self.redraw()
+
+    @on(Grid.Beyond)
+    def _beyond(self, message: Grid.Beyond) -> None:
+        if self._listing is not None:
+            self.action_turn(message.direction)
+
+    def action_sort(self) -> None:
+        """Sort by the next column. After the last one, a page returns to the order of its list."""
+        if self._listing is not None and self.sorted_by[0] == self.SORT_COLUMNS[-1]:
+            self.sorted_by = lists.LIST_ORDER
+            self.redraw()
+        else:
+            super().action_sort()
+
+    def action_reverse(self) -> None:
+        """Reverse the order of the whole list, or of the sort column if the page is sorted by one."""
+        if self._listing is not None and self.sorted_by == lists.LIST_ORDER:
+            self.lists.reverse_order()
+            self._reload_list()
+        else:
+            super().action_reverse()
+
+    def disabled_reasons(self) -> dict[str, str]:
+        found = self.current_queue()
+        return super().disabled_reasons() | lists.disabled_list_keys(found, self._listing, self.app.fixed_reason)
+
+    def action_neighbour(self, by: int) -> None:
+        """Go to the next or previous queue by name."""
+        view = self.app.shown.view
+        if view is None or not view.queues:
+            return
+        names = sorted((q.name for q in view.queues), key=str.casefold)
+        self.app.selected = self.neighbour_queue(by, names, self.app.selected)
+        self.filter_text, self.sorted_by = "", messages.DEFAULT_SORT
+        self.app.focus_source(self.required_focus())
+        self.redraw()
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        at = next((i for i, each in enumerate(self._listed_messages) if each.id == message.key), None)
+        if at is not None and self.app.selected is not None:
+            self.app.push_screen(MessageScreen(self.app.selected, self._listed_messages, at, self._listing))
+
+    def action_count_exactly(self) -> None:
+        self.app.count_exactly(self.app.selected)
+
+
+def _missing_lines(view: View | None, name: str | None) -> list[Line]:
+    """Return the text for a view that does not contain this queue."""
+    if view is None:
+        return []
+    words = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
+    return [(), ((f"  {words}; esc goes back to the overview", "text"),)]
+
+
+class MarkedMessages:
+    """The marked ids of one queue. Marking in another queue removes them.
+
+    ``gone_count``: how many marked messages are no longer listed.
+    """
+
+    def __init__(self) -> None:
+        self._queue = ""
+        self._ids: dict[str, int] = {}
+        self._order: dict[str, int] = {}
+        self.gone_count = 0
+
+    def ids_in(self, queue: str) -> frozenset[str]:
+        """Return the ids marked in this queue."""
+        return frozenset(self._ids) if queue == self._queue else frozenset()
+
+    def toggle(self, queue: str, id: str, listed: Sequence[str], page: int) -> None:
+        """Mark an id on a page of the list, or unmark it. ``listed``: the ids of that page, whose order is kept."""
+        if queue != self._queue:
+            self.clear()
+            self._queue = queue
+        if not self._ids:
+            self.gone_count = 0
+        self._order = {each: place for place, each in enumerate(listed)}
+        if self._ids.pop(id, None) is None:
+            self._ids[id] = page
+
+    def keep_order(
+        self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
+    ) -> list[MessageSample]:
+        """Return the page in its order at the last mark, new messages last. Unmark messages not in ``read``.
+
+        ``read``: all messages of the page; ``None`` if it was not read yet.
+        """
+        if queue != self._queue or not self._ids:
+            return kept
+        if read is not None:
+            there = {message.id for message in read}
+            left = {id: place for id, place in self._ids.items() if place != page or id in there}
+            self.gone_count += len(self._ids) - len(left)
+            self._ids = left
+        return sorted(kept, key=lambda message: self._order.get(message.id, len(self._order)))
+
+    def clear(self) -> None:
+        """Remove all marks."""
+        self._ids.clear()
+        self.gone_count = 0

@@ -1,0 +1,88 @@
+"""The list of screens. The module of a screen is imported when the screen is first shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from textual.screen import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenEntry:
+    """One screen. ``place`` is ``module:class``. The palette and the help show ``about``."""
+
+    name: str
+    digit: str
+    title: str
+    about: str
+    place: str
+
+    def make_screen(self) -> Screen[Any]:
+        """Import the screen's module and return a new screen."""
+        module, _, name = self.place.partition(":")
+        made: Screen[Any] = getattr(import_module(module), name)()
+        return made
+
+
+ENTRIES: Final = (
+    ScreenEntry(
+        "overview", "1", "overview", "All queues, the worst first", "qmon.tui.overview.overview_screen:OverviewScreen"
+    ),
+    ScreenEntry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.queue.queue_screen:QueueScreen"),
+    ScreenEntry(
+        "waits",
+        "3",
+        "waits",
+        "Waits and latches, who holds the horizon, what pops touch",
+        "qmon.tui.waits.waits_screen:WaitsScreen",
+    ),
+    ScreenEntry(
+        "blocking",
+        "4",
+        "blocking",
+        "Who waits for whom, head blockers on top",
+        "qmon.tui.blocking.blocking_screen:BlockingScreen",
+    ),
+    ScreenEntry(
+        "history",
+        "5",
+        "history",
+        "The past of a queue as a plot, with what is usual",
+        "qmon.tui.history.history_screen:HistoryScreen",
+    ),
+    ScreenEntry(
+        "operations",
+        "6",
+        "operations",
+        "What was done, by whom, and whether it can be undone",
+        "qmon.tui.operations.operations_screen:OperationsScreen",
+    ),
+    ScreenEntry(
+        "timeline",
+        "7",
+        "time line",
+        "What happened, of all queues: verdicts, operations, connections, alerts",
+        "qmon.tui.timeline.timeline_screen:TimelineScreen",
+    ),
+)
+
+# Added to `ENTRIES` if several targets are watched.
+FLEET_ENTRIES: Final = (
+    ScreenEntry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
+    ScreenEntry(
+        "all-events",
+        "8",
+        "all events",
+        "What happened on any target, the newest first",
+        "qmon.tui.fleet.timeline:AllEventsScreen",
+    ),
+    ScreenEntry(
+        "all-queues",
+        "9",
+        "all queues",
+        "The queues of all targets, the worst first",
+        "qmon.tui.fleet.queues:AllQueuesScreen",
+    ),
+)

@@ -1,0 +1,338 @@
+"""The base of all dashboard screens: header, key line, a sorted and filtered table, and ages that count up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widget import Widget
+
+from qmon.model.operation_records import Choice, OperationResult
+from qmon.model.view import QueueView
+from qmon.monitor.source import Focus
+from qmon.operate.plan.allowed_actions import ONLY_GUESSED
+from qmon.tui import keys
+from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_reason, read_only_word
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.app import QmonApp
+from qmon.tui.palette_items import PaletteItem
+from qmon.tui.shared import topics
+from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
+from qmon.tui.shared.header import header_lines, heading_line
+from qmon.tui.shared.keybar import KeyLine
+from qmon.tui.status import Freshness, Shown
+from qmon.tui.widgets.filter_bar import FilterBar
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.grid_table import Table
+from qmon.tui.widgets.lines import Lines
+
+_GUESSED_REASON = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
+# Keys that need the source to do something.
+_SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
+
+
+class DashboardScreen(Screen[None], inherit_bindings=False):
+    """A screen of the dashboard.
+
+    Subclasses define its widgets (``compose_body``), draw the figures (``draw_figures``), and say what must be polled
+    (``required_focus``).
+    """
+
+    NAME: ClassVar[str]
+    SORT_COLUMNS: ClassVar[Sequence[str]] = ()
+    # The prompt of the filter line, and its hint.
+    FILTER: ClassVar[tuple[str, str]] = ("filter", "!text leaves out · enter keeps · esc drops")
+    app = getters.app(QmonApp)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter_text = ""
+        self.sorted_by: tuple[str, bool] = ("", True)
+        self._drawn_freshness: Freshness | None = None
+
+    @property
+    def grid(self) -> Grid:
+        """The screen's table."""
+        return self.query_one(Grid)
+
+    @property
+    def _main_widget(self) -> Widget:
+        """The widget that has the focus unless a filter is being typed."""
+        return self.grid
+
+    def compose(self) -> ComposeResult:
+        yield Lines(id="header")
+        yield Lines(id="alert")
+        yield Lines(id="banner", most=3)
+        yield Lines(id="under-way", most=2)
+        yield from self.compose_body()
+        yield Lines(id="tour", most=4)
+        yield FilterBar(*self.FILTER)
+        yield KeyLine(id="keys")
+
+    def compose_body(self) -> ComposeResult:
+        """Yield the widgets between the header and the keys."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "shown", self._shown_changed, init=False)
+        self.watch(self.app, "ticks", self._ticked, init=False)
+        self.watch(self.app, "theme", self.redraw, init=False)
+
+    def on_screen_resume(self) -> None:
+        """Request what this screen needs polled, and show what arrived while another was open."""
+        self.app.focus_source(self.required_focus())
+        self.redraw()
+
+    def _shown_changed(self) -> None:
+        if self in self.app.screen_stack:
+            self.redraw()
+
+    def _ticked(self) -> None:
+        if self in self.app.screen_stack:
+            self.tick()
+
+    def redraw(self) -> None:
+        """Draw everything. Widgets repaint only what has changed."""
+        if not (self.is_mounted and self.app.is_running):  # otherwise some of its widgets do not exist
+            return
+        shown, now = self.app.shown, self.app.clock()
+        self._drawn_freshness = shown.freshness(now)
+        self.set_class(self.app.preferences.target_preferences(shown.target).folded, "-folded")
+        self.draw_figures(shown, now, stale=self._drawn_freshness is Freshness.STALE)
+        self._draw_frame(shown, now)
+
+    def tick(self) -> None:
+        """Update the ages. If the figures have become stale, draw them grey."""
+        shown, now = self.app.shown, self.app.clock()
+        if shown.freshness(now) is not self._drawn_freshness:
+            self.redraw()
+        else:
+            self._draw_frame(shown, now)
+
+    def _draw_frame(self, shown: Shown, now: float) -> None:
+        self.query_one("#header", Lines).show(lambda cells, _: header_lines(shown, now, cells))
+        self._draw_notices(shown, now)
+        paused = pause_lines(shown, now, 80)
+        self.set_class(bool(paused), "-paused")
+        if paused:
+            self.query_one("#banner", Lines).show(lambda cells, _: pause_lines(shown, now, cells))
+        if (told := self.app.tour_step) is not None:
+            self.add_class("-tour")
+            self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
+        why = read_only_word(self.app.runner, shown.view)
+        self._show_keys(why)
+        self.draw_ages(shown, now)
+
+    def _draw_notices(self, shown: Shown, now: float) -> None:
+        """Draw the alert and the operations in the background, which are on every screen."""
+        alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.background_operations
+        self.set_class(alerted, "-alerted")
+        if alerted:
+            self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
+        self.set_class(bool(under_way), "-under-way")
+        if under_way:
+            self.query_one("#under-way", Lines).show(lambda cells, _: operation_lines(under_way, cells))
+
+    def _show_keys(self, why: str) -> None:
+        self.query_one("#keys", KeyLine).show_keys(
+            self._bar_bindings(), self.disabled_reasons(), why, self.NAME, self.filter_text, self.app.ENTRIES
+        )
+
+    def _bar_bindings(self) -> list[Binding]:
+        return keys.bindings_in((*self.grid.offered_bindings, *self.BINDINGS, *self.app.BINDINGS))
+
+    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the figures; ``stale`` greys them. Override it."""
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """Draw the titles of the panels, which contain ages. Override it."""
+
+    def show_heading(self, id: str, title: str, extra: str = "", *, aged: bool = True) -> None:
+        """Draw the title of a panel; ``aged``: with the age of the figures below it."""
+        shown, now = (self.app.shown, self.app.clock()) if aged else (None, 0.0)
+        self.query_one(f"#{id}", Lines).show(
+            lambda cells, _: [heading_line(title, cells, extra=extra, shown=shown, now=now)]
+        )
+
+    @property
+    def is_stale(self) -> bool:
+        """True if the figures are too old to count as current."""
+        return self.app.shown.freshness(self.app.clock()) is Freshness.STALE
+
+    def neighbour_queue(self, by: int, names: Sequence[str], current: str | None) -> str | None:
+        """Return the queue ``by`` places after ``current``, wrapping around; ``None`` without queues."""
+        at = names.index(current) if current in names else 0
+        return names[(at + by) % len(names)] if names else None
+
+    def required_focus(self) -> Focus:
+        """Return what must be polled for this screen."""
+        return Focus()
+
+    # ---------------------------------------------------------------------------------------------------- acting
+
+    def current_queue(self) -> QueueView | None:
+        """Return the queue that the action keys act on, or ``None``."""
+        return None
+
+    def message_choice(self) -> Choice:
+        """Return the messages of that queue that the action keys act on."""
+        return Choice()
+
+    def disabled_reasons(self) -> dict[str, str]:
+        """Return the reasons why keys are disabled, by binding id."""
+        app, queue = self.app, self.current_queue()
+        here = {binding.id for binding in keys.bindings_in(self.BINDINGS)}
+        reasons = {id: disabled_reason(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
+        reasons |= dict.fromkeys(_SOURCE_KEYS, app.fixed_reason or None)
+        reasons["propose"] = app.unwritable_reason or None
+        if not app.unwritable_reason:
+            reasons = {id: _GUESSED_REASON if why == ONLY_GUESSED else why for id, why in reasons.items()}
+        return {id: why for id, why in reasons.items() if why is not None}
+
+    def request_for(self, action: str) -> ActionRequest | None:
+        """Return what to ask for the action with this id, or ``None``."""
+        return action_request_for(action, self.app.shown.view, self.current_queue(), self.message_choice())
+
+    def action_propose(self) -> None:
+        """List the tables that may be queues, to add them to the configuration."""
+        self.app.propose_queues(self.current_queue())
+
+    def action_act(self, action: str) -> None:
+        """Open the dialog of an action, which plans it, or say why the action is disabled."""
+        if (why := self.disabled_reasons().get(action)) is not None:
+            self.app.notify_briefly(why)
+        else:
+            self.open_action_dialog(self.request_for(action))
+
+    def open_action_dialog(self, request: ActionRequest | None) -> None:
+        """Open the dialog of this request, unless nothing may be changed here."""
+        from qmon.tui.actions.action_dialog import ActionDialog
+
+        if request is not None and self.app.runner is not None:
+            self.app.push_screen(ActionDialog(request, self.app.runner), self.handle_result)
+
+    def handle_result(self, result: OperationResult | None) -> None:
+        """Handle the result of an action. ``None``: the dialog was closed before the action started."""
+
+    # ------------------------------------------------------------------------------------------- help and palette
+
+    def action_help(self) -> None:
+        """Open the help with the chosen column, the row under the cursor and the queue on top."""
+        from qmon.tui.shared.help import Help
+
+        grid = next(iter(self.query(Grid)), None)
+        column = grid.chosen_column if grid is not None else None
+        chosen = topics.column_topics(column, grid.cursor_row) if grid is not None and column is not None else []
+        self.app.push_screen(Help([*chosen, *self.help_topics()], grid.columns if grid is not None else ()))
+
+    def help_topics(self) -> list[topics.TopicGroup]:
+        """Return this screen's topics, shown below the chosen column: the queue under the cursor."""
+        queue = self.current_queue()
+        return topics.queue_topics(queue) if queue is not None else []
+
+    async def action_palette(self) -> None:
+        """Open the list of available actions and queues, and run the chosen entry."""
+        from qmon.tui.shared import palette
+
+        async def do(choice: PaletteItem | None) -> None:
+            if choice is not None:
+                await choice.do()
+
+        actions = palette.action_items(self.active_bindings.values(), self.disabled_reasons(), self.app.run_action)
+        await self.app.push_screen(palette.Palette(actions, self.palette_places()), do)
+
+    def palette_places(self) -> list[PaletteItem]:
+        """Return what the palette can go to from this screen."""
+        return self.app.palette_places()
+
+    def action_choose_theme(self) -> None:
+        """List the themes and use the chosen one."""
+        from qmon.tui.shared import palette
+
+        async def do(choice: PaletteItem | None) -> None:
+            if choice is not None:
+                await choice.do()
+
+        themes = palette.theme_items(self.app.theme, self.app.use_theme)
+        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text="no theme is called that"), do)
+
+    # ---------------------------------------------------------------------------------------------------- saving
+
+    def shown_table(self) -> Table | None:
+        """Return the table that ``ctrl+s`` saves as CSV or JSON; ``None`` if there is none."""
+        grid = next(iter(self.query(Grid)), None)
+        return Table(tuple(grid.columns), grid.rows) if grid is not None and grid.rows else None
+
+    def action_save(self) -> None:
+        """Ask for a file and save the table or the screen."""
+        from qmon.tui.shared import saving
+
+        view = self.app.shown.view
+        saving.ask_and_save(self.app, self.NAME, self.shown_table(), view.sampled_at if view is not None else None)
+
+    # ------------------------------------------------------------------------------------------ sort and filter
+
+    def action_sort(self) -> None:
+        sorts = self.sort_columns()
+        at = sorts.index(self.sorted_by[0]) if self.sorted_by[0] in sorts else -1
+        self._sort_by(sorts[(at + 1) % len(sorts)])
+
+    def sort_columns(self) -> Sequence[str]:
+        """Return the columns that ``s`` cycles through."""
+        return self.SORT_COLUMNS
+
+    def action_fold(self) -> None:
+        """Hide the plots of this target, or show them again."""
+        self.app.preferences.change_target(self.app.shown.target, lambda of: replace(of, folded=not of.folded))
+        self.redraw()
+
+    def action_reverse(self) -> None:
+        self.sorted_by = (self.sorted_by[0], not self.sorted_by[1])
+        self.redraw()
+
+    def _sort_by(self, column: str) -> None:
+        self.sorted_by = (column, column not in ("queue", "id", "owner", "design", "state", "target"))
+        self.redraw()
+
+    @on(Grid.SortAsked)
+    def _header_clicked(self, message: Grid.SortAsked) -> None:
+        if message.column == self.sorted_by[0]:
+            self.action_reverse()
+        else:
+            self._sort_by(message.column)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable these keys while a filter is being typed: they are part of the text."""
+        return action not in ("filter", "palette") or not isinstance(self.focused, FilterBar)
+
+    def action_filter(self) -> None:
+        """Open the filter line. It gets the focus immediately, so that the next key reaches it."""
+        bar = self.query_one(FilterBar)
+        bar.open(self.filter_text)
+        self.set_focus(bar)
+
+    @on(FilterBar.Typed)
+    def _filter_typed(self, message: FilterBar.Typed) -> None:
+        self.filter_text = message.text
+        self.redraw()
+
+    @on(FilterBar.Done)
+    def _filter_done(self) -> None:
+        self.query_one(FilterBar).display = False
+        self.set_focus(self._main_widget)
+
+    def action_back(self) -> None:
+        """Remove the filter if there is one, or go back to the parent screen."""
+        if self.filter_text:
+            self.filter_text = ""
+            self.redraw()
+        else:
+            self.app.leave_screen(self.NAME)

@@ -1,0 +1,96 @@
+"""The rows of the event log: one per event."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.verdicts.flow_verdicts import PAUSED
+from qmon.recording.history.timeline import EventKind, TimelineEvent
+from qmon.tui.figures import PAUSED_SYMBOL, SYMBOLS, TONES
+from qmon.tui.sanitize import clean
+from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+COLUMNS: Final = (
+    GridColumn("when", "WHEN", least=8, most=14, sortable=False, about="when it happened, the newest on top"),
+    GridColumn(
+        "kind",
+        "KIND",
+        rank=2,
+        least=8,
+        most=12,
+        sortable=False,
+        from_width=100,
+        about="verdict, operation, connection to the server, or alert",
+    ),
+    GridColumn("queue", "QUEUE", least=6, most=24, shrinks_to=10, sortable=False, about="empty: about the server"),
+    GridColumn(
+        "what",
+        "WHAT",
+        least=16,
+        most=40,
+        shrinks_to=16,
+        sortable=False,
+        about="what it is about, and what became of it",
+    ),
+    GridColumn(
+        "words",
+        "IN WORDS",
+        rank=3,
+        least=16,
+        grows=True,
+        sortable=False,
+        about="the readings behind a verdict; who did it and why",
+    ),
+)
+
+# Symbol and tone of events of severity fine. Verdicts and alerts have those of their severity.
+_KINDS: Final = {
+    EventKind.OPERATION: ("◆", "strong"),
+    EventKind.CONNECTION: ("●", "muted"),
+}
+
+
+def event_row(event: TimelineEvent, zone: tzinfo, now: float) -> GridRow:
+    """Return the row of an event. Events of another day than ``now`` show the date."""
+    symbol, tone = _symbol_and_tone(event)
+    fine = event.severity is Severity.FINE
+    return GridRow(
+        event.key,
+        (
+            (time_text(event.at, zone, now), "text"),
+            (event.kind.value, "muted"),
+            (clean(event.queue) if not event.others else f"{1 + len(event.others)} queues", "text"),
+            (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
+            (_event_text(event), "muted" if fine else "text"),
+        ),
+        id=event.queue,
+    )
+
+
+def _event_text(event: TimelineEvent) -> str:
+    """Return the text of an event. The text describes the first queue only, so several queues are named first."""
+    names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
+    return names + clean(event.words)
+
+
+def _symbol_and_tone(event: TimelineEvent) -> tuple[str, str]:
+    if event.severity is Severity.FINE and event.kind in _KINDS:
+        return _KINDS[event.kind]
+    if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.what != "ended":
+        return PAUSED_SYMBOL, "held"
+    return SYMBOLS[event.severity], TONES[event.severity]
+
+
+def time_text(at: float, zone: tzinfo, now: float) -> str:
+    """Return ``03:12:04``, or ``11-17 03:12`` for another day."""
+    then = datetime.fromtimestamp(at, zone)
+    today = then.date() == datetime.fromtimestamp(now, zone).date()
+    return then.strftime("%H:%M:%S" if today else "%m-%d %H:%M")
+
+
+def searchable_text(event: TimelineEvent) -> str:
+    """Return the text that the filter searches."""
+    queues = " ".join((event.queue, *event.others))
+    return f"{event.kind} {queues} {event.about} {event.what} {event.words}"

@@ -1,0 +1,133 @@
+"""The horizon panel: who holds the horizon, since when, what it costs the queues, and what releasing it gains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qmon.model import formatting
+from qmon.model.rates.queue_use import QueueUse
+from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
+from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.view import QueueView, View
+from qmon.model.waits.horizon_holders import long_holder, next_holder
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.spans import Line, Span, cut_line, entry_lines, fit_parts
+from qmon.tui.waits import version_store
+from qmon.tui.waits.usage_panel import per_pop_spans, queue_parts, trend_text
+
+_COSTS = 3
+
+
+def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
+    """Return the panel in at most ``rows`` lines."""
+    if view is None:
+        return []
+    holders = view.server.horizon
+    if holders is None:
+        return [((f" {figures.unread_reason(view, 'the holder', 'horizon', SESSIONS_PROBE)}", "muted"),)]
+    holder = long_holder(holders)
+    if holder is None:
+        return [_no_holder_line(view, holders, cells)]
+    out: list[Line] = [((" held by   ", "muted"), *_holder_line(holder, cells - 11))]
+    paid = version_store.cost_lines(view) if version_store.has_version_store(view) else cost_lines(view)
+    for index, line in enumerate(paid[: max(1, rows - 3)]):
+        out.append(cut_line(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
+    out += entry_lines("once gone", gain_text(view, holders), cells, "strong", most=max(1, min(2, rows - len(out))))
+    out += entry_lines("statement", holder.statement, cells, "muted", most=2)
+    return out[:rows]
+
+
+def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
+    kept = version_store.has_version_store(view)
+    removable = "old row versions can be removed" if kept else "all dead rows can be removed"
+    if holders:
+        line: Line = ((f" nobody holds it for long: the oldest is {clean(short_holder_text(holders[0]))}", "muted"),)
+    else:
+        line = ((f" no holder: {removable}", "muted"),)
+    return (
+        cut_line((*line, (" · ", "faint"), *version_store.size_spans(view.server.version_store)), cells)
+        if kept
+        else line
+    )
+
+
+def queue_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
+    """Return the lines for the queue screen: who keeps its dead rows, if anything does, and what its pops touch."""
+    touched = fit_parts(queue_parts(queue, cells), cells - 2)
+    return [*_queue_holder_lines(queue, view, cells), ((" ", "text"), *touched)][:rows]
+
+
+def _queue_holder_lines(queue: QueueView, view: View, cells: int) -> list[Line]:
+    holder, use = long_holder(view.server.horizon), queue.use
+    store = view.server.version_store
+    if holder is None or use is None or not (use.dead or (store is not None and store.total)):
+        return []
+    since = f" for {formatting.duration(holder.held_s)}" if holder.held_s is not None else ""
+    kept = f"{use.dead:,} dead rows here" if use.dead else "row versions"
+    spans: list[Span] = [
+        (" horizon ", "muted"),
+        (f"{holder_name(holder)}{since}", "strong"),
+        (f" keeps {kept}", "text"),
+        (" [3]", "muted"),
+    ]
+    return [cut_line(spans, cells)]
+
+
+def short_holder_text(holder: HorizonSample) -> str:
+    """Return ``session 61 (0.4 s)``."""
+    age = f" ({formatting.duration(holder.held_s)})" if holder.held_s is not None else ""
+    return f"{holder_name(holder)}{age}"
+
+
+def holder_name(holder: HorizonSample) -> str:
+    """Return ``session 61``, ``prepared transaction pay-7``, ``replication slot copy`` or ``standby walreceiver``."""
+    if holder.kind == HolderKind.SESSION:
+        return f"session {holder.session}"
+    what = {HolderKind.PREPARED: "prepared transaction", HolderKind.SLOT: "replication slot"}
+    return f"{what.get(HolderKind(holder.kind), 'standby')} {shorten(clean(holder.name), 30)}"
+
+
+def _holder_line(holder: HorizonSample, cells: int) -> Line:
+    spans: list[Span] = [(holder_name(holder), "alarm")]
+    if holder.held_s is not None:
+        spans.append((f" for {formatting.duration(holder.held_s)}", "strong"))
+    ids = f"xid {holder.xid}, {holder.age:,} transactions ago"
+    where = f"{holder.login}@{holder.host}" if holder.login and holder.host else holder.login or holder.host
+    for part in (holder.state if holder.kind != HolderKind.PREPARED else "", holder.application, where, ids):
+        if part:
+            spans += [(" · ", "faint"), (clean(part), "text")]
+    return cut_line(spans, cells)
+
+
+def cost_lines(view: View) -> list[Line]:
+    """Return the queues that pay most, each with its dead rows and what a pop touches."""
+    paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.dead]
+    paying.sort(key=lambda pair: _cost_key(pair[1]), reverse=True)
+    found: list[Line] = []
+    for queue, use in paying[:_COSTS]:
+        dead: Span = (f"{use.dead:,} dead row{'' if use.dead == 1 else 's'}", "text")
+        head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), dead]
+        touched = per_pop_spans(use)
+        if use.rows_per_pop.value is not None:
+            head += [(" · ", "faint"), *touched, (f" {trend_text(use, 16)}", "accent")]
+        found.append(tuple(head))
+    return found or [(("no queue has dead rows yet", "muted"),)]
+
+
+def _cost_key(use: QueueUse) -> tuple[float, int]:
+    return use.rows_per_pop.value or 0.0, use.dead or 0
+
+
+def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
+    """Return what can be removed once the oldest holder is gone, and who holds the horizon next."""
+    if version_store.has_version_store(view):
+        after = next_holder(holders)
+        return version_store.gain_text(view, holders, "" if after is None else short_holder_text(after))
+    dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
+    after = next_holder(holders)
+    partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
+    none = "the next holder is not visible to our role" if partly else "no session holds it next"
+    then = none if after is None or partly else f"{short_holder_text(after)} holds it next"
+    key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
+    return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"

@@ -1,0 +1,285 @@
+"""Server health: the log, replicas, tempdb, service limits, jobs and plans. Lines with trouble come first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.samples.job_samples import FAILED_OUTCOME, QueueJob
+from qmon.model.samples.server_state_samples import (
+    LogSample,
+    ReplicationSample,
+    ServerState,
+    ServiceSample,
+    TempSessionSample,
+    TempSpaceSample,
+)
+from qmon.model.settings import database_card
+from qmon.model.statement_use import StatementUse, statement_uses
+from qmon.model.verdicts.server_health_verdicts import (
+    AT_LIMIT_AT,
+    BEHIND_S,
+    FILLING,
+    FULL,
+    LIMITED,
+    TEMP_FILLING_AT,
+    limits_reached,
+    log_share_used,
+    missing_log_text,
+    replica_text,
+    stopped_reason,
+    temp_share_used,
+)
+from qmon.model.view import View
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
+from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
+from qmon.tui.waits import settings_card
+
+# From this many virtual log files on, recovery and backups take noticeably longer.
+_MANY_PIECES: Final = 1_000
+# The name of the pieces of a log, by engine.
+_LOG_PIECES: Final = {"sqlserver": "virtual log files"}
+# The label of the line, by the probe that reads it.
+_PROBES: Final = {
+    "log": "log",
+    "replication": "copies",
+    "plans": "plans",
+    "plan_history": "plans",
+    "temp_space": "tempdb",
+    "temp_sessions": "tempdb",
+    "service": "service",
+    "limits": "service",
+    "pool_limits": "pool",
+    "settings": "database",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A line of the panel. ``bad``: something is wrong. ``statement``: its SQL text."""
+
+    label: str
+    parts: tuple[LinePart, ...]
+    bad: bool = False
+    statement: str = ""
+
+    def to_lines(self, cells: int, *, whole: bool) -> list[Line]:
+        """``whole``: add the text of the statement."""
+        tone = "alarm" if self.bad else "muted"
+        out: list[Line] = [((f" {self.label:<{LABEL_CELLS}}", tone), *fit_parts(self.parts, cells - LABEL_CELLS - 2))]
+        return out + entry_lines("", " ".join(self.statement.split()), cells, "muted", most=3) if whole else out
+
+
+def has_readings(view: View | None) -> bool:
+    """Return True if at least one of these readings exists, or failed."""
+    return view is not None and (
+        view.server.state is not None or bool(view.server.plans or view.server.jobs or _failures_by_label(view))
+    )
+
+
+def has_trouble(view: View | None) -> bool:
+    """Return True if a reading shows trouble."""
+    return view is not None and any(each.bad for each in _readings(view))
+
+
+def age_text(view: View | None) -> str:
+    """Return the age of the oldest of these readings."""
+    state = view.server.state if view is not None else None
+    if view is None or state is None or not state.read_at:
+        return ""
+    age_s = view.sampled_at - min(state.read_at.values())
+    return f"read up to {formatting.whole_seconds(age_s)} ago" if age_s >= 1 else ""
+
+
+def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> list[Line]:
+    """Return the panel in at most ``rows`` lines. ``whole``: with the texts of statements."""
+    if view is None:
+        return [((" waiting for the first figures", "muted"),)]
+    found = sorted(_readings(view), key=lambda each: not each.bad)
+    out = [line for each in found for line in each.to_lines(cells, whole=whole)]
+    if view.server.state is not None:
+        out += settings_card.settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
+    for label, words in _failures_by_label(view).items():
+        out += entry_lines(label, words, cells, "faint", most=2)
+    return out[:rows] if out else [((f" {_unread_text(view)}", "muted"),)]
+
+
+def _failures_by_label(view: View) -> dict[str, str]:
+    """Return why lines are missing, by label."""
+    return {_PROBES[f.probe]: clean(f.text) for f in view.failures if not f.queue and f.probe in _PROBES}
+
+
+def _readings(view: View) -> Iterator[_Reading]:
+    yield from _state_readings(view)
+    for queue in view.server.plans:
+        if found := statement_uses(queue.plans):
+            yield _plan_reading(queue.queue, found[0])
+    for job in view.server.jobs.jobs if view.server.jobs is not None else ():
+        yield _job_reading(job)
+    if view.server.jobs is not None and view.server.jobs.unread:
+        yield _Reading("jobs", (LinePart.from_text(f"not known: {clean(view.server.jobs.unread)}", "faint"),))
+    if view.server.plans and all(queue.unread for queue in view.server.plans):
+        yield _Reading("plans", (LinePart.from_text(clean(view.server.plans[0].unread), "faint"),))
+
+
+def _job_reading(job: QueueJob) -> _Reading:
+    """Return a job step that names a queue, and its last result."""
+    bad = job.outcome == FAILED_OUTCOME
+    parts = [
+        LinePart(((shorten(clean(job.job), 40), "strong"), (f" step {job.step}", "muted"))),
+        LinePart((("works on ", "muted"), (shorten(clean(job.queue), 20), "text")), 1),
+        LinePart.from_text("failed" if bad else "", "alarm"),
+        _named_part("last ran ", job.ran_s, lambda s: f"{formatting.duration(s)} ago", 2),
+        LinePart.from_text("" if job.enabled else "disabled", "accent"),
+    ]
+    return _Reading("job", tuple(part for part in parts if part.spans and part.spans[0][0]), bad)
+
+
+def _state_readings(view: View) -> Iterator[_Reading]:
+    state = view.server.state
+    if state is None:
+        return
+    if state.log is not None:
+        yield _log_reading(state.log, _LOG_PIECES.get(view.engine, "segments"))
+    local, copies = state.local_server, state.replicas
+    if local is not None and (copies or local.role):
+        yield _local_reading(local)
+    for copy in copies:
+        yield _replica_reading(copy)
+    if state.temp_space is not None:
+        yield _temp_reading(state.temp_space, state.temp_sessions)
+    if state.service is not None:
+        yield _service_reading(state.service, state)
+
+
+def _log_reading(log: LogSample, pieces: str) -> _Reading:
+    used = log_share_used(log)
+    bad = used is not None and used >= FILLING
+    tone = "text" if used is None else "alarm" if used >= FULL else "accent" if bad else "text"
+    of = f" of {formatting.size(log.total)}" if log.total is not None else ""
+    parts = [LinePart(((formatting.size(log.used), tone), (f"{of} used", "muted")) if log.used is not None else ())]
+    if used is not None and log.most != log.total:
+        parts.append(
+            LinePart(
+                ((formatting.percent(used), tone), (f" of the {formatting.size(log.most or 0)} it may be", "muted"))
+            )
+        )
+    elif used is not None:
+        parts.append(LinePart.from_text(formatting.percent(used), tone))
+    held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else (("held by nothing", "muted"),)
+    parts.append(LinePart(held))
+    parts.append(_named_part("last backup ", log.saved_s, lambda s: f"{formatting.duration(s)} ago", 3))
+    many = log.pieces is not None and log.pieces >= _MANY_PIECES
+    parts.append(_named_part(f"{pieces} ", log.pieces, formatting.count, 4, "accent" if many else "text"))
+    return _Reading("log", tuple(parts), bad)
+
+
+def _named_part(
+    name: str, value: float | None, write: Callable[[float], str], rank: int, tone: str = "text"
+) -> LinePart:
+    """Return a named value, or nothing if it is unknown."""
+    return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
+
+
+def _temp_reading(temp_space: TempSpaceSample, sessions: tuple[TempSessionSample, ...]) -> _Reading:
+    used = temp_share_used(temp_space)
+    bad = used is not None and used >= TEMP_FILLING_AT
+    tone = "alarm" if bad else "text"
+    of = f" of {formatting.size(temp_space.total)} used" if temp_space.total is not None else " used"
+    parts = [
+        LinePart(((formatting.size(temp_space.used), tone), (of, "muted")))
+        if temp_space.used is not None
+        else LinePart(())
+    ]
+    if used is not None:
+        beyond = (
+            "" if temp_space.most == temp_space.total else f" of the {formatting.size(temp_space.most or 0)} it may be"
+        )
+        parts.append(LinePart(((formatting.percent(used), tone), (beyond, "muted")), 1))
+    parts.append(_named_part("row versions ", temp_space.versions, formatting.size, 2))
+    parts.append(_named_part("sorts, joins ", temp_space.internal, formatting.size, 3))
+    parts.append(_named_part("tables ", temp_space.objects, formatting.size, 4))
+    if sessions:
+        most = sessions[0]
+        who = f" {clean(most.application)}" if most.application else ""
+        parts.append(
+            LinePart(((f"session {most.session}{who} ", "text"), (formatting.size(most.total_bytes), "strong")), 2)
+        )
+    return _Reading("tempdb", tuple(parts), bad)
+
+
+# The limits in display order.
+_LIMIT_ORDER: Final = ("cpu", "log_write", "data_io", "workers", "sessions", "storage")
+
+
+def _service_reading(service: ServiceSample, state: ServerState) -> _Reading:
+    limits = state.pool_limits if service.pooled and state.pool_limits is not None else state.limits
+    name = service.objective if not service.pooled else f"pool {service.pool}".rstrip()
+    parts = [LinePart.from_text(clean(name) or formatting.UNKNOWN, "strong")]
+    if service.serverless:
+        parts.append(LinePart.from_text("serverless", "text", 1))
+    for rank, field in enumerate(_LIMIT_ORDER if limits is not None else ()):
+        share = getattr(limits, field)
+        full = share is not None and share >= AT_LIMIT_AT
+        parts.append(
+            _named_part(f"{LIMITED[field]} ", share, formatting.percent, 2 + rank, "alarm" if full else "text")
+        )
+    return _Reading("service", tuple(parts), bool(limits_reached(limits)))
+
+
+def _local_reading(local: ReplicationSample) -> _Reading:
+    spans: list[Span] = [(clean(local.name), "strong")]
+    if local.role:
+        spans.append((f" {local.role}", "text"))
+    parts = [LinePart(tuple(spans)), LinePart.from_text(clean(local.state), "muted", 1)]
+    parts.append(_named_part("timeline ", local.timeline, formatting.count, 2))
+    if local.host and local.host.casefold() != local.name.casefold():
+        parts.append(LinePart(((("on "), "muted"), (clean(local.host), "text")), 2))
+    return _Reading("server", tuple(part for part in parts if part.spans and part.spans[0][0]))
+
+
+def _replica_reading(replica: ReplicationSample) -> _Reading:
+    why = stopped_reason(replica)
+    late = (replica.behind_s or 0.0) >= BEHIND_S
+    state = clean(why or replica.state) or formatting.UNKNOWN
+    missing = missing_log_text(replica) or ("nothing to send or redo" if replica.unsent is not None else "")
+    parts = [
+        LinePart.from_text(clean(replica_text(replica)), "strong"),
+        LinePart.from_text(state, "alarm" if why else "text" if replica.healthy is not False else "accent"),
+        _named_part(
+            "", replica.behind_s, lambda s: f"{formatting.duration(s)} behind", 1, "accent" if late else "text"
+        ),
+        LinePart.from_text(missing, "accent" if late or why else "muted", 2) if missing else LinePart(()),
+    ]
+    return _Reading("copy", tuple(parts), bool(why) or late)
+
+
+def _plan_reading(queue: str, use: StatementUse) -> _Reading:
+    """Return the pages that the most important statement of a queue reads per call, now and before."""
+    plan, before = use.plan, use.plan_before
+    tone = "alarm" if use.is_worse else "text"
+    by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""
+    parts = [
+        LinePart.from_text(shorten(clean(queue), 20), "strong"),
+        LinePart(((formatting.number(use.reads or 0.0), tone), (f" pages a call{by_plan}", "muted"))),
+    ]
+    if before is not None and use.reads_before is not None:
+        by = f" by plan {clean(before.plan_id)}" if before.plan_id != plan.plan_id else ""
+        parts.append(LinePart(((formatting.number(use.reads_before), "text"), (f" before{by}", "muted")), 1))
+    if use.mean_s is not None:
+        took = (("takes ", "muted"), (formatting.milliseconds(use.mean_s * 1000), "text"))
+        was = "" if use.mean_before_s is None else f", {formatting.milliseconds(use.mean_before_s * 1000)} before"
+        parts.append(LinePart((*took, (was, "muted")), 2))
+    if use.is_unexplained:
+        parts.append(LinePart.from_text("another plan, or dead rows", "accent", 1))
+    parts.append(LinePart.from_text("forced" if plan.forced else "", "accent", 3))
+    parts.append(LinePart.from_text(clean(plan.routine), "muted", 2))
+    return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), use.is_worse, plan.statement)
+
+
+def _unread_text(view: View) -> str:
+    """Return what to show if there is nothing to show."""
+    return figures.unread_reason(view, "what lies under the queues", *_PROBES)

@@ -1,0 +1,46 @@
+"""A plot of the sessions in one wait, since qmon started, at most the last hour."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model import formatting
+from qmon.model.waits.wait_rates import WaitRate
+from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.tui.plots.axes import past_axis
+from qmon.tui.plots.range_plot import SCALE_CELLS, range_plot_lines
+from qmon.tui.sanitize import clean
+from qmon.tui.spans import Line, LinePart, fit_parts
+from qmon.tui.waits.wait_history import wait_steps
+
+# The minimum rows of a plot with its name and its axis.
+MIN_ROWS: Final = 8
+# Seconds per column: the first of these with which the plot reaches back to the start is used.
+_STEPS_S: Final = (5.0, 10.0, 20.0, 60.0)
+
+
+def wait_plot_lines(
+    rate: WaitRate | None, memory: InMemoryHistory | None, cells: int, rows: int, *, plain: bool
+) -> list[Line]:
+    """Return the plot of the wait under the cursor; empty if there is no room or nothing to show yet.
+
+    ``plain``: draw without relying on colours.
+    """
+    columns = cells - SCALE_CELLS - 2
+    if rate is None or memory is None or rows < MIN_ROWS or columns < 20:
+        return []
+    watched_s = memory.ends_at - memory.begins_at
+    step_s = next((step for step in _STEPS_S if step * columns >= watched_s), _STEPS_S[-1])
+    past = wait_steps(memory, step_s, columns).get(rate.key)
+    if past is None or not any(past):
+        return []
+    most = max(each.most for each in past if each is not None)
+    name: list[LinePart] = [
+        LinePart.from_text(f"{'':>{SCALE_CELLS}} {clean(rate.name)}", "strong"),
+        LinePart.from_text("sessions in it on average", "muted", 1),
+        LinePart.from_text(f"at most {most:,.2f}", "text", 2),
+        LinePart.from_text(f"one column is {formatting.whole_seconds(step_s)}", "muted", 3),
+    ]
+    body = range_plot_lines(past, (), rows - 2, lambda value: f"{value:,.1f}", plain=plain)
+    axis = f"{'':>{SCALE_CELLS + 1}}{past_axis(step_s * columns, columns)}"
+    return [fit_parts(name, cells, "  "), *body, ((axis, "muted"),)]

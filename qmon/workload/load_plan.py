@@ -1,0 +1,148 @@
+"""The plan of a load: producers and consumers of each queue, and faults over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from qmon.engines.base import Target
+from qmon.errors import BadInput
+from qmon.model.layout.layout import Layout
+from qmon.workload.spec import MemberSpec, MemberWork, Role, WorkerSpec
+from qmon.workload.workload_statements import check_drivable
+
+FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_poppers"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFault:
+    """A fault. Times are in seconds.
+
+    - ``crash``: the consumers' process dies between a pop and its complete, and is restarted after ``for_s``.
+    - ``hold``: a session locks the oldest ``amount`` messages.
+    - ``pin``: a transaction keeps VACUUM from removing dead rows.
+    - ``slow``: consumers work ``amount`` seconds longer on a message.
+    - ``rollbacks``: producers roll back this share of their pushes.
+    - ``rate``: producers push ``amount`` messages per second in total.
+    - ``no_poppers``: consumers pause.
+
+    Each fault ends after ``for_s``. ``at_s``: time since the load began. ``every_s``: repeat interval, ``None`` for
+    once. ``by``: the application name of the session that holds or pins.
+    """
+
+    kind: FaultKind
+    queue: str = ""
+    at_s: float = 0.0
+    for_s: float = 10.0
+    amount: float = 0.0
+    every_s: float | None = None
+    by: str = "load-fault"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLoad(MemberWork):
+    """The load of one queue.
+
+    - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate``
+      likewise.
+    - ``poppers``: consumers, for each subscriber if a ring has several. ``pop_rate`` is then that of each
+      subscriber.
+    - ``own_processes``: its consumers have separate processes, so that their crash affects only this queue.
+    - ``keeper``: a keeper archives messages, and requeues and repairs those older than ``requeue_after_s`` seconds.
+    """
+
+    layout: Layout
+    pushers: int = 1
+    poppers: int = 1
+    rate: float | None = None
+    pop_rate: float | None = None
+    keeper: bool = False
+    own_processes: bool = True
+    pusher_application: str = "load-pusher"
+    popper_application: str = "load-popper"
+    keeper_application: str = "load-keeper"
+
+    @property
+    def subscribers(self) -> int:
+        """The number of readers of each message."""
+        return max(1, len(self.layout.ring.subscribers)) if self.layout.ring is not None else 1
+
+    def check_possible(self) -> None:
+        """Raise ``BadInput`` if the load is not possible."""
+        check_drivable(self.layout)
+        if not 0 <= self.pushers <= 200 or not 0 <= self.poppers <= 200:
+            raise BadInput("a queue takes 0 to 200 pushers and as many poppers")
+        for name in ("rollback_share", "poison_share", "fail_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadInput(f"{name.replace('_', ' ')} goes from 0 to 1, not {getattr(self, name)}")
+        for name in ("rate", "pop_rate", "requeue_after_s"):
+            if (value := getattr(self, name)) is not None and value < 0:
+                raise BadInput(f"{name.replace('_', ' ')} is 0 or more, not {value}")
+        if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
+            raise BadInput("a batch has 1 to 10,000 messages, a message 1 to 10,000,000 bytes")
+
+    def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
+        """Return the members of one role, counting in slots from ``first_slot`` on."""
+        number = {"pusher": self.pushers, "popper": self.poppers, "keeper": int(self.keeper)}[role]
+        rate = {"pusher": self.rate, "popper": self.pop_rate, "keeper": None}[role]
+        application = {
+            "pusher": self.pusher_application,
+            "popper": self.popper_application,
+            "keeper": self.keeper_application,
+        }[role]
+        readers: Iterable[int] = (0,)
+        if role == "popper" and self.layout.ring is not None and self.layout.ring.subscribers:
+            readers = range(1, self.subscribers + 1)
+        return tuple(
+            MemberSpec(
+                self.layout.queue,
+                role,
+                application,
+                first_slot + index,
+                subscriber,
+                rate=None if rate is None else rate / number,
+                **{each.name: getattr(self, each.name) for each in fields(MemberWork)},
+            )
+            for index, subscriber in enumerate(reader for reader in readers for _ in range(number))
+        )
+
+
+def processes_for(
+    target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
+) -> list[WorkerSpec]:
+    """Assign members to processes.
+
+    Producers of all queues share processes, and so do consumers unless ``own_processes``. ``connections``: maximum
+    per process.
+    """
+    pushers: list[MemberSpec] = []
+    keepers: list[MemberSpec] = []
+    together: list[MemberSpec] = []
+    groups: list[list[MemberSpec]] = []
+    slot = 0
+    for load in loads:
+        for role, into in (("pusher", pushers), ("keeper", keepers)):
+            made = load.members_of("pusher" if role == "pusher" else "keeper", slot)
+            into.extend(made)
+            slot += len(made)
+        poppers = load.members_of("popper", slot)
+        slot += len(poppers)
+        if load.own_processes:
+            groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))
+        else:
+            together.extend(poppers)
+    groups.extend(together[at : at + connections] for at in range(0, len(together), connections))
+    groups[:0] = [pushers[at : at + connections] for at in range(0, len(pushers), connections)]
+    if keepers:
+        groups.append(keepers)
+    layouts = {load.layout.queue: load.layout for load in loads}
+    return [
+        WorkerSpec(target, {each.queue: layouts[each.queue] for each in group}, tuple(group), counters, slots)
+        for group in groups
+    ]
+
+
+def slots_needed(loads: Sequence[QueueLoad]) -> int:
+    """Return the total number of members."""
+    return sum(load.pushers + load.poppers * load.subscribers + int(load.keeper) for load in loads)
