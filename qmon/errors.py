@@ -40,7 +40,8 @@ class PasswordNeeded(Unreachable):
 
 
 class WrongPassword(Unreachable):
-    """The server rejects the password or does not know the user. ``qmon.config.credentials`` asks for another password."""
+    """The server rejects the password or does not know the user. ``qmon.config.credentials`` asks for another "
+    "password."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)

@@ -88,7 +88,7 @@ class LazyCommands(GuardedGroup):
     def _import_modules(self, *modules: str) -> None:
         made = typer.Typer(rich_markup_mode=_MARKUP)
         for module in modules:
-            import_module(f"qmon.cli.commands.{module}").add_to(made)
+            import_module(f"qmon.cli.commands.{module}").register_commands(made)
         self.commands = get_group(made).commands
         for name, command in self.commands.items():
             command.rich_help_panel = _PANEL_OF[name]  # type: ignore[attr-defined]

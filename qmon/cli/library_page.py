@@ -97,7 +97,10 @@ def _group_lines(group: Group) -> Iterator[str]:
     for steps in group.steps:
         for step, condition in steps.steps:
             at = "" if steps.at is None else f", by the time {steps.at}"
-            yield f"  {step:<14} a row of {steps.table}{at}{'' if condition is None else f': {condition_text(condition)}'}"
+            yield (
+                f"  {step:<14} a row of "
+                f"{steps.table}{at}{'' if condition is None else f': {condition_text(condition)}'}"
+            )
     if group.counters:
         yield "  rates          the server's counters of the table, where it holds one queue"
     elif not group.steps:

@@ -57,7 +57,8 @@ def find_target(text: str, config: Config, environment: Mapping[str, str] | None
         warnings = (command_line_warning(target.name),)
     elif taken := _targets_sharing_variable(target.name, config, environment):
         raise BadInput(
-            f"{password_variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this may be another"
+            f"{password_variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this "
+            "may be another"
             " server: name that target instead, or unset the variable"
         )
     target = replace(target, budget=default_budget(config), raised_hidden=bool(config.settings.redact))
@@ -87,7 +88,8 @@ def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) ->
     same = [other for other in _targets_sharing_variable(name, config, environment) if other != name]
     if same:
         raise BadInput(
-            f"{password_variable(name)} would be the password of {name} and of {', '.join(same)}: give one of them another name,"
+            f"{password_variable(name)} would be the password of {name} and of {', '.join(same)}: give one of "
+            "them another name,"
             f" or store their passwords with 'keyring set {KEYRING_SERVICE} {name}' and unset the variable"
         )
 
@@ -126,7 +128,8 @@ def target_at_address(named: TargetConfig, config: Config) -> Target:
         target = Target(f"DSN {named.connect}", None, {"DSN": named.connect})
     if target.password is not None:
         raise BadInput(
-            f"{where}: holds a password, and this file is no place for one; take it out and {password_advice(named.name)}"
+            f"{where}: holds a password, and this file is no place for one; take it out and "
+            f"{password_advice(named.name)}"
         )
     return target
 

@@ -108,16 +108,14 @@ def _read_url(keys: Keys, shape: str) -> str:
     if text is None:
         return EVENTS_URL if shape == PAGERDUTY else ""
     if shape in (SLACK, TEAMS):
-        raise BadInput(f"{keys.path('url')}: who knows the URL of a webhook can write there; {SECRET_ADVICE}")
+        raise BadInput(f"{keys.path('url')}: who knows the URL of a webhook can write there; {KEY_ADVICE}")
     parts = parse_url(text, keys.path("url"))
     if parts.username is not None or parts.query:
-        raise BadInput(f"{keys.path('url')}: may hold a secret; {SECRET_ADVICE}")
+        raise BadInput(f"{keys.path('url')}: may hold a secret; {KEY_ADVICE}")
     return text
 
 
-SECRET_ADVICE: Final = (
-    "leave the key out and keep it in the environment or the keyring: see qmon help alerts-and-checks"
-)
+KEY_ADVICE: Final = "leave the key out and keep it in the environment or the keyring: see qmon help alerts-and-checks"
 
 
 def to_variable_name(name: str) -> str:

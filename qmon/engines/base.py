@@ -281,7 +281,8 @@ class Engine(Protocol):
         ...
 
     def text_expression(self, columns: Sequence[str]) -> str:
-        """Return an expression for the text of a column, or of several in the format of ``qmon.model.layout.message_ids``.
+        """Return an expression for the text of a column, or of several in the format of "
+        "``qmon.model.layout.message_ids``.
 
         ``columns``: quoted.
         """

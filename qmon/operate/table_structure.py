@@ -173,7 +173,10 @@ def why_truncated(structure: TableStructure, columns: Sequence[str], texts: Iter
     for text in texts:
         parts = split_id(text, len(columns))
         if found := [columns[at] for at in long if at < len(parts) and len(parts[at]) >= MAX_KEY_CHARS]:
-            return f"{found[0]} of {structure.table} has a value of {MAX_KEY_CHARS} characters or more: qmon cannot name it"
+            return (
+                f"{found[0]} of {structure.table} has a value of {MAX_KEY_CHARS} characters or more: qmon "
+                "cannot name it"
+            )
     return None
 
 

@@ -20,7 +20,7 @@ _STARTING: Final = frozenset({"Popen", "run", "call", "check_call", "check_outpu
 # Modules that may make files, or start programs with the whole environment, and why.
 REASONS: Final = {
     "files.py": "it is the one place",
-    "demo/places.py": "a folder of mkdtemp, whose mode is said",
+    "demo/demo_folder.py": "a folder of mkdtemp, whose mode is said",
     "demo/programs.py": "postgresql.conf and the log of the demo's server, in a folder that is private",
     "cli/commands/doctor/bundle.py": "the archive is written to a file that qmon.files has opened",
     "system.py": "taskkill is a program of Windows; qmon.redact is above qmon.system",

@@ -125,7 +125,7 @@ except SystemExit:
 def test_each_command_is_listed_beside_its_module() -> None:
     for module, names in COMMANDS.items():
         made = typer.Typer()
-        importlib.import_module(f"qmon.cli.commands.{module}").add_to(made)
+        importlib.import_module(f"qmon.cli.commands.{module}").register_commands(made)
         assert set(get_group(made).commands) == set(names)
 
 

@@ -42,7 +42,8 @@ _BEGIN: Final = 1_795_219_200.0
 # five the middle one counts.
 _RUNNING: Final = 50
 _TRIVIAL: Final = (
-    "from qmon.pipeline.spark_session import start; s = start('local[2]'); print(s.range(10).count()); s.stop()"
+    "from qmon.pipeline.spark_session import start_session; s = start_session('local[2]'); "
+    "print(s.range(10).count()); s.stop()"
 )
 
 

@@ -86,8 +86,8 @@ def hours(wanted: threading.Event, file: Path) -> None:
         memories[:] = [memory]
         remember(memory, view)
 
-    setattr(TargetHistory, "add", folding)  # noqa: B010  # mypy takes no method that is assigned
-    setattr(InMemoryHistory, "add", remembering)  # noqa: B010
+    setattr(TargetHistory, "record_snapshot", folding)  # noqa: B010  # mypy takes no method that is assigned
+    setattr(InMemoryHistory, "record_view", remembering)  # noqa: B010
 
 
 def report(file: Path) -> None:
@@ -112,9 +112,9 @@ def main() -> None:
     timed(OdbcConnection, "_guarded", "driver")
     timed(Collector, "collect", "collect")
     timed(queue_track, "judge", "judge")
-    timed(TargetHistory, "add", "fold")
-    counted(TargetHistory, "add", "views")
-    counted(TargetHistory, "add", "throttled", lambda view: bool(view.server.observing.throttled))
+    timed(TargetHistory, "record_snapshot", "fold")
+    counted(TargetHistory, "record_snapshot", "views")
+    counted(TargetHistory, "record_snapshot", "throttled", lambda view: bool(view.server.observing.throttled))
     counted(OverviewScreen, "draw", "drawn")
     signal.signal(signal.SIGUSR1, lambda *_: report(file))
     signal.signal(signal.SIGUSR2, lambda *_: wanted.set())

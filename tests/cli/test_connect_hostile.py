@@ -75,7 +75,7 @@ def test_a_server_that_drips_is_given_up_before_the_first_line(
     begin: bytes, drip: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "_CONNECT_S", 0.3)
-    monkeypatch.setattr(reading, "SILENT_S", 0.3)
+    monkeypatch.setattr(reading, "LOST_AFTER_S", 0.3)
     with answering(begin, forever=drip) as (url, asked), pytest.raises((Unreachable, BadInput)):
         opened(url)
     assert asked
@@ -94,7 +94,7 @@ def watching(url: str) -> Iterator[Callable[[], list[str]]]:
 
 
 def test_a_stream_without_a_whole_line_is_left_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SILENT_S", 0.3)
+    monkeypatch.setattr(reading, "LOST_AFTER_S", 0.3)
     monkeypatch.setattr(served_source, "BACK_OFF_S", (0.01,))
     with answering(HEAD + b"\r\n" + SESSION, forever=b"x") as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")
@@ -103,7 +103,7 @@ def test_a_stream_without_a_whole_line_is_left_and_tried_again(monkeypatch: pyte
 
 
 def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST", 3 * 2**20)
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 3 * 2**20)
     monkeypatch.setattr(served_source, "BACK_OFF_S", (0.01,))
     endless = b"x" * 2**20
     with answering(HEAD + b"\r\n" + SESSION, forever=endless, pause_s=0.0) as (url, asked), watching(url) as reasons:

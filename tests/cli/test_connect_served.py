@@ -82,7 +82,7 @@ def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.M
         async def lines(self: PollStream, text: bytes = text) -> AsyncGenerator[bytes, None]:
             yield text
 
-        monkeypatch.setattr(PollStream, "lines", lines)
+        monkeypatch.setattr(PollStream, "client_lines", lines)
         with served(PollStream("shop", 2.0)) as url:
             assert why in refusal(url)
 
@@ -233,7 +233,7 @@ def test_a_new_connection_repeats_no_poll(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SILENT_S", 0.05)
+    monkeypatch.setattr(reading, "LOST_AFTER_S", 0.05)
     stream = PollStream("shop", 2.0, silence_s=60.0)
     stream.publish_event(LIVE)
     with served(stream) as url, watching(url) as found:

@@ -70,7 +70,7 @@ def test_a_thousand_dripping_clients_do_not_keep_a_scrape_from_its_answer(
 
 
 def test_the_address_with_the_most_connections_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST", 8)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 8)
     try:
         with socket.socket() as there:
             there.bind(("127.0.0.2", 0))
@@ -86,7 +86,7 @@ def test_the_address_with_the_most_connections_makes_room(monkeypatch: pytest.Mo
 
 
 def test_a_client_that_reads_a_stream_is_never_dropped_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 4)
+    monkeypatch.setattr(connections, "MAX_PER_ADDRESS", 4)
     stream = PollStream("shop", 60.0)
     with running(stream) as url, socket.create_connection(place_of(url), timeout=30) as reader:
         reader.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")

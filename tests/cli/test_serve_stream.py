@@ -136,7 +136,7 @@ def taken(url: str) -> bool:
 
 
 def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "MOST_STREAMS", 2)
+    monkeypatch.setattr(serving, "MAX_STREAMS", 2)
     streams = PollStream("shop", 2.0, silence_s=0.01), PollStream("mails", 2.0)
     with served(*streams) as url:
         with reading(url + "?target=shop") as one, reading(url + "?target=mails") as other:

@@ -221,7 +221,7 @@ def test_a_column_without_an_exact_text_names_no_message(database: str, monkeypa
         state = { column = "status", ready = "new", in_progress = "busy" }
     """
     assert resolved(database, text).problems == ()
-    monkeypatch.setattr(Postgres, "textless", frozenset({"bigint"}))
+    monkeypatch.setattr(Postgres, "types_without_text", frozenset({"bigint"}))
     (problem,) = resolved(database, text).problems
     assert problem.reason == (
         "`id` is bigint, whose values have no exact text to name a message by: name another column as the id"

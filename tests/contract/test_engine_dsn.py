@@ -81,7 +81,7 @@ def test_no_driver_is_found_where_none_is_installed(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("FreeTDS",))
     library = tmp_path / "psqlodbcw.so"
-    monkeypatch.setattr(postgres_engine, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(postgres_engine, "DRIVER_FOLDERS", (str(tmp_path),))
     with pytest.raises(MissingDriver, match="apt install odbc-postgresql"):
         postgres_engine.find_driver()
     library.touch()

@@ -112,7 +112,7 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a look from the first row on is dear, polls seek from a known id, and see what is before it rarely."""
-    monkeypatch.setattr("qmon.monitor.background.slow_reads._DEAR_HEAD_S", float("-inf"))
+    monkeypatch.setattr("qmon.monitor.background.slow_reads._EXPENSIVE_HEAD_S", float("-inf"))
     monkeypatch.setattr("qmon.monitor.background.slow_reads._HEAD_EVERY_S", 3600.0)
     installed(database, "fifo")
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 10)")
@@ -134,7 +134,7 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
     module = "qmon.monitor.background.slow_reads"
     monkeypatch.setattr(f"{module}._HEAD_EVERY_S", 0.1)
     monkeypatch.setattr(f"{module}._CHEAP_HEAD_EVERY_S", 3600.0)
-    monkeypatch.setattr(f"{module}._DEAR_HEAD_S", float("inf"))
+    monkeypatch.setattr(f"{module}._EXPENSIVE_HEAD_S", float("inf"))
     seek, begun = SlowReads._find_head, list[object]()
 
     def counted(*given: Any) -> None:
@@ -147,13 +147,13 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
         wait_until(lambda: begun, what="the first search")
         watched.view(polls=6)
         assert len(begun) == 1
-        monkeypatch.setattr(f"{module}._DEAR_HEAD_S", float("-inf"))
+        monkeypatch.setattr(f"{module}._EXPENSIVE_HEAD_S", float("-inf"))
         wait_until(lambda: len(begun) >= 3, what="searches each tenth of a second")
 
 
 @pytest.mark.parametrize(
     ("reader", "reading", "asked"),
-    [(SlowReads, "_find_head", "find_head_again"), (ScanCounts, "step", "count_exactly")],
+    [(SlowReads, "_find_head", "find_head_again"), (ScanCounts, "count_next_range", "count_exactly")],
 )
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str

@@ -124,7 +124,7 @@ def test_a_defect_in_the_poll_is_logged_with_its_traceback_and_the_file_is_named
     def broken(*_: object) -> None:
         int(f"{payload} 4111")
 
-    monkeypatch.setattr("qmon.monitor.probes.table_counters.spread", broken)
+    monkeypatch.setattr("qmon.monitor.probes.table_counters.split_results", broken)
     with watching(database) as watched:
         wait_until(lambda: watched.phases.count(Phase.LOST) > 1, what="lost twice")
         reason = next(state.reason for state in watched.states if state.phase is Phase.LOST)

@@ -107,7 +107,7 @@ def test_what_the_payload_contains_is_found_where_the_design_keeps_it(
 def test_it_stops_when_they_fail_again(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str, again: bool
 ) -> None:
-    monkeypatch.setattr(failure_watch, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(failure_watch, "CHECK_EVERY_S", 0.0)
     make(database, f"{TABLE}INSERT INTO public.jobs (status, attempts) SELECT 'dead', 5 FROM generate_series(1, 40)")
     told: list[Progress] = []
 

@@ -146,10 +146,10 @@ def _broken(work: Callable[..., object]) -> Callable[..., object]:
 
 _STUCK: Final = next(rule for rule in RULES if rule.code == "stuck in progress")
 DEFECTS: Final = {
-    "fault: samples": (QueueFiling, "of"),
-    "fault: view": (sample_figures, "done"),
-    "fault: oldest": (sample_figures, "oldest"),
-    "fault: dead": (QueueTrack, "_extra"),
+    "fault: samples": (QueueFiling, "samples_for"),
+    "fault: view": (sample_figures, "done_figure"),
+    "fault: oldest": (sample_figures, "oldest_figure"),
+    "fault: dead": (QueueTrack, "_scheduled_or_dead"),
     "fault: rule stuck in progress": (_STUCK, "proof"),
 }
 

@@ -93,7 +93,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
 ) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(server_verdicts, "EACH_S", 0.05)  # well above what a busy disk takes
+    monkeypatch.setattr(server_verdicts, "SLOW_COMMIT_S", 0.05)  # well above what a busy disk takes
     with watching(url) as watched, working(url, "SELECT fifo_push('x'::bytea)", 6):
         watched.queue("fifo", lambda q: (q.push_rate.value or 0) > 0)
         try:
@@ -188,7 +188,7 @@ def deadlocking(url: str, table: str) -> Iterator[None]:
 
 def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "status")
-    monkeypatch.setattr(server_verdicts, "LATELY_S", 3.0)
+    monkeypatch.setattr(server_verdicts, "RECENT_S", 3.0)
     query(url, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 4)")
     with watching(url) as watched:
         watched.view()

@@ -27,7 +27,7 @@ def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, mon
     def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake)
 
-    monkeypatch.setattr(command, "lake_of", lake_here)
+    monkeypatch.setattr(command, "open_lake", lake_here)
     recorded(tmp_path / "kept", 30)
     place = ("--lake", str(tmp_path / "lake"))
     took = call("pipeline", "run", "--recordings", str(tmp_path / "kept"), *place, "-o", "json")

@@ -105,7 +105,7 @@ def tidied_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         tries[-1] = commit(self, batch, *more, **named)
         return tries[-1]
 
-    monkeypatch.setattr(LakeTable, "commit", committing)
+    monkeypatch.setattr(LakeTable, "commit_batch", committing)
     return tries
 
 

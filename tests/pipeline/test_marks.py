@@ -34,7 +34,7 @@ def test_a_second_lake_keeps_what_it_has_not_read(
         raise QmonError("no room")
 
     with monkeypatch.context() as patch, pytest.raises(QmonError, match="no room"):
-        patch.setattr("qmon.pipeline.ingest.segment_intake.take_in", fail)
+        patch.setattr("qmon.pipeline.ingest.segment_intake.ingest_batch", fail)
         run(spark, root, tmp_path / "second")
     kept = keep_nothing(root)
     assert (kept.removed, kept.waiting) == (0, 1)

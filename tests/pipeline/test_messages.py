@@ -82,7 +82,7 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
             never.rollback()
             archive(other, layout, 10)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Cut):
-        patch.setattr(MessageIntake, "commit", cut)
+        patch.setattr(MessageIntake, "commit_state", cut)
         take()
     assert len(take.lake()) == 29
     third = take("message (5)$")
@@ -138,7 +138,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake)
 
-    monkeypatch.setattr(command, "lake_of", lake_here)
+    monkeypatch.setattr(command, "open_lake", lake_here)
 
 
 def refusal(*arguments: str) -> str:

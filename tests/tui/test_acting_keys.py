@@ -249,7 +249,7 @@ async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.Monkey
     def denied(*_: object) -> None:
         raise PermissionError("denied here")
 
-    monkeypatch.setattr(ScriptedOperator, "operations", denied)
+    monkeypatch.setattr(ScriptedOperator, "read_operations", denied)
     async with dashboard(runner=ScriptedOffice(), read_only=False) as d:
         await d.give()
         await d.press("6")

@@ -95,7 +95,7 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
 async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothing(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(followed_config, "_EVERY_S", 0.0)
+    monkeypatch.setattr(followed_config, "_CHECK_EVERY_S", 0.0)
     query(database, "CREATE TABLE a (id bigserial PRIMARY KEY); CREATE TABLE b (id bigserial PRIMARY KEY)")
     path = tmp_path / "qmon.toml"
     head = f"[target.shop]\nconnect = {json.dumps(database)}\n"
@@ -158,9 +158,9 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
             "the tables are listed, with the cursor on this one",
         )
         await pilot.press("W")
-        await until(pilot, lambda: not app.screen.unavailable().get("requeue"), "it can be acted on")  # type: ignore[attr-defined]
+        await until(pilot, lambda: not app.screen.disabled_reasons().get("requeue"), "it can be acted on")  # type: ignore[attr-defined]
         assert f"1 queue written to {path}" in said(app)
-        assert app.screen.unavailable().get("redrive") is None  # type: ignore[attr-defined]
+        assert app.screen.disabled_reasons().get("redrive") is None  # type: ignore[attr-defined]
         await pilot.press("1")
         await until(pilot, lambda: "W: 1 more table may be a queue" in heading(app), "one is left")
     assert path.read_text().startswith("# mine\n")

@@ -224,10 +224,10 @@ async def test_marks_are_of_the_list_that_is_shown() -> None:
         await d.give(answer(Listing("dead"), dead(4)))
         await d.press("space", "down", "space")
         screen = d.app.screen
-        assert screen.chosen().ids == (str(FIRST), str(FIRST + 1))  # type: ignore[attr-defined]
-        assert screen.chosen().state == "dead"  # type: ignore[attr-defined]
+        assert screen.message_choice().ids == (str(FIRST), str(FIRST + 1))  # type: ignore[attr-defined]
+        assert screen.message_choice().state == "dead"  # type: ignore[attr-defined]
         await d.press("l")
-        assert screen.chosen().ids == ()  # type: ignore[attr-defined]
+        assert screen.message_choice().ids == ()  # type: ignore[attr-defined]
 
 
 async def test_a_message_that_is_open_keeps_its_page() -> None:
@@ -266,7 +266,7 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         assert d.grid.row_keys == ("4000", "3998")
         assert "no index leads to them: 2,000 rows by `message_id` looked at, the greatest first" in d.text()
         await d.press("space", "down", "space")
-        assert d.app.screen.chosen().ids == ("3998", "4000")  # type: ignore[attr-defined]
+        assert d.app.screen.message_choice().ids == ("3998", "4000")  # type: ignore[attr-defined]
         await d.press("enter")
         assert focus(d) == listing
         await d.press("escape", "full_stop")

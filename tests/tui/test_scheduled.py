@@ -64,5 +64,5 @@ def test_status_has_both() -> None:
 
 
 def cells(grid: object) -> tuple[str, str]:
-    row, columns = grid.row, [column.key for column in grid.columns]  # type: ignore[attr-defined]
+    row, columns = grid.cursor_row, [column.key for column in grid.columns]  # type: ignore[attr-defined]
     return row.cells[columns.index("scheduled")][0], row.cells[columns.index("dead")][0]

@@ -173,7 +173,7 @@ DURATIONS: Final = tuple(numeric(("seconds",)))
 
 
 def test_there_are_options_to_be_tried() -> None:
-    assert len(OPTIONS) > 25 and len(DURATIONS) > 10
+    assert len(OPTIONS) > 20 and len(DURATIONS) > 10
     assert {"--older-than", "--rate", "--for", "--max", "--speed"} <= {name for _, name in OPTIONS}
 
 

@@ -232,8 +232,8 @@ def test_on_a_terminal_the_password_is_typed_unseen() -> None:
 
     ours, theirs = pty.openpty()
     program = (
-        "from qmon.config.credentials import from_prompt; from qmon.engines.base import Target; "
-        "found = from_prompt(Target('shop', None, {})); print(found, found.reveal() == 'hush-hush', found.origin)"
+        "from qmon.config.credentials import ask_password; from qmon.engines.base import Target; "
+        "found = ask_password(Target('shop', None, {})); print(found, found.reveal() == 'hush-hush', found.origin)"
     )
     asked = [sys.executable, "-c", program]
     with subprocess.Popen(asked, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, start_new_session=True) as child:

@@ -129,7 +129,7 @@ def test_the_doctor_gives_each_probe_its_values(
     engine: Engine, version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, asked = server(engine, version)
-    monkeypatch.setattr(doctor, "resolve", lambda *_: queues())
+    monkeypatch.setattr(doctor, "resolve_queues", lambda *_: queues())
     checks = doctor.run_checkup(at, engine, ()).checks
     # checks in brackets are findings, such as a security policy, and no probe has failed
     assert not [each for each in checks if each.problem and not each.probe.startswith("(")]
@@ -159,7 +159,7 @@ def test_status_gives_each_probe_its_values(
         return server(engine, version)[0]
 
     monkeypatch.setattr(type(engine), "connect", connect)
-    monkeypatch.setattr("qmon.monitor.open.resolve", lambda *_, **__: queues())
+    monkeypatch.setattr("qmon.monitor.open.resolve_queues", lambda *_, **__: queues())
     view = one_shot.view_over(Target("shop", engine.name, {}), over_s=0.0)
     assert {each.layout.queue for each in view.queues} == set(queues().facts)
     assert view.server.blocking is not None

@@ -56,7 +56,7 @@ def test_what_was_rolled_back_is_not_watched_and_no_number_ends_nothing() -> Non
 
 
 def test_a_look_is_bounded_and_those_that_wait_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failure_watch, "LOOKED_AT", 2)
+    monkeypatch.setattr(failure_watch, "MAX_READ", 2)
     queue = Queue(a="waiting", b="waiting", c="failed")
     watch = queue.watch(1)
     watch.record_batch(lambda: ["a", "b", "c"])

@@ -101,7 +101,7 @@ def test_a_kill_while_it_writes_leaves_the_old_file_whole(tmp_path: Path) -> Non
     code = (
         "import os, signal, sys; from pathlib import Path; from qmon import files\n"
         "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "files.replace(Path(sys.argv[1]), 'new')"
+        "files.replace_file(Path(sys.argv[1]), 'new')"
     )
     done = subprocess.run([sys.executable, "-c", code, str(place)], check=False)
     assert done.returncode == -signal.SIGKILL
@@ -131,7 +131,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 
 @posix
 def test_the_pipes_of_a_shell_are_written_to_and_read(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from qmon import files; files.replace(Path('/dev/stdout'), 'report')"
+    code = "from pathlib import Path; from qmon import files; files.replace_file(Path('/dev/stdout'), 'report')"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "report"
     code = (

@@ -62,7 +62,7 @@ def test_without_the_right_nothing_is_known_and_the_right_is_named() -> None:
     class Refusing(StatementCache):
         """Of a login that may not read the tables of msdb."""
 
-        def of(self, *args: object, **more: object) -> object:  # type: ignore[override]
+        def statement_for(self, *args: object, **more: object) -> object:  # type: ignore[override]
             raise PermissionMissing("SELECT on dbo.sysjobs is denied", grant="GRANT SELECT ON dbo.sysjobs TO [me]")
 
     reader = JobReader(SqlServer())

@@ -82,8 +82,8 @@ def test_names_travel_as_settings_of_libpq_which_take_any_characters() -> None:
 def test_choosing_a_target_loads_no_driver() -> None:
     program = (
         "import sys; from pathlib import Path; from qmon.config.config_file import Config; "
-        "from qmon.config.chosen_target import choose; from qmon.engines.registry import engine_for; "
-        "target = choose('postgresql://u@h/d', Config(Path('x'))).target; "
+        "from qmon.config.chosen_target import find_target; from qmon.engines.registry import engine_for; "
+        "target = find_target('postgresql://u@h/d', Config(Path('x'))).target; "
         "print(engine_for(target).quote(('a', 'b')), 'pyodbc' in sys.modules, 'keyring' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -142,7 +142,7 @@ def test_several_processes_write_one_file_and_lose_no_line(tmp_path: Path) -> No
     place = tmp_path / "q.log"
     code = (
         "import logging, sys; from pathlib import Path; from qmon import log; log.MAX_BYTES = 30_000\n"
-        "with log.written(Path(sys.argv[1]), logging.INFO):\n"
+        "with log.log_to_file(Path(sys.argv[1]), logging.INFO):\n"
         "    for n in range(300): logging.getLogger('qmon.x').info('%s-%d', sys.argv[2], n)\n"
     )
     ids = [

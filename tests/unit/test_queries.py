@@ -62,7 +62,7 @@ def test_a_step_that_another_design_has_too_is_written_once(monkeypatch: pytest.
     (steps / "b" / "07_x.sql").write_text("-- same as a/01_x.sql\n")
     (steps / "c" / "01_x.sql").write_text("-- same as b/07_x.sql\n")
     (steps / "d" / "01_x.sql").write_text("-- same as a/02_y.sql\n")
-    monkeypatch.setattr(queries, "root", lambda: tmp_path)
+    monkeypatch.setattr(queries, "sql_folder", lambda: tmp_path)
     cached = (queries.all_files, queries._files_by_name, queries.load_query)
     for function in cached:
         function.cache_clear()
@@ -88,7 +88,7 @@ def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest
     (probes / "b.since_16.sql").write_text("-- x\n-- > a  it\nSELECT 1 AS a\n")
     for function in (queries.all_files, queries._files_by_name, queries.load_query):
         function.cache_clear()
-    monkeypatch.setattr(queries, "root", lambda: tmp_path)
+    monkeypatch.setattr(queries, "sql_folder", lambda: tmp_path)
     try:
         chosen = {major: queries.load_query("postgres", "probe/a", (major, 3)).text for major in (8, 9, 13, 14, 18)}
         assert chosen == {8: "SELECT 0 AS a", 9: "SELECT 9 AS a", 13: "SELECT 9 AS a"} | {

@@ -203,7 +203,7 @@ def test_the_best_driver_is_taken(
     monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], wheel: str | None, expected: str
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: installed)
-    monkeypatch.setattr(wheels, "wheel_driver", lambda: wheel)
+    monkeypatch.setattr(wheels, "find_wheel_driver", lambda: wheel)
     assert expected in sqlserver_engine.find_driver()
 
 
@@ -219,7 +219,7 @@ def test_the_name_that_microsoft_documents_means_the_driver_of_the_wheel_where_n
     monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], wheel: str | None, expected: str
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: installed)
-    monkeypatch.setattr(wheels, "wheel_driver", lambda: wheel)
+    monkeypatch.setattr(wheels, "find_wheel_driver", lambda: wheel)
     for given in (
         "mssql://me@db1/shop?driver=ODBC+Driver+18+for+SQL+Server",
         "Driver={ODBC Driver 18 for SQL Server};Server=db1;Database=shop;UID=me",
@@ -232,7 +232,7 @@ def test_the_name_that_microsoft_documents_means_the_driver_of_the_wheel_where_n
 
 def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode",))
-    monkeypatch.setattr(wheels, "wheel_driver", lambda: None)
+    monkeypatch.setattr(wheels, "find_wheel_driver", lambda: None)
     wheel = 'pip install "mssql-python-odbc"'
     hint = choose_for_system(linux=wheel, macos=wheel, windows=r"installer of Microsoft's ODBC Driver 18 .*\(64 bit\)")
     with pytest.raises(MissingDriver, match=hint):

@@ -140,7 +140,7 @@ def test_a_mistyped_driver_gets_the_list_of_those_installed(
     sqlstate: str, record: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode", "FreeTDS"))
-    monkeypatch.setattr(driver_wheel, "wheel_driver", lambda: "/w/libmsodbcsql-18.6.so.2.1")
+    monkeypatch.setattr(driver_wheel, "find_wheel_driver", lambda: "/w/libmsodbcsql-18.6.so.2.1")
     fault = read_fault((sqlstate, f"[{sqlstate}] {record}"))
     for engine_errors, name, installed in (
         (errors, "ODBC Driver 81 for SQL Server", "FreeTDS, ODBC Driver 18 for SQL Server, PostgreSQL Unicode"),

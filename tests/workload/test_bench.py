@@ -55,7 +55,7 @@ def site(database: str) -> Iterator[BenchSite]:
 @pytest.fixture
 def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many slices in half the time: every session of a bench keeps a processor busy."""
-    for module in ("sessions", "measure"):
+    for module in ("load_sessions", "measure"):
         monkeypatch.setattr(f"qmon.workload.bench.{module}.SLICE_S", SLICE_S / 2)
     monkeypatch.setattr("qmon.workload.bench.measure.SAMPLE_EVERY_S", SAMPLE_EVERY_S / 4)
     monkeypatch.setattr("qmon.workload.bench.measure.EMPTY_S", 3 * SLICE_S / 2)

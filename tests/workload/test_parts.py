@@ -61,8 +61,9 @@ def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
     slots = Slots(3)
     script = (
         "import os, signal, sys; from qmon.workload.counter_slots import *\n"
-        "slot = Slots(3, int(sys.argv[1])).slot(1)\n"
-        "slot.add(Field.PUSHED, 1 << 40); slot.add(Field.POPPED); os.kill(os.getpid(), signal.SIGKILL)"
+        "slot = Slots(3, int(sys.argv[1])).open_slot(1)\n"
+        "slot.add_count(CounterField.PUSHED, 1 << 40); slot.add_count(CounterField.POPPED)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
     )
     try:
         for _ in range(2):

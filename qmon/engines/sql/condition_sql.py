@@ -136,7 +136,8 @@ class _ConditionWriter:
                 )
                 return f"{left} {how} {self._engine.now_minus(zone, less)}"
             case AdvisoryLock(column, negated):
-                return f"{'NOT ' if negated else ''}({self._engine.advisory_lock_condition(self.column_text(column, alias))})"
+                held = self._engine.advisory_lock_condition(self.column_text(column, alias))
+                return f"{'NOT ' if negated else ''}({held})"
             case Exists():
                 return self._exists_text(condition, alias)
             case Contains(column, wanted, binary):

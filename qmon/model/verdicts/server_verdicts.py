@@ -316,7 +316,10 @@ def _horizon_proof(context: RuleInput) -> str | None:
     dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
     if _is_slow(use):
         then = f", {use.before:,.1f} before" if use.before is not None else ""
-        return f"{holder_text(holder)} keeps {dead} from vacuum: {use.rows_per_pop.value or 0:,.0f} rows touched per pop{then}"
+        return (
+            f"{holder_text(holder)} keeps {dead} from vacuum: {use.rows_per_pop.value or 0:,.0f} rows "
+            f"touched per pop{then}"
+        )
     many = (use.dead or 0) >= max(_DEAD, 2.0 * (context.ready.value or 0.0))
     if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
         return f"{holder_text(holder)} keeps {dead} from vacuum"

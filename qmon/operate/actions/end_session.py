@@ -153,7 +153,10 @@ def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_se
     elif found.kind != _CLIENT_BACKEND:
         return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
     if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:
-        return f"{name} is another one by now: it began {_time_text(found.started_us)}, the one shown {_time_text(started_at * 1e6)}"
+        return (
+            f"{name} is another one by now: it began {_time_text(found.started_us)}, the one shown "
+            f"{_time_text(started_at * 1e6)}"
+        )
     if found.state == "rolling back":
         done = "" if found.rolled_back is None else f", {found.rolled_back:.0f} % done"
         return f"{name} is being rolled back already{done}; ending it again does not help"

@@ -264,7 +264,9 @@ def _plan(
         title=f"Repair {count_text(len(holes), 'hole')} and {count_text(len(orphans), 'orphan')} of {layout.queue}?",
         count=len(faults),
         unit="number" if len(faults) == 1 else "numbers",
-        predicate=f"{_numbers_text('holes', holes)}; {_numbers_text('orphans', orphans)}; not moved for {minimum} or longer",
+        predicate=(
+            f"{_numbers_text('holes', holes)}; {_numbers_text('orphans', orphans)}; not moved for {minimum} or longer"
+        ),
         sql=statements,
         first=first,
         left_out=_left_out(reading),

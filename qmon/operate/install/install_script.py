@@ -74,7 +74,8 @@ def _title(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
     since = f", major version {version[0]} or later" if version[0] else ""
     words = [
         f"Queue {layout.queue}, design {layout.design}: {layout.traits.essence} ({layout.traits.article}).",
-        f"For {_SERVER_NAMES[engine.name]}{since}. It makes the schema qmon and its registry where they are missing; the "
+        f"For {_SERVER_NAMES[engine.name]}{since}. It makes the schema qmon and its registry where they are "
+        "missing; the "
         f"schema {layout.table.schema} must be there. Where an object of one of these names exists, it fails and "
         "changes nothing. Where the registry has a queue of this name on another table, that one stays recorded, and "
         "this one is not.",

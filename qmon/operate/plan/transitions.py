@@ -178,8 +178,11 @@ def is_end_time(column: str, type_name: str) -> bool:
 
 def _missing_write_text(why: str, transition: Transition, column: str) -> str:
     return (
-        f"{column} is in the way: {why}, and nothing says what it gets when a message becomes {transition.state}; say it in"
-        f' the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}, or "now", "keep" or a value'
+        f"{column} is in the way: {why}, and nothing says what it gets when a message becomes "
+        f"{transition.state}; say it "
+        "in"
+        f' the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}, or "now", "keep" '
+        "or a value"
     )
 
 
@@ -187,7 +190,8 @@ def _why_unwritable(transition: Transition) -> str | None:
     columns = {each.column_name: each for each in transition.structure.columns}
     if (state := columns.get(transition.column)) is not None and state.generated:
         return (
-            f"the server computes {transition.column} from other columns, so qmon cannot make a message {transition.state}:"
+            f"the server computes {transition.column} from other columns, so qmon cannot make a message "
+            f"{transition.state}:"
             " use the application's own way"
         )
     for each in transition.writes:
@@ -198,7 +202,10 @@ def _why_unwritable(transition: Transition) -> str | None:
         if each.what == "null" and found.not_null:
             return f"writes.{transition.state}: the column {each.column} takes no NULL"
         if each.what in ("now", "front") and not (_is_time(found.type_name) or _is_number(found.type_name)):
-            return f"writes.{transition.state}: {each.what} is for times and numbers, and {each.column} is {found.type_name}"
+            return (
+                f"writes.{transition.state}: {each.what} is for times and numbers, and {each.column} is "
+                f"{found.type_name}"
+            )
     return None
 
 

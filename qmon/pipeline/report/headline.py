@@ -111,7 +111,10 @@ def _level_things(facts: ReportFacts) -> Iterator[Thing]:
             text = f"{who} was missed: {good_share_text(each.share)}, {over} more than the budget"
             yield Thing("level", text, each.target, each.queue, place)
         elif left is not None and burn and (lasts_s := left / burn * each.objective.window_s) < _BUDGET_SHORT_S:
-            text = f"{who}: {percent_text(left)} of the budget is left, used up in {duration_text(lasts_s)} at the last day's rate"
+            text = (
+                f"{who}: {percent_text(left)} of the budget is left, used up in {duration_text(lasts_s)} at "
+                "the last day's rate"
+            )
             yield Thing("level", text, each.target, each.queue, place)
 
 
@@ -168,7 +171,10 @@ def _change_things(facts: ReportFacts) -> Iterator[Thing]:
     for ratio, q in sorted(ages, key=lambda each: (-each[0], each[1].key)):
         if ratio >= _WORSE_RATIO and q.before is not None:
             now, then = q.whole["oldest_p95"], q.before["oldest_p95"]
-            text = f"{queue_name(facts, q.key)}: p95 of the age {duration_text(now)}, before {duration_text(then)} ({change_text(now, then)})"
+            text = (
+                f"{queue_name(facts, q.key)}: p95 of the age {duration_text(now)}, before "
+                f"{duration_text(then)} ({change_text(now, then)})"
+            )
             yield Thing("change", text, *q.key)
 
 

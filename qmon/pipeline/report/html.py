@@ -79,7 +79,8 @@ def _anchor_for(thing: Thing, anchors: Mapping[Key, str]) -> str:
 def _queue_section(queue_facts: QueueFacts, facts: ReportFacts, anchor: str) -> str:
     whole, before = queue_facts.whole, queue_facts.before
     lines = [
-        f"{number_text(whole['pushed'])} pushed, {number_text(whole['popped'])} popped in {duration_text(whole['seconds'])} watched.",
+        f"{number_text(whole['pushed'])} pushed, {number_text(whole['popped'])} popped in "
+        f"{duration_text(whole['seconds'])} watched.",
         f"Best hour: {number_text(queue_facts.capacity.sustained)} popped/s. {outlook_text(queue_facts)}",
     ]
     if before is not None:
@@ -90,7 +91,10 @@ def _queue_section(queue_facts: QueueFacts, facts: ReportFacts, anchor: str) -> 
         )
     text = "".join(f"<p>{_escape_unbroken(line)}</p>" for line in lines)
     worst = _table_html(worst_table(queue_facts), {}, "h4") if queue_facts.worst else ""
-    return f'<section><h3 id="{anchor}">{escape(queue_facts.queue)}</h3>{text}{_plot_figures(queue_facts, facts)}{worst}</section>'
+    return (
+        "<section><h3 "
+        f'id="{anchor}">{escape(queue_facts.queue)}</h3>{text}{_plot_figures(queue_facts, facts)}{worst}</section>'
+    )
 
 
 def _plot_figures(queue_facts: QueueFacts, facts: ReportFacts) -> str:

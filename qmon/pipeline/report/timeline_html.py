@@ -22,7 +22,10 @@ def marks_for(queue_facts: QueueFacts, facts: ReportFacts) -> Marks:
     for place, row in enumerate(facts.incidents):
         if (row["target"], row["queue"]) == queue_facts.key:
             style = "crit" if row["severity"] >= _CRITICAL else "warn"
-            title = f"{row['cause']}, {duration_text(row['end_at'] - row['start_at'])} from {day_time_text(row['start_at'])}"
+            title = (
+                f"{row['cause']}, {duration_text(row['end_at'] - row['start_at'])} from "
+                f"{day_time_text(row['start_at'])}"
+            )
             shades.append(Shade(row["start_at"], row["end_at"], style, title, f"incident-{place}"))
     done = [
         (row["started_at"], _operation_title(row)) for row in facts.operations if _is_on_queue(row, queue_facts.key)

@@ -114,7 +114,8 @@ def searchable_text(place: LockChainLine) -> str:
     s = place.session
     held = " ".join(each.queue for each in place.held)
     return (
-        f"{session_name(place.key)} {STATES[place.role][0]} {s.state} {s.login} {s.application} {s.host} {s.object} {held}"
+        f"{session_name(place.key)} {STATES[place.role][0]} {s.state} {s.login} {s.application} {s.host} "
+        f"{s.object} {held}"
         f" {s.statement}"
     )
 

@@ -91,7 +91,8 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
     return cut_line(
         (
             (
-                f" {formatting.count_text(len(events) - done, 'incident')}, {formatting.count_text(done, 'operation')}: ",
+                f" {formatting.count_text(len(events) - done, 'incident')}, "
+                f"{formatting.count_text(done, 'operation')}: ",
                 "muted",
             ),
             ("< >", "key"),

@@ -83,7 +83,10 @@ def sort_operations(operations: Sequence[Operation], by: str, descending: bool) 
 
 def searchable_text(operation: Operation) -> str:
     """Return the text that the filter searches."""
-    return f"{operation.id} {_kind_text(operation)} {operation.queue} {operation.state.value} {operation.by} {operation.reason} {operation.undo_state}"
+    return (
+        f"{operation.id} {_kind_text(operation)} {operation.queue} {operation.state.value} {operation.by} "
+        f"{operation.reason} {operation.undo_state}"
+    )
 
 
 def detail_lines(operation: Operation, cells: int) -> list[Line]:

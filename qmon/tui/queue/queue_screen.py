@@ -165,7 +165,10 @@ class QueueScreen(DashboardScreen):
         if marked := self.marks.ids_in(found.name):
             count += f" · {len(marked)} marked, esc clears"
         if self.marks.gone_count:
-            count += f" · {self.marks.gone_count} marked before {'is' if self.marks.gone_count == 1 else 'are'} no longer here"
+            count += (
+                f" · {self.marks.gone_count} marked before {'is' if self.marks.gone_count == 1 else 'are'} "
+                "no longer here"
+            )
         self.show_heading("plot-heading", "throughput and depth", extra)
         self.show_heading("unknown-heading", "not known", aged=False)
         self.show_heading("rows-heading", title, count)

@@ -26,7 +26,7 @@ class Topic:
     """A term and its explanation, which may be empty."""
 
     name: str
-    formatting: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

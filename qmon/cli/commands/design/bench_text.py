@@ -138,7 +138,8 @@ def print_bars(found: list[CaseResult], top: float) -> None:
     name = max(len(each.case.design) for each in found)
     for each in found:
         print_output(
-            f"{each.case.design:<{name}}  {bar_text(each.cycles_per_s / (top or 1.0), _BAR_CELLS)} {each.cycles_per_s:,.0f}"
+            f"{each.case.design:<{name}}  {bar_text(each.cycles_per_s / (top or 1.0), _BAR_CELLS)} "
+            f"{each.cycles_per_s:,.0f}"
         )
 
 

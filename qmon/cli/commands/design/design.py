@@ -7,10 +7,10 @@ import typer
 from qmon.cli.commands.design import archive, bench, install, listing, load
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Try queue designs: list them, install queues, put load on them and measure them.", no_args_is_help=True
     )
     for module in (listing, install, load, bench, archive):
-        module.add_to(group)
+        module.register_commands(group)
     app.add_typer(group, name="design", epilog="Example: qmon design list")

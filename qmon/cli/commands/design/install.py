@@ -62,7 +62,8 @@ def install(
                 max_attempts=max_attempts,
             )
             print_output(
-                f"{clean_text(made.layout.queue)}: {each} as {clean_text(made.layout.table)}, {len(made.created)} objects"
+                f"{clean_text(made.layout.queue)}: {each} as {clean_text(made.layout.table)}, "
+                f"{len(made.created)} objects"
             )
             _grant_access(at, made.layout)
 

@@ -79,7 +79,8 @@ def _print_examination(seen: Examination) -> None:
 
     at, found, allowed, had = seen.connected, seen.checks, seen.rights, seen.connections
     print_output(
-        f"{clean_text(at.target.name)}: {at.engine.name} {seen.version}, connected as session {at.connection.session_id}"
+        f"{clean_text(at.target.name)}: {at.engine.name} {seen.version}, connected as session "
+        f"{at.connection.session_id}"
     )
     if at.connection.pooled:
         print_output("a pooler is in between, in session mode: qmon's settings last for a transaction each")

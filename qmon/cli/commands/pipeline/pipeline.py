@@ -198,7 +198,8 @@ def baselines(
         found = write_baselines(source, recordings, weeks, stated)
     for target, newest in sorted(found.ahead.items()):
         print_note(
-            f"{clean_text(target)}: days later than tomorrow, up to {datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, do not"
+            f"{clean_text(target)}: days later than tomorrow, up to "
+            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, do not"
             " count; check the clock of its recorder"
         )
     for target in found.lost:
