@@ -152,7 +152,7 @@ def test_what_is_no_size_is_refused(bad: str) -> None:
 
 
 # What the types of such options are called: of numbers, or the function that reads them.
-_NUMBERS: Final = ("int range", "float range", "seconds", "_moment")
+_NUMBERS: Final = ("int range", "float range", "parse_seconds", "_parse_moment")
 
 
 def numeric(kinds: Sequence[str] = _NUMBERS) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -169,11 +169,11 @@ def numeric(kinds: Sequence[str] = _NUMBERS) -> Iterator[tuple[tuple[str, ...], 
 
 
 OPTIONS: Final = tuple(numeric())
-DURATIONS: Final = tuple(numeric(("seconds",)))
+DURATIONS: Final = tuple(numeric(("parse_seconds",)))
 
 
 def test_there_are_options_to_be_tried() -> None:
-    assert len(OPTIONS) > 20 and len(DURATIONS) > 10
+    assert len(OPTIONS) > 25 and len(DURATIONS) > 10
     assert {"--older-than", "--rate", "--for", "--max", "--speed"} <= {name for _, name in OPTIONS}
 
 

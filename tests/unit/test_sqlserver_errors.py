@@ -146,9 +146,9 @@ def test_a_mistyped_driver_gets_the_list_of_those_installed(
         (errors, "ODBC Driver 81 for SQL Server", "FreeTDS, ODBC Driver 18 for SQL Server, PostgreSQL Unicode"),
         (postgres_errors, "Postgres Unicode", "FreeTDS, PostgreSQL Unicode"),
     ):
-        problem = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": name, "Server": "db1"}))
+        problem = engine_errors.connecting_error(fault, Target("shop", None, {"DRIVER": name, "Server": "db1"}))
         assert str(problem) == f"shop: there is no ODBC driver {name!r}; installed: {installed}"
-        path = engine_errors.connecting(fault, Target("shop", None, {"DRIVER": "/opt/lib/driver.so"}))
+        path = engine_errors.connecting_error(fault, Target("shop", None, {"DRIVER": "/opt/lib/driver.so"}))
         assert "there is no ODBC driver" not in str(path)
 
 
