@@ -34,6 +34,6 @@ def test_other_characters_are_shown_by_their_numbers() -> None:
 
 
 def test_json_says_the_same_in_any_encoding() -> None:
-    script = "from qmon.cli.output import report; report('json', {'name': 'ку…'}, dict)"
+    script = "from qmon.cli.output import print_report; print_report('json', {'name': 'ку…'}, dict)"
     for encoding in ("utf-8", "cp437"):
         assert json.loads(run(encoding, sys.executable, "-c", script).stdout) == {"name": "ку…"}

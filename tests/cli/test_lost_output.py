@@ -96,7 +96,7 @@ def test_commands_that_ask_a_server_end_in_the_same_way(database: str) -> None:
 
 def test_a_file_that_is_opened_does_not_become_standard_output() -> None:
     script = (
-        "import os, sys, tempfile; from qmon.cli.console import prepare; prepare(); "
+        "import os, sys, tempfile; from qmon.cli.console import prepare_streams; prepare_streams(); "
         "file = tempfile.TemporaryFile('w+'); print('shown'); sys.stdout.flush(); file.seek(0); "
         "sys.exit(f'{file.read()!r} is in the file' if os.fstat(file.fileno()).st_size else 0)"
     )

@@ -49,7 +49,7 @@ def shop(orders: str, own_home: Path) -> str:
     assert call("init", orders).exit_code == 0
     name = target_of(orders)
     assert call("setup", name, "--role", "operator").exit_code == 0
-    assert call("gate", "install", name, "orders", "--yes").exit_code == 0
+    assert call("setup", name, "--gate", "orders", "--yes").exit_code == 0
     return name
 
 
@@ -84,7 +84,7 @@ def run(words: list[str], url: str, folder: Path, replaced: Callable[[str], str]
     ]
     if words[0] == "record":
         words += ["--for", "2s"]
-    asks = words[0] in ("requeue", "redrive", "purge", "undo", "end-session", "pause", "resume", "gate")
+    asks = words[0] in ("requeue", "purge", "undo", "end-session", "pause", "resume") or "--gate" in words
     asks = asks or words[:2] == ["trash", "empty"]
     done = call(*words, *(["--yes"] if asks and "--dry-run" not in words else []))
     return done.exit_code, done.output
@@ -143,10 +143,10 @@ def test_the_runbook_fixes_a_queue_that_does_not_move(orders: str, shop: str, tm
             assert refused.get(line, "") in said
             if words[0] == "status":
                 assert "stuck in progress" in said
-            if words[0] in ("requeue", "redrive", "purge") and code == 0:
+            if words[0] in ("requeue", "purge") and code == 0:
                 operations += re.findall(r"operation (\S+)", said)
             ran.append(words[0])
-    assert {"status", "requeue", "end-session", "purge", "redrive", "resume", "pause", "operations", "undo"} <= set(ran)
+    assert {"status", "requeue", "end-session", "purge", "resume", "pause", "operations", "undo"} <= set(ran)
     states = query(orders, "SELECT status, count(*) FROM public.orders GROUP BY status ORDER BY status")
     assert states == [("failed", 6), ("new", 33)]  # the redrive is undone; 17 is in the trash
 
@@ -179,7 +179,7 @@ def test_the_tasks_can_be_done_as_they_are_written(
             assert code == (2 if line in refused or words[0] in refused else 0), (line, said)
             assert "Traceback" not in said
             ran.add(words[0])
-    assert {"redrive", "undo", "pause", "resume", "record", "libraries", "queues", "doctor", "init"} <= ran
+    assert {"requeue", "undo", "pause", "resume", "record", "queues", "doctor", "init"} <= ran
 
 
 def test_the_scripts_for_the_dba_give_the_rights_that_they_promise(orders: str, own_home: Path, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_scripts_for_the_dba_give_the_rights_that_they_promise(orders: str, 
 
 
 def test_the_statements_of_the_page_on_installing_remove_everything_from_a_database(orders: str, shop: str) -> None:
-    assert call("gate", "remove", shop, "orders", "--yes").exit_code == 0
+    assert call("setup", shop, "--gate", "orders", "--remove", "--yes").exit_code == 0
     for statement in manual.statements(manual.page("install")):
         query(orders, statement)
     left = "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'"

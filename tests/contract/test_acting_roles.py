@@ -145,7 +145,7 @@ def refused_all(
     """Why every action that there is is refused; applying each is tried."""
     operator = Noted(Operator(at))
     batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
-    done = next(each.id for each in operator.operations() if each.kind is OperationKind.PURGE)
+    done = next(each.id for each in operator.read_operations() if each.kind is OperationKind.PURGE)
     plans: dict[str, PreparedAction] = {
         "requeue": operator.requeue(batch, ANY),
         "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),

@@ -159,7 +159,7 @@ def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str
 ) -> None:
     """The reading under way may have begun before what it is asked for had happened."""
-    for name in ("exact_counts._HEAD_EVERY_S", "scan_counts._WHOLE_EVERY_S", "exact_counts._SETTLED_S"):
+    for name in ("slow_reads._HEAD_EVERY_S", "scan_counts._WHOLE_EVERY_S", "slow_reads._SETTLED_S"):
         monkeypatch.setattr(f"qmon.monitor.background.{name}", 3600.0)
     read, begun = getattr(reader, reading), list[str]()
     installed(database, "fifo")

@@ -17,7 +17,7 @@ from tests.facts import query, wait_until
 OPEN = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'qmon%' AND datname = current_database()"
 
 
-@pytest.mark.parametrize("late", ["log_in", "open_poller"])
+@pytest.mark.parametrize("late", ["connect_with_password", "open_poller"])
 def test_closed_while_it_connects_it_never_polls_and_leaves_no_connection(
     database: str, monkeypatch: pytest.MonkeyPatch, late: str
 ) -> None:

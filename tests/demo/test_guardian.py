@@ -118,7 +118,7 @@ from qmon.demo.guardian import Guardian
 guardian = Guardian()
 command = [sys.executable, "-c", {maker!r}]
 helper = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, text=True)
-guardian.keep_group(helper.pid)
+guardian.register_group(helper.pid)
 print(helper.stdout.readline().strip(), guardian.pid, flush=True)
 os.kill(os.getpid(), 9)
 """
@@ -147,9 +147,9 @@ from qmon.demo.guardian import Guardian
 guardian = Guardian()
 helpers = [subprocess.Popen(["sleep", "600"], start_new_session=True) for _ in range(2)]
 for helper in helpers:
-    guardian.keep_group(helper.pid)
-guardian.forget_group(helpers[1].pid)
-guardian.keep_folder(Path(sys.argv[1]))
+    guardian.register_group(helper.pid)
+guardian.unregister_group(helpers[1].pid)
+guardian.register_folder(Path(sys.argv[1]))
 print(*(helper.pid for helper in helpers), guardian.pid, flush=True)
 import os; os.kill(os.getpid(), 9)
 """
@@ -171,12 +171,12 @@ import os, sys
 from pathlib import Path
 from qmon.demo.guardian import Guardian
 guardian = Guardian()
-guardian.keep_folder(Path(sys.argv[1]))
+guardian.register_folder(Path(sys.argv[1]))
 child = os.fork()
 if child == 0:
     import signal
     signal.pause()
-guardian.keep_group(0x3FFFFFFF)
+guardian.register_group(0x3FFFFFFF)
 print(child, guardian.pid, flush=True)
 os.kill(os.getpid(), 9)
 """

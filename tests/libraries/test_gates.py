@@ -118,12 +118,15 @@ def test_the_commands(made: tuple[Library, Any], database: str) -> None:
     library, _ = made
     library.push(database, MAILS, ["one"])
     name = f"procrastinate/{MAILS}"
-    for words in (["gate", "install"], ["pause", "--reason", "a test", "--for", "10m"]):
-        done = call(*words, database, name, "--yes")
+    for words in (
+        ["setup", database, "--gate", name],
+        ["pause", database, name, "--reason", "a test", "--for", "10m"],
+    ):
+        done = call(*words, "--yes")
         assert done.exit_code == 0, done.output
     assert_refused(library, database, MAILS)
-    for words in (["resume"], ["gate", "remove"]):
-        done = call(*words, database, name, "--yes")
+    for words in (["resume", database, name], ["setup", database, "--gate", name, "--remove"]):
+        done = call(*words, "--yes")
         assert done.exit_code == 0, done.output
     library.push(database, MAILS, ["two"])
 

@@ -13,9 +13,9 @@ READ = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import pyarrow as pa
-from qmon.pipeline.ingest.columns import batches
+from qmon.pipeline.ingest.columns import staged_batches
 content = open(sys.argv[2], "rb").read()
-read = batches([pa.record_batch({"path": [sys.argv[2]], "content": [content]})])
+read = staged_batches([pa.record_batch({"path": [sys.argv[2]], "content": [content]})])
 kinds = [kind for batch in read for kind in batch.column("kind").to_pylist()]
 import qmon.pipeline.rollup.rollups
 print(kinds.count("poll"), "textual" in sys.modules, qmon.pipeline.rollup.rollups.__file__.startswith(sys.argv[1]))

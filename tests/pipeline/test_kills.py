@@ -56,9 +56,9 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     watched = Watched(root, "shop", "aaaaaaaaaaaa")
     watched.record(START, 40, seed=1, trouble=range(5, 20))
     cuts = (
-        ("found", "samples", True),  # written, and nothing that follows from them
-        ("commit", "minutes", True),  # a part of the tables has the batch
-        ("commit", "samples", False),  # all of them but the last
+        ("written_files", "samples", True),  # written, and nothing that follows from them
+        ("commit_batch", "minutes", True),  # a part of the tables has the batch
+        ("commit_batch", "samples", False),  # all of them but the last
     )
     for name, table, after in cuts:
         with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match="a batch failed"):

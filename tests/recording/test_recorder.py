@@ -244,7 +244,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 recorder = Recorder(Path({str(tmp_path)!r}), "orders", interval_s=2.0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000))
 for number, snapshot in enumerate(snapshots(2000), 1):
-    recorder.seen(snapshot, view())  # goes on as if nothing were
+    recorder.record_snapshot(snapshot, view())  # goes on as if nothing were
     wait_until(lambda: recorder.status.stopped or recorder.status.snapshots == number)
     if recorder.status.stopped:
         break

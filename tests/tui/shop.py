@@ -306,6 +306,7 @@ class Shop(Driver):
                 "owner": _owner(number),
                 "attempts": 1 + number % 2,
                 "payload": PAYLOAD,
+                "error": None,
             }
             for number in range(12)
         ]

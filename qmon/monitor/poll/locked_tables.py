@@ -68,7 +68,7 @@ class LockedTables:
         rows = ask([self._statements.statement_for_target(PROBE, {"tables": ids})]).get(("", PROBE))
         if rows is None:  # our role cannot see locks
             return list(failures)
-        words = {row.table_id: row.words for row in rows}
+        words = {row.table_id: row.summary for row in rows}
         by_queue = {
             queue: words[table] for queue, each in asked.items() for table in each.facts.tables if table in words
         }
