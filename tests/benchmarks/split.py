@@ -109,7 +109,7 @@ def main() -> None:
     file = Path(sys.argv.pop(1))
     wanted = threading.Event()
     hours(wanted, file)
-    timed(OdbcConnection, "_guarded", "driver")
+    timed(OdbcConnection, "_call_driver", "driver")
     timed(Collector, "collect", "collect")
     timed(queue_track, "judge", "judge")
     timed(TargetHistory, "record_snapshot", "fold")

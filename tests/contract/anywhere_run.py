@@ -95,7 +95,7 @@ def noted() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for engine in (Postgres, SqlServer):
             patch.setattr(engine, "connect", _known(engine.connect))
-        for name in ("fetch", "execute", "set_up"):
+        for name in ("fetch", "execute", "set_up_session"):
             patch.setattr(OdbcConnection, name, _one(getattr(OdbcConnection, name)))
         patch.setattr(OdbcConnection, "fetch_batch", _many(OdbcConnection.fetch_batch))
         yield

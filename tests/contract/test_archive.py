@@ -119,7 +119,7 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
     layout, chance = made(database, design), random.Random(design)
     column, finished = done(layout)
     query(database, WATCHER.format(column=column))
-    arguments = ("archive", database, "orders", "--batch", "7", "--pause-ms", "0")
+    arguments = ("design", "archive", database, "orders", "--batch", "7", "--pause-ms", "0")
     hammer, archivers = Hammer(database, layout, rollback_share=0.05), list[subprocess.Popen[str]]()
 
     def start() -> None:

@@ -33,7 +33,7 @@ def test_it_is_never_healthy_while_nothing_is_seen_to_move_and_has_no_pops_in_th
 ) -> None:
     query(database, MADE)
     said_at_once(monkeypatch)
-    for name in ("flow", "judge"):
+    for name in ("flow_verdicts", "judge"):
         monkeypatch.setattr(import_module(f"qmon.model.verdicts.{name}"), "STILL_S", 2.0)
     with watching(database, [JOBS]) as watched:
         proof = watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof

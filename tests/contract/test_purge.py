@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.operation_records import Choice, OperationKind, OperationState, OwnerState
+from qmon.model.operation_records import Choice, Nothing, OperationKind, OperationState, OwnerState
 from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at, lines
@@ -289,7 +289,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     pushed(database, layout, 120)
     operator = Operator(desk_at(database, tmp_path))
     purged = applied(operator.purge(layout, Choice(state="ready")))
-    assert operator.empty_trash(None, 3600).plan.refused == "nothing in the trash is that old"
+    assert operator.empty_trash(None, 3600).plan.refused == Nothing.NO_TRASH
     assert operator.empty_trash("others", 0).plan.count == 0
     prepared = operator.empty_trash("orders", 0)
     assert prepared.plan.count == 240

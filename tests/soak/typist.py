@@ -344,8 +344,8 @@ def fuzzed(url: str, folder: Path, *, seed: int, seconds: float) -> Iterator[str
     config.write_text("".join(f'[target.{name}]\nconnect = "{url}"\n' for name in ("shop", "mill")), encoding="utf-8")
     config.chmod(0o600)
     kinds = (
-        ("connect", "shop", "-c", str(config)),
-        ("connect", "shop", "mill", "-c", str(config)),
+        ("connect", "shop", "--config", str(config)),
+        ("connect", "shop", "mill", "--config", str(config)),
         ("replay", str(recording)),
     )
     until, number = time.monotonic() + seconds, 0

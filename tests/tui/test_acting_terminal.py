@@ -21,7 +21,17 @@ def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
     place = tmp_path / "qmon.toml"
     settings = 'interval = "500ms"\nredact = ["4111-\\\\d+"]'
     place.write_text(configuration(database, more="prod = true", settings=settings), encoding="utf-8")
-    program = ["env", f"XDG_STATE_HOME={tmp_path}", sys.executable, "-m", "qmon", "connect", "shop", "-c", str(place)]
+    program = [
+        "env",
+        f"XDG_STATE_HOME={tmp_path}",
+        sys.executable,
+        "-m",
+        "qmon",
+        "connect",
+        "shop",
+        "--config",
+        str(place),
+    ]
     terminal = Tmux(program=program, cells=80, rows=24)
     yield database, terminal
     terminal.close()
@@ -74,7 +84,7 @@ def quiet_shop(database: str, tmp_path: Path) -> Iterator[tuple[Tunnel, Tmux]]:
         place = tmp_path / "qmon.toml"
         place.write_text(configuration(quiet.url, settings='interval = "500ms"'), encoding="utf-8")
         program = ["env", f"XDG_STATE_HOME={tmp_path}", sys.executable, "-m", "qmon"]
-        terminal = Tmux(program=[*program, "connect", "shop", "-c", str(place)], cells=80, rows=24)
+        terminal = Tmux(program=[*program, "connect", "shop", "--config", str(place)], cells=80, rows=24)
         yield quiet, terminal
         terminal.close()
 

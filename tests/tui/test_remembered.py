@@ -21,7 +21,7 @@ def opened(place: Path, *more: str) -> Tmux:
         "qmon",
         "connect",
         "shop",
-        "-c",
+        "--config",
         str(place),
     ]
     return Tmux(program=[*program, *more], cells=100, rows=24)

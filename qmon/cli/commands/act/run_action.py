@@ -241,7 +241,8 @@ def _progress_text(now: Progress) -> str:
 def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
     """Yield the lines of a plan, with its statements if ``sql``; of a refused one only why and what was left out."""
     if plan.nothing_to_do:
-        yield clean_text(f"{plan.queue}: {plan.refused}")
+        left = f" ({_left_out_text(plan)})" if plan.left_out else ""
+        yield clean_text(f"{plan.queue}: {plan.refused}{left}")
         return
     if plan.refused is not None:
         yield from _entry_lines("target", plan.target)
