@@ -106,7 +106,7 @@ async def at_each_size(app: QmonApp, pilot: Pilot[None], name: str) -> None:
 
 @contextlib.contextmanager
 def locked(target: Target, table: str) -> Iterator[None]:
-    """Hold a lock on a table, for which its pushers and poppers wait, in a session that is idle in transaction."""
+    """Hold a lock on a table, for which its producers and consumers wait, in a session that is idle in transaction."""
     keywords = Postgres().odbc_keywords(target, Session(application="monthly report"))
     password = {"PWD": target.password.reveal()} if target.password is not None else {}
     with contextlib.closing(pyodbc.connect(format_connection_string({**keywords, **password}))) as connection:

@@ -16,15 +16,15 @@ _ACTIONS: Final = {
     "requeue": "requeue of what is stuck",
     "retry": "requeue of what is dead",
     "discard": "purge",
-    "pause": "pause of poppers",
-    "resume": "resume of poppers",
+    "pause": "pause of consumers",
+    "resume": "resume of consumers",
 }
 
 # Actions on a table used as a queue.
 _TABLE_ACTIONS: Final = (
     ("requeue", OperationKind.REQUEUE, None),
     ("purge", OperationKind.PURGE, None),
-    ("pause of pushers by a gate", OperationKind.PAUSE, Side.PUSHERS),
+    ("pause of producers by a gate", OperationKind.PAUSE, Side.PRODUCERS),
 )
 
 

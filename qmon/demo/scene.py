@@ -63,23 +63,28 @@ STEADY: Final = (
 
 def healthy_loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
     """Return the healthy load. All queues keep up, except for thumbnails and ledger, whose backlogs drain slowly."""
-    of_its_own: dict[str, dict[str, float]] = {"ledger": {"poppers": 3, "pop_rate": 7.0}, "uploads": {"pop_rate": 40.0}}
+    of_its_own: dict[str, dict[str, float]] = {
+        "ledger": {"consumers": 3, "pop_rate": 7.0},
+        "uploads": {"pop_rate": 40.0},
+    }
 
     def steady(queue: str) -> QueueLoad:
         more: dict[str, Any] = {"rate": 6.0, "pop_rate": 15.0, "idle_s": 0.1, "keeper": True, "requeue_after_s": 60.0}
         return load(queue, **more | of_its_own.get(queue, {}), own_processes=False)
 
     def load(queue: str, rate: float, **more: Any) -> QueueLoad:
-        more |= {"pusher_application": "shop-api", "popper_application": f"{queue}-worker"}
+        more |= {"producer_application": "shop-api", "consumer_application": f"{queue}-worker"}
         return QueueLoad(layouts[queue], rate=rate, keeper_application="shop-janitor", **more)
 
     return [
-        load("orders", 120, pushers=2, poppers=2, pop_rate=190, keeper=True),
-        load("invoices", 40, pushers=2, poppers=3, work_s=0.02, fail_share=0.03, keeper=True, requeue_after_s=120),
-        load("mails", 60, pushers=2, poppers=2, batch=10, pop_rate=110, work_s=0.05, keeper=True, requeue_after_s=60),
-        load("events", 80, pushers=2, poppers=2, pop_rate=160, rollback_share=0.05),
-        load("audit", 30, pushers=1, poppers=1, pop_rate=90),
-        load("thumbnails", 20, pushers=1, poppers=1, pop_rate=45, keeper=True, requeue_after_s=90),
+        load("orders", 120, producers=2, consumers=2, pop_rate=190, keeper=True),
+        load("invoices", 40, producers=2, consumers=3, work_s=0.02, fail_share=0.03, keeper=True, requeue_after_s=120),
+        load(
+            "mails", 60, producers=2, consumers=2, batch=10, pop_rate=110, work_s=0.05, keeper=True, requeue_after_s=60
+        ),
+        load("events", 80, producers=2, consumers=2, pop_rate=160, rollback_share=0.05),
+        load("audit", 30, producers=1, consumers=1, pop_rate=90),
+        load("thumbnails", 20, producers=1, consumers=1, pop_rate=45, keeper=True, requeue_after_s=90),
         *(steady(queue) for queue in STEADY),
     ]
 
@@ -137,23 +142,23 @@ STORY: Final = (
         PlannedPause("prices", "the price list is being corrected", at_s=20, for_s=_LASTS_S, every_s=_AGAIN_S),
         "prices",
         "paused",
-        "somebody has paused the pushers of prices, on purpose: no trouble, but somebody may have forgotten it",
+        "somebody has paused the producers of prices, on purpose: no trouble, but somebody may have forgotten it",
         ("p",),
-        "choose prices, press p, and confirm: its pushers go on",
+        "choose prices, press p, and confirm: its producers go on",
     ),
     StoryStep(
         PlannedFault("rate", "uploads", at_s=24, for_s=_LASTS_S, amount=250, every_s=_AGAIN_S),
         "uploads",
         "ring full",
-        "a batch pushes much faster than uploads is popped: every slot of the ring is full, and pushers wait",
+        "a batch pushes much faster than uploads is popped: every slot of the ring is full, and producers wait",
         ("p",),
-        "choose uploads, press p, and confirm: its pushers pause until the poppers have caught up",
+        "choose uploads, press p, and confirm: its producers pause until the consumers have caught up",
     ),
     StoryStep(
         PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"),
         "ledger",
         "everything locked",
-        "a session has locked the first messages of ledger and gone idle: its poppers wait in a row",
+        "a session has locked the first messages of ledger and gone idle: its consumers wait in a row",
         ("4", "E"),
         "press 4 to see who waits for whom, then E, and confirm: the blocker is ended",
     ),
@@ -172,5 +177,5 @@ LATER: Final = (
     PlannedFault("rollbacks", "events", at_s=45, for_s=12, amount=0.3, every_s=90),
     PlannedFault("rate", "orders", at_s=75, for_s=50, amount=280, every_s=_AGAIN_S),
     PlannedFault("slow", "mails", at_s=85, for_s=40, amount=0.4, every_s=_AGAIN_S),
-    PlannedFault("no_poppers", "events", at_s=110, for_s=25, every_s=_AGAIN_S),
+    PlannedFault("no_consumers", "events", at_s=110, for_s=25, every_s=_AGAIN_S),
 )

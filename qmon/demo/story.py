@@ -136,7 +136,7 @@ class Story:
                 self._pause_queue(trouble)
 
     def _pause_queue(self, pause: PlannedPause) -> None:
-        action = self._operator.pause(self._layouts[pause.queue], Side.PUSHERS, for_s=pause.for_s)
+        action = self._operator.pause(self._layouts[pause.queue], Side.PRODUCERS, for_s=pause.for_s)
         action.apply(Permission(pause.reason), lambda _: None, lambda: self._is_over)
 
     def _ended_within(self, seconds: float) -> bool:

@@ -61,7 +61,7 @@ _QUOTED_NAME: Final = r'(?:"(?:[^"]|"")*"|\[(?:[^\]]|\]\])*\]|\w+)'
 # Errors of the procedures that qmon installs. They contain names of tables and times.
 _QMON_ERRORS: Final = re.compile(
     rf"(?:ERROR:\s+)?(?:QM\d{{3}}: )?the (?:ring {_QUOTED_NAME}(?:\.{_QUOTED_NAME})? is full"
-    rf"|(?:pushers|poppers) of {_QUOTED_NAME}(?:\.{_QUOTED_NAME})? are paused until [\d :.-]+ UTC)"
+    rf"|(?:producers|consumers) of {_QUOTED_NAME}(?:\.{_QUOTED_NAME})? are paused until [\d :.-]+ UTC)"
     r"(?:; (?:nothing was done|the transaction is rolled back), try again later)?(?:; The [A-Za-z ,.]+)*"
 )
 

@@ -61,8 +61,8 @@ GAUGES: Final = (
     OLDEST,
     FILL,
     Metric("qmon_queue_size_bytes", "gauge", "bytes", "Size of tables and indexes.", source="bytes"),
-    Metric("qmon_queue_pusher_sessions", "gauge", "sessions", "Pushers that are connected.", source="pushers"),
-    Metric("qmon_queue_popper_sessions", "gauge", "sessions", "Poppers that are connected.", source="poppers"),
+    Metric("qmon_queue_producer_sessions", "gauge", "sessions", "Producers that are connected.", source="producers"),
+    Metric("qmon_queue_consumer_sessions", "gauge", "sessions", "Consumers that are connected.", source="consumers"),
 )
 COUNTERS: Final = (
     Metric("qmon_queue_pushed_messages", "counter", "messages", "Pushed while watched.", source="pushed"),

@@ -83,7 +83,7 @@ class RingLoss:
         orphans: messages whose numbers consumers have drawn and that were not popped.
         orphan: number of the first of them, ``orphan_s`` seconds old.
         swept: share of the slots that were read, 0 to 1.
-        popper: the oldest open transaction that may still pop them. While it is open, no consumer takes them.
+        consumer: the oldest open transaction that may still pop them. While it is open, no consumer takes them.
     """
 
     hole: int | None = None
@@ -93,7 +93,7 @@ class RingLoss:
     orphan: int | None = None
     orphan_s: float | None = None
     swept: float = 0.0
-    popper: DrawerSample | None = None
+    consumer: DrawerSample | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +176,16 @@ class QueueEvidence:
     """Evidence about one queue from several polls (``monitor.state.diagnosis``, ``use`` from ``monitor.state.usage``).
 
     Attributes:
-        pushers: the producers; ``None`` if sessions or their statements are not visible.
-        poppers: the consumers, likewise.
+        producers: the producers; ``None`` if sessions or their statements are not visible.
+        consumers: the consumers, likewise.
         repeated: the message that fails most.
         twice: messages delivered twice.
         ring_loss: what a ring has lost; ``None`` if unknown.
         rise: a finding from the last hour, as are ``slower``, ``silence`` and ``due_later``.
     """
 
-    pushers: ClientsSeen | None = None
-    poppers: ClientsSeen | None = None
+    producers: ClientsSeen | None = None
+    consumers: ClientsSeen | None = None
     owners: Owners | None = None
     repeated: Repeated | None = None
     twice: tuple[DoubleDelivery, ...] = ()

@@ -72,7 +72,7 @@ class Forecast:
         return replace(self, text=self.text.partition(_NEEDS)[0])
 
 
-def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
+def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], consumers: int | None = None) -> Forecast:
     """Return the forecast for one queue.
 
     Only the newest ticks are used, since the net rate last changed. If a growing queue's consumers have always found a
@@ -81,7 +81,7 @@ def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], pop
     Args:
         ready: messages ready now; ``None`` if unknown.
         ticks: for each interval between two polls its length in seconds and its flow, oldest first.
-        poppers: number of connected consumers, if it is known and all of them are busy.
+        consumers: number of connected consumers, if it is known and all of them are busy.
     """
     ticks = [tick for tick in ticks if tick[0] > 0]
     if ready is None or len(ticks) < 2:
@@ -103,7 +103,7 @@ def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], pop
         steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
         return Forecast(Trend.STEADY, growth=net, text="stable" if steady else "unclear")
     if net > 0:
-        return _growing_forecast(ready, drift, popped, poppers)
+        return _growing_forecast(ready, drift, popped, consumers)
     left = ready / -net
     if left > _FOREVER_S:
         return Forecast(Trend.STEADY, growth=net, text="stable")
@@ -123,11 +123,11 @@ def _drain_text(left: float, band: float) -> str:
     return f"drains in {duration(left)}" + (f" ± {percent(band / left)}" if band / left >= 0.005 else "")
 
 
-def _growing_forecast(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
+def _growing_forecast(ready: float, drift: NetRate, popped: float, consumers: int | None) -> Forecast:
     text = f"growing {rate(drift.net)}/s"
-    if poppers and popped > 0 and ready > popped:
-        more = ceil(drift.net / (popped / poppers))
-        text += f"{_NEEDS}{more} more popper{'' if more == 1 else 's'}"
+    if consumers and popped > 0 and ready > popped:
+        more = ceil(drift.net / (popped / consumers))
+        text += f"{_NEEDS}{more} more consumer{'' if more == 1 else 's'}"
     return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.error_ahead(AHEAD_S))
 
 

@@ -36,8 +36,8 @@ class OperationKind(StrEnum):
 class Side(StrEnum):
     """Which programs a pause stops: producers or consumers."""
 
-    PUSHERS = "pushers"
-    POPPERS = "poppers"
+    PRODUCERS = "producers"
+    CONSUMERS = "consumers"
 
 
 class OwnerState(StrEnum):
@@ -338,9 +338,9 @@ def pause_subject(layout: Layout) -> str:
 
 
 def pauses_for(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ...]:
-    """Return the pauses of one queue, pushers first, whatever the queue was called when it was paused."""
+    """Return the pauses of one queue, producers first, whatever the queue was called when it was paused."""
     own = (pause_from_sample(each) for each in samples if each.about == pause_subject(layout))
-    return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
+    return tuple(sorted(own, key=lambda pause: pause.side is not Side.PRODUCERS))
 
 
 def reason_suffix(reason: str) -> str:
@@ -349,5 +349,6 @@ def reason_suffix(reason: str) -> str:
 
 
 def pause_line(pause: Pause) -> str:
-    """Return ``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``. The reason is free text from the operator."""
+    """Return ``producers paused by anna@app-7 until 07:15:00 UTC: deploy``. The reason is free text from the "
+    "operator."""
     return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}{reason_suffix(pause.reason)}"

@@ -71,7 +71,7 @@ class Reason(StrEnum):
     NOTHING_POPPED = "nothing was popped"
     NO_POP_ENDED = "no pop has ended in the last minute"
     NOTHING_UPDATED = "nothing was updated"
-    NO_POP_PROCEDURE = 'no procedure that pops is known and has run: poppers = {{ procedure = "…" }} names one'
+    NO_POP_PROCEDURE = 'no procedure that pops is known and has run: consumers = {{ procedure = "…" }} names one'
     PROCEDURES_NOT_RUN = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
     USE_UNREAD = "the use of its tables was not read"
 
@@ -119,8 +119,8 @@ class Reason(StrEnum):
     SCANNED_UNLESS_SMALL = "{reason}: the table is scanned for it instead, unless the table is small"
     NOT_SOUGHT = "{reason}: not sought"
     FOUND_WHILE_SMALL = "{reason}: found only while the table is small"
-    POP_DELETES = "a pop deletes its row, and nothing leads to the rows that poppers hold"
-    POP_FINISHES = "a pop marks its message as finished at once, and nothing leads to the rows that poppers hold"
+    POP_DELETES = "a pop deletes its row, and nothing leads to the rows that consumers hold"
+    POP_FINISHES = "a pop marks its message as finished at once, and nothing leads to the rows that consumers hold"
     UNLESS_SMALL = "{reason}, unless the table is small"
     WALKING = "finished rows lie before the oldest ready message: it is being looked for"
     SCANNED = "the table was scanned for it"

@@ -51,9 +51,9 @@ class QueueView:
         verdicts: all verdicts that hold and do not merely follow from another.
         undecided: codes of other verdicts that are not known to be over.
         past: earlier verdicts, newest first, a bounded number.
-        pushers: connected producer sessions.
-        poppers: connected consumer sessions.
-        poppers_waiting: consumers that run nothing, or wait for a lock or for time to pass.
+        producers: connected producer sessions.
+        consumers: connected consumer sessions.
+        consumers_waiting: consumers that run nothing, or wait for a lock or for time to pass.
         done: messages done and not archived.
         blocked: messages that cannot run until something else happens.
         blocked_oldest: age of the oldest of them in seconds.
@@ -94,9 +94,9 @@ class QueueView:
     verdicts: tuple[Verdict, ...] = ()
     undecided: frozenset[str] = frozenset()
     past: tuple[PastVerdict, ...] = ()
-    pushers: Figure = _UNKNOWN
-    poppers: Figure = _UNKNOWN
-    poppers_waiting: Figure = _UNKNOWN
+    producers: Figure = _UNKNOWN
+    consumers: Figure = _UNKNOWN
+    consumers_waiting: Figure = _UNKNOWN
     done: Figure = _UNKNOWN
     blocked: Figure = _UNKNOWN
     blocked_oldest: Figure = _UNKNOWN

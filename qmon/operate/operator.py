@@ -71,13 +71,13 @@ class Operator:
 
         A library's own pause of its consumers does not end by itself.
         """
-        if layout.part is not None and side is Side.POPPERS:
+        if layout.part is not None and side is Side.CONSUMERS:
             return prepare_library_pause(self.context, layout, side)
         return prepare_pause(self.context, layout, side, for_s)
 
     def resume(self, layout: Layout, side: Side) -> PreparedAction:
         """Plan to resume paused producers or consumers."""
-        if layout.part is not None and side is Side.POPPERS:
+        if layout.part is not None and side is Side.CONSUMERS:
             return prepare_library_resume(self.context, layout, side)
         return prepare_resume(self.context, layout, side)
 

@@ -127,7 +127,7 @@ class Load:
     def change_members(self, queue: str, role: Role, **changes: object) -> None:
         """Change fields of ``MemberSpec`` for the members of a queue. ``rate`` is for all members together."""
         load = self._loads[queue]
-        number = {"pusher": load.pushers, "popper": load.poppers, "keeper": 1}[role]
+        number = {"producer": load.producers, "consumer": load.consumers, "keeper": 1}[role]
         if isinstance(rate := changes.get("rate"), int | float) and number:
             changes["rate"] = rate / number
         with self._guard:
@@ -166,24 +166,24 @@ class Load:
             match fault.kind:
                 case "crash":
                     self._down_s[queue] = fault.for_s
-                    self._crew.crash_poppers(queue)
+                    self._crew.crash_consumers(queue)
                 case "hold":
                     self._crew.cause_fault("hold", queue=queue, rows=max(1, round(fault.amount)), **words)
                 case "pin":
                     self._crew.cause_fault("pin", **words)
                 case "slow":
-                    self._change_until(queue, "popper", "work_s", self._loads[queue].work_s + fault.amount, end)
+                    self._change_until(queue, "consumer", "work_s", self._loads[queue].work_s + fault.amount, end)
                 case "rollbacks":
-                    self._change_until(queue, "pusher", "rollback_share", fault.amount, end)
+                    self._change_until(queue, "producer", "rollback_share", fault.amount, end)
                 case "rate":
-                    self._change_until(queue, "pusher", "rate", fault.amount, end)
-                case "no_poppers":
-                    self._change_until(queue, "popper", "rate", 0.0, end)
+                    self._change_until(queue, "producer", "rate", fault.amount, end)
+                case "no_consumers":
+                    self._change_until(queue, "consumer", "rate", 0.0, end)
 
     def _change_until(self, queue: str, role: Role, field: str, value: object, end: float) -> None:
         """Change a field of the members until ``end`` on our monotonic clock; then restore the load's value."""
         load = self._loads[queue]
-        usual = load.pop_rate if (role, field) == ("popper", "rate") else getattr(load, field)
+        usual = load.pop_rate if (role, field) == ("consumer", "rate") else getattr(load, field)
         self.change_members(queue, role, **{field: value})
         self._run_later(end, lambda: self.change_members(queue, role, **{field: usual}))
 
@@ -231,7 +231,7 @@ class Load:
                 depths[queue] = max(found)
                 if load.layout.ring is not None and load.layout.ring.subscribers:
                     self._readers[queue] = _Subscribers(
-                        found, len(self._queue_slots[queue]) - load.poppers * len(found)
+                        found, len(self._queue_slots[queue]) - load.consumers * len(found)
                     )
             return depths
 

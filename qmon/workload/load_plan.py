@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout
 from qmon.workload.spec import MemberSpec, MemberWork, Role, WorkerSpec
 from qmon.workload.workload_statements import check_drivable
 
-FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_poppers"]
+FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_consumers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class PlannedFault:
     - ``slow``: consumers work ``amount`` seconds longer on a message.
     - ``rollbacks``: producers roll back this share of their pushes.
     - ``rate``: producers push ``amount`` messages per second in total.
-    - ``no_poppers``: consumers pause.
+    - ``no_consumers``: consumers pause.
 
     Each fault ends after ``for_s``. ``at_s``: time since the load began. ``every_s``: repeat interval, ``None`` for
     once. ``by``: the application name of the session that holds or pins.
@@ -46,21 +46,21 @@ class QueueLoad(MemberWork):
 
     - ``rate``: messages per second of all producers together, ``None`` for as fast as possible; ``pop_rate``
       likewise.
-    - ``poppers``: consumers, for each subscriber if a ring has several. ``pop_rate`` is then that of each
+    - ``consumers``: consumers, for each subscriber if a ring has several. ``pop_rate`` is then that of each
       subscriber.
     - ``own_processes``: its consumers have separate processes, so that their crash affects only this queue.
     - ``keeper``: a keeper archives messages, and requeues and repairs those older than ``requeue_after_s`` seconds.
     """
 
     layout: Layout
-    pushers: int = 1
-    poppers: int = 1
+    producers: int = 1
+    consumers: int = 1
     rate: float | None = None
     pop_rate: float | None = None
     keeper: bool = False
     own_processes: bool = True
-    pusher_application: str = "load-pusher"
-    popper_application: str = "load-popper"
+    producer_application: str = "load-producer"
+    consumer_application: str = "load-consumer"
     keeper_application: str = "load-keeper"
 
     @property
@@ -71,8 +71,8 @@ class QueueLoad(MemberWork):
     def check_possible(self) -> None:
         """Raise ``BadInput`` if the load is not possible."""
         check_drivable(self.layout)
-        if not 0 <= self.pushers <= 200 or not 0 <= self.poppers <= 200:
-            raise BadInput("a queue takes 0 to 200 pushers and as many poppers")
+        if not 0 <= self.producers <= 200 or not 0 <= self.consumers <= 200:
+            raise BadInput("a queue takes 0 to 200 producers and as many consumers")
         for name in ("rollback_share", "poison_share", "fail_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise BadInput(f"{name.replace('_', ' ')} goes from 0 to 1, not {getattr(self, name)}")
@@ -84,15 +84,15 @@ class QueueLoad(MemberWork):
 
     def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
         """Return the members of one role, counting in slots from ``first_slot`` on."""
-        number = {"pusher": self.pushers, "popper": self.poppers, "keeper": int(self.keeper)}[role]
-        rate = {"pusher": self.rate, "popper": self.pop_rate, "keeper": None}[role]
+        number = {"producer": self.producers, "consumer": self.consumers, "keeper": int(self.keeper)}[role]
+        rate = {"producer": self.rate, "consumer": self.pop_rate, "keeper": None}[role]
         application = {
-            "pusher": self.pusher_application,
-            "popper": self.popper_application,
+            "producer": self.producer_application,
+            "consumer": self.consumer_application,
             "keeper": self.keeper_application,
         }[role]
         readers: Iterable[int] = (0,)
-        if role == "popper" and self.layout.ring is not None and self.layout.ring.subscribers:
+        if role == "consumer" and self.layout.ring is not None and self.layout.ring.subscribers:
             readers = range(1, self.subscribers + 1)
         return tuple(
             MemberSpec(
@@ -116,24 +116,24 @@ def processes_for(
     Producers of all queues share processes, and so do consumers unless ``own_processes``. ``connections``: maximum
     per process.
     """
-    pushers: list[MemberSpec] = []
+    producers: list[MemberSpec] = []
     keepers: list[MemberSpec] = []
     together: list[MemberSpec] = []
     groups: list[list[MemberSpec]] = []
     slot = 0
     for load in loads:
-        for role, into in (("pusher", pushers), ("keeper", keepers)):
-            made = load.members_of("pusher" if role == "pusher" else "keeper", slot)
+        for role, into in (("producer", producers), ("keeper", keepers)):
+            made = load.members_of("producer" if role == "producer" else "keeper", slot)
             into.extend(made)
             slot += len(made)
-        poppers = load.members_of("popper", slot)
-        slot += len(poppers)
+        consumers = load.members_of("consumer", slot)
+        slot += len(consumers)
         if load.own_processes:
-            groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))
+            groups.extend(list(consumers[at : at + connections]) for at in range(0, len(consumers), connections))
         else:
-            together.extend(poppers)
+            together.extend(consumers)
     groups.extend(together[at : at + connections] for at in range(0, len(together), connections))
-    groups[:0] = [pushers[at : at + connections] for at in range(0, len(pushers), connections)]
+    groups[:0] = [producers[at : at + connections] for at in range(0, len(producers), connections)]
     if keepers:
         groups.append(keepers)
     layouts = {load.layout.queue: load.layout for load in loads}
@@ -145,4 +145,4 @@ def processes_for(
 
 def slots_needed(loads: Sequence[QueueLoad]) -> int:
     """Return the total number of members."""
-    return sum(load.pushers + load.poppers * load.subscribers + int(load.keeper) for load in loads)
+    return sum(load.producers + load.consumers * load.subscribers + int(load.keeper) for load in loads)

@@ -1,4 +1,4 @@
-"""``qmon design load``: pushers and poppers on one queue, for some time."""
+"""``qmon design load``: producers and consumers on one queue, for some time."""
 
 from __future__ import annotations
 
@@ -86,4 +86,4 @@ def run_load(
 
 def _connections_per_process(load: QueueLoad) -> int:
     """Return the connections per process that give as many processes per role as processors, at least two."""
-    return max(1, math.ceil(max(load.pushers, load.poppers) / max(2, os.cpu_count() or 2)))
+    return max(1, math.ceil(max(load.producers, load.consumers) / max(2, os.cpu_count() or 2)))

@@ -12,7 +12,7 @@ from qmon.engines.secret import Secret
 from qmon.model.layout.layout import Layout, LayoutSource
 from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict
 
-Role = Literal["pusher", "popper", "keeper"]
+Role = Literal["producer", "consumer", "keeper"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,11 @@ import time
 from typing import Final, TextIO
 
 from qmon.engines import registry
+from qmon.workload.consumer import Consumer
 from qmon.workload.counter_slots import Slots
 from qmon.workload.keeper import Keeper
 from qmon.workload.member_thread import Worker
-from qmon.workload.popper import Popper
-from qmon.workload.pusher import Pusher
+from qmon.workload.producer import Producer
 from qmon.workload.session_faults import hold_locks, pin_horizon
 from qmon.workload.spec import CHANGEABLE, WorkerSpec
 
@@ -27,7 +27,7 @@ _GRACE_S: Final = 1.5
 
 # On a busy machine a thread may need this many seconds to count what it has committed.
 _MAX_COUNT_S: Final = 5.0
-_WORKER_TYPES: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
+_WORKER_TYPES: Final[dict[str, type[Worker]]] = {"producer": Producer, "consumer": Consumer, "keeper": Keeper}
 
 
 class WorkerThreads:
@@ -63,7 +63,7 @@ class WorkerThreads:
                 for worker in self._workers_of(order["queue"], order["role"]):
                     worker.change_member(**changes)
             case "crash":
-                for worker in self._workers_of(order["queue"], "popper"):
+                for worker in self._workers_of(order["queue"], "consumer"):
                     worker.must_crash = True
             case "hold":
                 layout = self._spec.layouts[order["queue"]]

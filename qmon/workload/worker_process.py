@@ -57,9 +57,9 @@ class Crew:
         for process in self._processes_of(queue, role):
             process.send_order("change", queue=queue, role=role, changes=changes)
 
-    def crash_poppers(self, queue: str) -> None:
+    def crash_consumers(self, queue: str) -> None:
         """Let the consumers of a queue die between a pop and its complete, with the next pop."""
-        for process in self._processes_of(queue, "popper"):
+        for process in self._processes_of(queue, "consumer"):
             process.send_order("crash", queue=queue)
 
     def kill_members(self, queue: str, role: Role) -> None:

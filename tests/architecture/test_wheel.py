@@ -130,8 +130,8 @@ def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_p
     script = "from qmon.engines.sql import queries; print(*(file.path for file in queries.all_files()), sep='\\n')"
     found = set(run(alone, "-c", script, cwd=tmp_path).splitlines())
     assert found == {f"sql/{name}" for name in listing("sql") if name.endswith(".sql")}
-    shown = run(alone.with_name("qmon"), "help", "no poppers", cwd=tmp_path)
-    assert shown.startswith("### no poppers\n\nMessages are ready")
+    shown = run(alone.with_name("qmon"), "help", "no consumers", cwd=tmp_path)
+    assert shown.startswith("### no consumers\n\nMessages are ready")
 
 
 def test_it_brings_a_man_page_and_completions_that_are_up_to_date(alone: Path) -> None:

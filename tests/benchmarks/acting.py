@@ -1,7 +1,7 @@
-"""Acting: what requeueing and purging a million messages does to eight poppers, beside one plain UPDATE or DELETE.
+"""Acting: what requeueing and purging a million messages does to eight consumers, beside one plain UPDATE or DELETE.
 
 Each way has a fresh server and queue, filled alike: so many ready messages, and before them, in the order of pops, as
-many in progress (requeue) or ready ones from a pusher that went wrong (purge). Poppers pop, work for 10 ms, and
+many in progress (requeue) or ready ones from a producer that went wrong (purge). Consumers pop, work for 10 ms, and
 complete: for a while before the action, during it, and for a while after it.
 """
 
@@ -31,7 +31,7 @@ from tests.benchmarks.results import Bound, Part
 from tests.facts import connected, odbc
 from tests.queues import ENGINE, opened, routine, target_of
 
-POPPERS = 8
+CONSUMERS = 8
 WORK_S = 0.01
 P99_AT_MOST = 2.0
 Do = Callable[[], int]
@@ -80,7 +80,7 @@ def run_purge(*, quick: bool = False) -> Part:
 
 def _part(name: str, cases: tuple[str, ...], quick: bool) -> Part:
     count = 50_000 if quick else 1_000_000
-    part = Part(name, {"poppers": POPPERS, "work_s": WORK_S, "messages": count})
+    part = Part(name, {"consumers": CONSUMERS, "work_s": WORK_S, "messages": count})
     for case in cases:
         one(part, CASES[case], count, 8.0 if quick else 12.0)
     return part
@@ -89,11 +89,11 @@ def _part(name: str, cases: tuple[str, ...], quick: bool) -> Part:
 def one(
     part: Part, case: Case, count: int, alone_s: float, ways: tuple[str, ...] = ("qmon", "plain statement")
 ) -> None:
-    """One action: poppers before it, beside qmon, and after it; on a fresh queue likewise the plain statement."""
+    """One action: consumers before it, beside qmon, and after it; on a fresh queue likewise the plain statement."""
     for way in ways:
         with EmbeddedServer(settings={"shared_buffers": "512MB", "max_wal_size": "4GB"}) as server:
             layout = _filled(server.url(), case, count)
-            with TemporaryDirectory() as folder, _poppers(server.url(), layout) as pops:
+            with TemporaryDirectory() as folder, _consumers(server.url(), layout) as pops:
                 url = server.url()
                 do = _by_qmon(url, layout, case, Path(folder)) if way == "qmon" else _plainly(url, case)
                 began = time.time()
@@ -176,16 +176,16 @@ def _plainly(url: str, case: Case) -> Do:
 
 
 @contextlib.contextmanager
-def _poppers(url: str, layout: Layout) -> Iterator[Callable[[], list[tuple[float, float]]]]:
+def _consumers(url: str, layout: Layout) -> Iterator[Callable[[], list[tuple[float, float]]]]:
     told = {
         "connection": odbc(url),
         "pop": f"SELECT id, attempt FROM {routine(layout, 'pop')}()",
         "complete": f"SELECT {routine(layout, 'complete')}(?, ?)",
         "work_s": WORK_S,
     }
-    command = [sys.executable, "-m", "tests.benchmarks.popper"]
+    command = [sys.executable, "-m", "tests.benchmarks.consumer"]
     running = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(POPPERS)
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(CONSUMERS)
     ]
     try:
         for each in running:

@@ -1,4 +1,4 @@
-"""Archiving: what it takes from pushers and poppers that use all the processor there is, in alternating windows."""
+"""Archiving: what it takes from producers and consumers that use all the processor there is, in alternating windows."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ PACED = 500.0
 
 
 def run(*, quick: bool = False) -> Part:
-    """Pairs of windows with and without ``qmon design archive`` beside two pushers and two poppers, for two designs.
+    """Pairs of windows with and without ``qmon design archive`` beside two producers and two consumers, for "
+    "two designs.
 
-    Once at a rate that leaves processor time to spare, once with pushers and poppers as fast as they can: then each
+    Once at a rate that leaves processor time to spare, once with producers and consumers as fast as they can: then each
     thing that is done costs them something. What piles up in a window without archiving is caught up with in the next.
     """
     pairs, window_s = (2, 3.0) if quick else (6, 4.0)
-    part = Part("archiving", {"pairs": pairs, "window_s": window_s, "pushers": 2, "poppers": 2})
+    part = Part("archiving", {"pairs": pairs, "window_s": window_s, "producers": 2, "consumers": 2})
     with bench_server() as server:
         target, url = bench_target(server.url()), server.url()
         for layout in install_queues(target, ("batch_fast", "flag")):
             for rate in (PACED, None):
-                with Load(target, [QueueLoad(layout, pushers=2, poppers=2, rate=rate)]) as load:
+                with Load(target, [QueueLoad(layout, producers=2, consumers=2, rate=rate)]) as load:
                     time.sleep(3.0)
                     row = _row(load, layout, url, pairs, window_s)
                 part.rows.append({"design": layout.design, "load": "paced" if rate else "as fast as it can"} | row)

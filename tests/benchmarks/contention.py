@@ -30,7 +30,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected
-from tests.laboratory import locks, poppers
+from tests.laboratory import consumers, locks
 from tests.laboratory.case import FINE, Outcome
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE
@@ -39,11 +39,11 @@ LOOPS: Final = (0, 4, 16)
 INTERVAL_S: Final = Settings().interval_s
 OLD_AT_MOST: Final = 0.02
 BACK_S: Final = 10.0
-# A stuck row, poppers that stop, a session that blocks.
+# A stuck row, consumers that stop, a session that blocks.
 CASES: Final = tuple(
     case
-    for case in (*poppers.CASES, *locks.CASES)
-    if case.cause in ("popper crashed", "no poppers", "all rows held by a sleeper")
+    for case in (*consumers.CASES, *locks.CASES)
+    if case.cause in ("consumer crashed", "no consumers", "all rows held by a sleeper")
 )
 # The scene itself has a transaction that is open for long, now and then: it may be said of every queue.
 _TRUE: Final = frozenset({HORIZON.code})

@@ -64,7 +64,7 @@ def run(*, quick: bool = False) -> Found:
         curve = [
             report
             for sessions in _CURVE[: 3 if quick else None]
-            for report in _bench(target, replace(plan, designs=("flag",), pushers=sessions, poppers=sessions))
+            for report in _bench(target, replace(plan, designs=("flag",), producers=sessions, consumers=sessions))
         ]
         part.rows += _rows("durable", curve)
         many = replace(plan, designs=tuple(d for d in plan.designs if not d.startswith("ring")), batches=(100,))
@@ -124,7 +124,7 @@ def _rows(conditions: str, reports: Sequence[BenchReport]) -> list[dict[str, Any
         {
             "load": conditions,
             "design": each.case.design,
-            "sessions": f"{report.plan.pushers}+{report.plan.poppers}",
+            "sessions": f"{report.plan.producers}+{report.plan.consumers}",
             "batch": each.case.batch,
             "cycles/s": each.cycles_per_s,
             "× naive": report.ratio(each) or "–",

@@ -126,7 +126,7 @@ def _copy(server: EmbeddedServer, name: str) -> None:
 
 @contextmanager
 def _busy(server: EmbeddedServer) -> Iterator[None]:
-    """Pushers and poppers on some of the targets."""
+    """Producers and consumers on some of the targets."""
     with contextlib.ExitStack() as loads:
         for number in range(1, _BUSY + 1):
             target = bench_target(_through_socket(server, f"shop{number:02d}"))

@@ -92,7 +92,9 @@ def run(*, quick: bool = False) -> Part:
             zip(found, (nullcontext, lambda: _poller(url), lambda: _dashboard(url)), strict=True)
         )
         layouts = install_queues(target, ("fifo", "status", "naive", "batch_fast"))
-        loads = [QueueLoad(layout, pushers=1, poppers=2, keeper=layout.design == "batch_fast") for layout in layouts]
+        loads = [
+            QueueLoad(layout, producers=1, consumers=2, keeper=layout.design == "batch_fast") for layout in layouts
+        ]
         with Load(target, loads) as load, ServerUsage(url, server.pid) as usage:
             _settle(3.0)
             for number in range(rounds):

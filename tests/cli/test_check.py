@@ -54,13 +54,13 @@ def growing(url: str, rows: int = 20) -> Iterator[None]:
                 for _ in range(rows):
                     routine(connection, layout, "push", "'x'::bytea")
 
-    pusher = threading.Thread(target=push)
-    pusher.start()
+    producer = threading.Thread(target=push)
+    producer.start()
     try:
         yield
     finally:
         enough.set()
-        pusher.join()
+        producer.join()
 
 
 def stuck_queue(url: str, ready: int = 3, stuck: int = 2) -> None:

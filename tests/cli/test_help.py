@@ -71,7 +71,7 @@ def test_a_heading_comes_with_those_below_it() -> None:
     ("words", "end"),
     [
         ("actin", "the manual has no topic 'actin'; did you mean acting?"),
-        ("no poper", "the manual has no topic 'no poper'; did you mean no poppers?"),
+        ("no poper", "the manual has no topic 'no poper'; did you mean no consumers?"),
         ("zzqq\x1b[31m", "qmon help lists the topics"),
     ],
 )
@@ -108,7 +108,7 @@ def test_on_a_terminal_it_is_laid_out_and_paged() -> None:
     screen, inside = pty.openpty()
     pager = "tr a-z A-Z"
     with subprocess.Popen(
-        program("help", "no poppers"),
+        program("help", "no consumers"),
         env=surroundings(PAGER=pager, TERM="xterm", COLUMNS="80"),
         stdin=inside,
         stdout=inside,

@@ -125,7 +125,7 @@ def test_the_runbook_fixes_a_queue_that_does_not_move(orders: str, shop: str, tm
     refused = {
         f"requeue {shop} orders --dry-run": "3 owner unknown",
         f"requeue {shop} orders": "3 owner unknown",
-        f"resume {shop} orders --side poppers": "",
+        f"resume {shop} orders --side consumers": "",
     }
     operations: list[str] = []
     ran = []

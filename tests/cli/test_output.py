@@ -42,7 +42,7 @@ def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert call("design", "install", database, "fifo", "batch_split", "--schema", "public").exit_code == 0
     for queue in ("fifo", "batch_split"):
-        assert call("design", "load", database, queue, "--for", "500ms", "--poppers", "0").exit_code == 0
+        assert call("design", "load", database, queue, "--for", "500ms", "--consumers", "0").exit_code == 0
     done = call("purge", database, "batch_split", "--state", "ready", "--max", "1", "--yes", "--reason", "a test")
     assert done.exit_code == 0, done.output
     return database

@@ -143,26 +143,26 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
 def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(database: str) -> None:
     assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
-        program("design", "load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "1"),
+        program("design", "load", database, "fifo", "--for", "10m", "--producers", "1", "--consumers", "1"),
         env=surroundings(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    pushed = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%load-pusher%'"
-    wait_until(lambda: query(database, pushed), what="a pusher is connected")
+    pushed = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%load-producer%'"
+    wait_until(lambda: query(database, pushed), what="a producer is connected")
     load.send_signal(signal.SIGINT)
     out, err = load.communicate(timeout=60)
     assert (load.returncode, out) == (130, "")
     assert "Traceback" not in err
-    wait_until(lambda: not query(database, pushed), what="the pushers have gone")
+    wait_until(lambda: not query(database, pushed), what="the producers have gone")
 
 
 def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
     assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
-        program("design", "load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "0"),
+        program("design", "load", database, "fifo", "--for", "10m", "--producers", "1", "--consumers", "0"),
         env=surroundings(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -180,7 +180,7 @@ def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
 def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
     assert call("design", "install", database, "fifo", "--schema", "public").exit_code == 0
     query(database, "ALTER FUNCTION fifo_push RENAME TO gone")
-    done = run("design", "load", database, "fifo", "--for", "1s", "--pushers", "1", "--poppers", "0")
+    done = run("design", "load", database, "fifo", "--for", "1s", "--producers", "1", "--consumers", "0")
     assert done.returncode == 1
     assert done.stdout.startswith("fifo: pushed 0 (")
     assert "fifo: nothing was pushed" in done.stderr

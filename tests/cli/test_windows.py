@@ -16,7 +16,7 @@ pytestmark = pytest.mark.server
 
 
 AS_WINDOWS: Final = ("pytest", "-q", "-n", "0", "-p", "tests.as_windows", "-p", "no:cacheprovider")
-ONE_EACH: Final = ("--pushers", "1", "--poppers", "1")
+ONE_EACH: Final = ("--producers", "1", "--consumers", "1")
 
 
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:

@@ -184,7 +184,7 @@ def rows(connection: Connection, text: str) -> tuple[Row, ...]:
     return connection.fetch(Bound(Statement("test/statement", text, (), ()))).rows
 
 
-def held_by_popper(layout: Layout) -> Layout:
+def held_by_consumer(layout: Layout) -> Layout:
     """The layout, said to keep its session while it works."""
     return layout if layout.owner is None else replace(layout, owner=replace(layout.owner, held_while_working=True))
 

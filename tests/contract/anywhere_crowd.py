@@ -17,9 +17,9 @@ from qmon.model.layout.layout import Layout
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
 
-PUSHERS: Final = 4
-POPPERS: Final = 12
-NAMES: Final = (*(f"pusher{n}" for n in range(PUSHERS)), *(f"popper{n}" for n in range(POPPERS)))
+PRODUCERS: Final = 4
+CONSUMERS: Final = 12
+NAMES: Final = (*(f"producer{n}" for n in range(PRODUCERS)), *(f"consumer{n}" for n in range(CONSUMERS)))
 LEDGER: Final = (
     "CREATE TABLE pushed (message varchar(20) NOT NULL)",
     "CREATE TABLE popped (message varchar(20) NOT NULL, subscriber int NOT NULL)",
@@ -39,7 +39,7 @@ KILL: Final = {
 
 
 class Crowd:
-    """The sessions of one run. ``each``: messages of each pusher; ``kills``: sessions that are killed meanwhile."""
+    """The sessions of one run. ``each``: messages of each producer; ``kills``: sessions that are killed meanwhile."""
 
     def __init__(self, place: Place, layout: Layout, *, each: int, kills: int, seed: int) -> None:
         self.place, self.layout = place, layout
@@ -47,7 +47,7 @@ class Crowd:
         self.killed = 0
         self._each, self._kills = each, kills
         self._chance = random.Random(seed)
-        self._pushing = PUSHERS
+        self._pushing = PRODUCERS
         self._over = threading.Event()
         self._lock = threading.Lock()
         place.run(*LEDGER)
@@ -55,7 +55,7 @@ class Crowd:
     @property
     def messages(self) -> int:
         """Messages pushed in all."""
-        return PUSHERS * self._each
+        return PRODUCERS * self._each
 
     @property
     def subscribers(self) -> int:
@@ -93,9 +93,9 @@ class Crowd:
     # ------------------------------------------------------------------------------------------------- one session
 
     def _alive(self, name: str) -> None:
-        """One pusher or popper, which comes again after its session was killed, be it as it connected."""
+        """One producer or consumer, which comes again after its session was killed, be it as it connected."""
         try:
-            work = self._push_all if name.startswith("pusher") else self._pop_on
+            work = self._push_all if name.startswith("producer") else self._pop_on
             while True:
                 with contextlib.suppress(Unreachable), self.place.opened(application=name) as connection:
                     work(connection, name)
@@ -103,7 +103,7 @@ class Crowd:
         except BaseException as problem:
             self.problems.append(problem)
         finally:
-            if name.startswith("pusher"):
+            if name.startswith("producer"):
                 with self._lock:
                     self._pushing -= 1
 
@@ -126,7 +126,7 @@ class Crowd:
         execute(connection, f"INSERT INTO pushed (message) VALUES ('{text}')")
 
     def _pop_on(self, connection: Connection, name: str) -> None:
-        chance, subscriber = random.Random(name), 1 + int(name.removeprefix("popper")) % self.subscribers
+        chance, subscriber = random.Random(name), 1 + int(name.removeprefix("consumer")) % self.subscribers
         while not self._over.is_set():
             if chance.random() < 0.2:
                 with rolled_back(connection):
@@ -167,7 +167,7 @@ class Crowd:
                 self.killed += 1
 
     def _drain(self) -> None:
-        """Pop what is left; what a killed popper had is requeued, or repaired in a ring, until nothing is missing."""
+        """Pop what is left; what a killed consumer had is requeued, or repaired in a ring, until nothing is missing."""
         until = time.monotonic() + 60
         with self.place.opened("drain") as connection:
             while True:

@@ -25,7 +25,7 @@ LEDGER: Final = """
         id bigint NOT NULL, message text NOT NULL, due timestamptz, pushed_at timestamptz DEFAULT clock_timestamp()
     );
     CREATE TABLE ledger_popped (
-        serial bigserial, id bigint, message text NOT NULL, attempt int NOT NULL, popper text NOT NULL,
+        serial bigserial, id bigint, message text NOT NULL, attempt int NOT NULL, consumer text NOT NULL,
         subscriber int NOT NULL, began_at timestamptz DEFAULT statement_timestamp(),
         popped_at timestamptz DEFAULT clock_timestamp()
     );
@@ -38,11 +38,11 @@ SOON: Final = "clock_timestamp() + (random() - 0.3) * interval '100 milliseconds
 
 
 def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) -> Orders:
-    """The statements of a pusher or a popper of this queue, with the ledger in them."""
+    """The statements of a producer or a consumer of this queue, with the ledger in them."""
     bytes_ = layout.design in BYTES
     subscriber = more.get("subscriber", 1)
     complete = fail = ""
-    if role == "pusher":
+    if role == "producer":
         message = "convert_to(CAST(? AS text), 'UTF8')" if bytes_ else "CAST(? AS text)"
         due = "CAST(NULL AS timestamptz)"
         if layout.design == "pending":
@@ -58,7 +58,7 @@ def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) 
         attempt = "p.attempt" if layout.traits.completes else "1"
         asked = str(subscriber) if layout.ring is not None and layout.ring.subscribers else ""
         statement = f"""
-            INSERT INTO ledger_popped (id, message, attempt, popper, subscriber)
+            INSERT INTO ledger_popped (id, message, attempt, consumer, subscriber)
             SELECT p.id, {text}, {attempt}, CAST(? AS text), {subscriber} FROM {routine(layout, "pop")}({asked}) AS p
             RETURNING id, attempt"""
         if layout.traits.completes:
@@ -100,15 +100,15 @@ class Hammer:
         self._running: list[_Hammering] = []
         self.subscribers = max(1, len(layout.ring.subscribers)) if layout.ring is not None else 1
         self._started = 0
-        self.killed = {"pusher": 0, "popper": 0}
+        self.killed = {"producer": 0, "consumer": 0}
         with connected(url) as raw:
             raw.execute(LEDGER)
 
     def start(self, role: Role, count: int = 1, **more: object) -> None:
-        """Start so many pushers or poppers."""
+        """Start so many producers or consumers."""
         for _ in range(count):
             self._started += 1
-            subscriber = self._least_read() if role == "popper" else 1
+            subscriber = self._least_read() if role == "consumer" else 1
             asked = {"subscriber": subscriber, **self._more, **more}
             orders = orders_for(self.url, self.layout, role, f"{role}{self._started}", **asked)
             ours, its = _FORKED.Pipe()
@@ -118,8 +118,8 @@ class Hammer:
             self._running.append(_Hammering(role, subscriber, process, ours))
 
     def _least_read(self) -> int:
-        """The subscriber that the fewest poppers serve."""
-        serving = [each.subscriber for each in self._running if each.role == "popper"]
+        """The subscriber that the fewest consumers serve."""
+        serving = [each.subscriber for each in self._running if each.role == "consumer"]
         return min(range(1, self.subscribers + 1), key=serving.count)
 
     def kill_one(self, role: Role, chance: random.Random) -> None:
@@ -141,10 +141,10 @@ class Hammer:
             assert each.process.exitcode == 0, f"a {each.role} failed"
             self._running.remove(each)
 
-    def wait_pushers(self) -> None:
-        """Wait until every pusher has pushed what it was told to."""
-        wait_until(lambda: not self.busy("pusher"), 120, what="the pushers have pushed what they were told to")
-        self.stop("pusher")
+    def wait_producers(self) -> None:
+        """Wait until every producer has pushed what it was told to."""
+        wait_until(lambda: not self.busy("producer"), 120, what="the producers have pushed what they were told to")
+        self.stop("producer")
 
     def busy(self, role: Role) -> int:
         """Processes of this role that still run."""
@@ -176,12 +176,13 @@ class Hammer:
         wait_until(lambda: self.sessions() == 0, what="the sessions of killed processes end")
 
 
-def strike(hammer: Hammer, *, pushers: int, poppers: int, messages: int, kills: int, seed: int) -> None:
-    """Push ``messages`` with so many pushers while so many poppers pop, and kill processes of both sides meanwhile."""
+def strike(hammer: Hammer, *, producers: int, consumers: int, messages: int, kills: int, seed: int) -> None:
+    """Push ``messages`` with so many producers while so many consumers pop, and kill processes of both sides "
+    "meanwhile."""
     chance = random.Random(seed)
-    hammer.start("popper", poppers)
-    hammer.start("pusher", pushers)
-    roles: tuple[Role, ...] = ("pusher", "popper")
+    hammer.start("consumer", consumers)
+    hammer.start("producer", producers)
+    roles: tuple[Role, ...] = ("producer", "consumer")
     for number in range(1, kills + 1):
         goal = messages * number // (kills + 2)
         wait_until(partial(_reached, hammer, goal), 300, what="messages are pushed")
@@ -190,7 +191,7 @@ def strike(hammer: Hammer, *, pushers: int, poppers: int, messages: int, kills: 
             hammer.kill_one(role, chance)
             hammer.start(role)
     wait_until(partial(_reached, hammer, messages), 300, what="all messages are pushed")
-    hammer.stop("pusher")
+    hammer.stop("producer")
 
 
 def _reached(hammer: Hammer, goal: int) -> bool:

@@ -11,12 +11,12 @@ from typing import Final, Literal
 
 import pyodbc
 
-Role = Literal["pusher", "popper"]
+Role = Literal["producer", "consumer"]
 
-# What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done.
+# What a producer or consumer answers by trying again: it lost against another transaction, and nothing was done.
 BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
 
-# What a pusher of a full ring comes to: to be tried again.
+# What a producer of a full ring comes to: to be tried again.
 FULL: Final = "QM003"
 
 
@@ -58,14 +58,14 @@ def work(orders: Orders, over: threading.Event) -> None:
     number, idle_s = 0, 0.002
     while not over.is_set() and number < orders.limit:
         number += 1
-        values: list[object] = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
+        values: list[object] = [f"{orders.name}-{number}"] * (2 if orders.role == "producer" else 1)
         if chance.random() < orders.rollback_share:
             raw.autocommit = False
             tried(orders.statement, values)
             raw.rollback()
             raw.autocommit = True
         row = tried(orders.statement, values)
-        if orders.role == "pusher":
+        if orders.role == "producer":
             while row is None and not over.is_set():  # a full ring
                 row = tried(orders.statement, values)
         elif row is None:

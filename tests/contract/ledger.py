@@ -1,7 +1,7 @@
 """What the ledger of a hammered queue proves: nothing lost, invented or doubled, and the order its design promises.
 
 A message *was overtaken* by a pop that began when it was there, that it should have come before, and that came before
-it all the same. Poppers pass over what others hold, so that a lax order allows for some of it, within ``allowed``.
+it all the same. Consumers pass over what others hold, so that a lax order allows for some of it, within ``allowed``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Promise = Literal["any", "commit", "due", "lax", "newest", "number"]
 #
 # `commit`: that in which pushes were committed, exactly. `lax`: by id, within the number of processes; `newest`: by id
 # downwards, likewise. `due`: by due time, likewise, and never before it. `number`: lap by lap in each slot, exactly,
-# and by number from slot to slot as far as processes keep up: a late one keeps its own popper alone. `any`: none.
+# and by number from slot to slot as far as processes keep up: a late one keeps its own consumer alone. `any`: none.
 PROMISES: Final[dict[str, Promise]] = {
     "batch_fast": "lax",
     "batch_single": "lax",

@@ -1,4 +1,5 @@
-"""A queue under fire: pushers and poppers that are killed, a keeper that repairs, a pusher that sleeps for a lap."""
+"""A queue under fire: producers and consumers that are killed, a keeper that repairs, a producer that sleeps "
+"for a lap."""
 
 from __future__ import annotations
 
@@ -26,12 +27,12 @@ DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = curre
 class Fire:
     """How a queue is hammered.
 
-    ``asleep``: a pusher draws a number and sleeps until the others have used all the numbers of a lap behind it, again
+    ``asleep``: a producer draws a number and sleeps until the others have used all the numbers of a lap behind it, again
     and again.
     """
 
-    pushers: int = 8
-    poppers: int = 8
+    producers: int = 8
+    consumers: int = 8
     messages: int = 50_000
     kills: int = 100
     ring_size: int = 50
@@ -46,8 +47,8 @@ class Soaked:
     design: str
     pushed: int
     pops: int
-    pushers_killed: int
-    poppers_killed: int
+    producers_killed: int
+    consumers_killed: int
     naps: int
     deadlocks: int
     order: ledger.Order
@@ -68,7 +69,12 @@ def soak(url: str, design: str, fire: Fire) -> Soaked:
     try:
         with _meanwhile(_keep, url, layout), _meanwhile(_nap, url, layout, naps) if fire.asleep else _nothing():
             strike(
-                hammer, pushers=fire.pushers, poppers=fire.poppers, messages=fire.messages, kills=kills, seed=fire.seed
+                hammer,
+                producers=fire.producers,
+                consumers=fire.consumers,
+                messages=fire.messages,
+                kills=kills,
+                seed=fire.seed,
             )
         drain(hammer, layout)
     finally:
@@ -77,16 +83,18 @@ def soak(url: str, design: str, fire: Fire) -> Soaked:
     ledger.delivered(url, layout)
     with opened(url) as connection:
         assert call(connection, layout, "pop") == ()
-    # Others hold one message each, and pushers are committing one each; where the order is that of times drawn after
+    # Others hold one message each, and producers are committing one each; where the order is that of times drawn after
     # the id, or a process has been killed and its session goes on for a moment, some more.
-    order = ledger.order(url, layout, allowed=2 * (fire.pushers + fire.poppers))
+    order = ledger.order(url, layout, allowed=2 * (fire.producers + fire.consumers))
     deadlocks, pops = (int(str(query(url, sql)[0][0])) for sql in (DEADLOCKS, "SELECT count(*) FROM ledger_popped"))
     killed = hammer.killed
-    return Soaked(design, hammer.pushed(), pops, killed["pusher"], killed["popper"], naps[0], deadlocks, order, seconds)
+    return Soaked(
+        design, hammer.pushed(), pops, killed["producer"], killed["consumer"], naps[0], deadlocks, order, seconds
+    )
 
 
 def drain(hammer: Hammer, layout: Layout) -> None:
-    """Let poppers take what is left, and repair what killed ones have left behind, as a script would."""
+    """Let consumers take what is left, and repair what killed ones have left behind, as a script would."""
     pushed = hammer.pushed()
 
     def drained() -> bool:
@@ -114,13 +122,13 @@ def _keep(url: str, layout: Layout, over: threading.Event) -> None:
 
 
 def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> None:
-    """A pusher that draws a number, sleeps for a whole lap, and pushes: its message gets that number and no other.
+    """A producer that draws a number, sleeps for a whole lap, and pushes: its message gets that number and no other.
 
-    Where nothing moves for ``STUCK_S`` it ends: a number before its own was drawn by a pusher that was killed, which no
+    Where nothing moves for ``STUCK_S`` it ends: a number before its own was drawn by a producer that was killed, which no
     repair can prove while a transaction that draws is open.
     """
     assert layout.ring is not None
-    orders = orders_for(url, layout, "pusher", "sleeper")
+    orders = orders_for(url, layout, "producer", "sleeper")
     statement = orders.statement.replace(") AS p(id)", ", p_null_when_full => true) AS p(id)")
     position = "SELECT last_value FROM orders_push_seq"
     while not over.wait(0.05):

@@ -1,4 +1,4 @@
-"""Acting while pushers are paused: an undo puts messages back, a repair goes on, and pushers are still refused."""
+"""Acting while producers are paused: an undo puts messages back, a repair goes on, and producers are still refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_purge_is_undone_while_the_gate_of_a_foreign_table_is_shut(database: s
     assert applied(operator.install_gate(FOREIGN)).state is OperationState.DONE
     purged = applied(operator.purge(FOREIGN, Choice(state="ready")))
     assert purged.done == 300
-    assert applied(operator.pause(FOREIGN, Side.PUSHERS, for_s=120)).done == 1
+    assert applied(operator.pause(FOREIGN, Side.PRODUCERS, for_s=120)).done == 1
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(database, "INSERT INTO mails (body) VALUES ('late')")
     undone = applied(operator.undo(purged.operation))
@@ -32,11 +32,13 @@ def test_a_purge_is_undone_while_the_gate_of_a_foreign_table_is_shut(database: s
     assert query(database, "SELECT count(*), min(body) FROM mails") == [(300, "mail 1")]
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(database, "INSERT INTO mails (body) VALUES ('later')")
-    assert applied(operator.resume(FOREIGN, Side.PUSHERS)).done == 1
+    assert applied(operator.resume(FOREIGN, Side.PRODUCERS)).done == 1
     query(database, "INSERT INTO mails (body) VALUES ('at last')")
 
 
-def test_purge_requeue_and_their_undo_go_on_while_pushers_and_poppers_are_paused(database: str, tmp_path: Path) -> None:
+def test_purge_requeue_and_their_undo_go_on_while_producers_and_consumers_are_paused(
+    database: str, tmp_path: Path
+) -> None:
     layout = made(database, "batch_split")
     query(database, "SELECT orders_push('m') FROM generate_series(1, 40)")
     query(database, "SELECT * FROM orders_pop_batch(10)")

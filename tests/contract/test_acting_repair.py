@@ -59,9 +59,9 @@ def popped(url: str, layout: Layout) -> list[object]:
 def test_holes_and_orphans_that_were_seen_are_repaired(database: str, tmp_path: Path, design: str) -> None:
     layout = made(database, design)
     pop_sequence = "pop_seq_1" if design == "ring_subscribers" else "pop_seq"
-    draw(database, "push_seq")  # a pusher died: 1 is a hole
+    draw(database, "push_seq")  # a producer died: 1 is a hole
     push(database, layout, "m2", "m3", "m4")
-    draw(database, pop_sequence, 3)  # poppers died with 1, 2 and 3
+    draw(database, pop_sequence, 3)  # consumers died with 1, 2 and 3
     prepared = aged(database, tmp_path, layout, 3)
     plan = prepared.plan
     assert (plan.kind, plan.unit, plan.refused, plan.undo.possible) == (OperationKind.REPAIR, "numbers", None, False)
@@ -84,32 +84,32 @@ def test_holes_and_orphans_that_were_seen_are_repaired(database: str, tmp_path: 
 
 def test_what_an_open_transaction_may_have_drawn_is_skipped_until_it_ends(database: str, tmp_path: Path) -> None:
     layout = made(database, "ring")
-    with opened(database) as pusher, opened(database) as popper:
+    with opened(database) as producer, opened(database) as consumer:
         push(database, layout, "m1")
-        with popper.transaction():
-            run(popper, "SELECT nextval('orders_pop_seq')")
-            with pusher.transaction():
-                run(pusher, "SELECT nextval('orders_push_seq')")
+        with consumer.transaction():
+            run(consumer, "SELECT nextval('orders_pop_seq')")
+            with producer.transaction():
+                run(producer, "SELECT nextval('orders_push_seq')")
                 prepared = aged(database, tmp_path, layout, 2)
-                named = [f"session {each.session_id}" for each in (pusher, popper)]
+                named = [f"session {each.session_id}" for each in (producer, consumer)]
                 assert all(any(each in line for line in prepared.plan.consequences) for each in named)
                 result = applied(prepared)
                 assert (result.done, result.skipped, result.changed) == (0, 2, 0)
                 assert all(each in "".join(result.notes) for each in named)
                 # Both live after all, and nothing has been taken from them.
-                assert call(pusher, layout, "push", "'m2'") == ((2,),)
-                assert call(popper, layout, "pop") == ((1, "m1"),)
+                assert call(producer, layout, "push", "'m2'") == ((2,),)
+                assert call(consumer, layout, "pop") == ((1, "m1"),)
     assert popped(database, layout) == ["m2"]
 
 
-def test_what_its_popper_has_popped_since_the_plan_is_left_alone(database: str, tmp_path: Path) -> None:
+def test_what_its_consumer_has_popped_since_the_plan_is_left_alone(database: str, tmp_path: Path) -> None:
     layout = made(database, "ring")
     push(database, layout, "m1", "m2")
-    with opened(database) as popper:
-        run(popper, "SELECT nextval('orders_pop_seq')")
+    with opened(database) as consumer:
+        run(consumer, "SELECT nextval('orders_pop_seq')")
         draw(database, "pop_seq")
         prepared = aged(database, tmp_path, layout, 2)
-        assert call(popper, layout, "pop") == ((1, "m1"),)
+        assert call(consumer, layout, "pop") == ((1, "m1"),)
         result = applied(prepared)
     assert (result.done, result.skipped, result.changed) == (1, 0, 1)
     assert popped(database, layout) == ["m2"]
@@ -126,13 +126,13 @@ def test_a_plan_of_one_leaves_alone_what_died_after_it(database: str, tmp_path: 
     assert "2 like orphans" in "".join(result.notes)
 
 
-def test_where_every_slot_is_an_orphan_the_poppers_come_by_again(database: str, tmp_path: Path) -> None:
+def test_where_every_slot_is_an_orphan_the_consumers_come_by_again(database: str, tmp_path: Path) -> None:
     layout = made(database, "ring", ring_size=4)
     push(database, layout, "m1", "m2", "m3", "m4")
     draw(database, "pop_seq", 4)
-    with opened(database) as pusher:
-        # Pushers hold all the numbers that could go where there is room.
-        run(pusher, "SELECT nextval('orders_push_seq') FROM generate_series(1, 4)")
+    with opened(database) as producer:
+        # Producers hold all the numbers that could go where there is room.
+        run(producer, "SELECT nextval('orders_push_seq') FROM generate_series(1, 4)")
         prepared = aged(database, tmp_path, layout, 4)
         result = applied(prepared)
         assert (result.done, result.skipped) == (4, 0)

@@ -73,7 +73,7 @@ def queues(clean_roles: str, tmp_path: Path) -> dict[str, Layout]:
     query(url, "UPDATE ring SET time = clock_timestamp() - interval '1 h'")
     owner = Operator(desk_at(url, tmp_path))
     assert applied(owner.purge(batch, Choice(ids=("6",)))).done == 1
-    applied(owner.pause(queues["fifo"], Side.PUSHERS, for_s=60), WHY)
+    applied(owner.pause(queues["fifo"], Side.PRODUCERS, for_s=60), WHY)
     return {**queues, "batch_fast": batch}
 
 
@@ -93,7 +93,7 @@ def test_an_operator_may_do_everything_and_nothing_else(
         assert purged.done == 2
         assert applied(operator.undo(purged.operation, Choice(ids=("3",)))).done == 1
         assert applied(operator.empty_trash(None, 0.0)).done == 2
-        assert applied(operator.resume(queues["fifo"], Side.PUSHERS)).done == 1
+        assert applied(operator.resume(queues["fifo"], Side.PRODUCERS)).done == 1
         for side in Side:
             assert applied(operator.pause(batch, side, for_s=60), WHY).done == 1
             assert applied(operator.resume(batch, side)).done == 1
@@ -153,9 +153,9 @@ def refused_all(
         "purge": operator.purge(batch, Choice(state="ready")),
         "undo": operator.undo(done),
         "empty trash": operator.empty_trash(None, 0.0),
-        "pause": operator.pause(batch, Side.PUSHERS),
-        "pause poppers": operator.pause(batch, Side.POPPERS),
-        "resume": operator.resume(fifo, Side.PUSHERS),
+        "pause": operator.pause(batch, Side.PRODUCERS),
+        "pause consumers": operator.pause(batch, Side.CONSUMERS),
+        "resume": operator.resume(fifo, Side.PRODUCERS),
         "install gate": operator.install_gate(jobs),
         "remove gate": operator.remove_gate(jobs),
         "repair": operator.repair(queues["ring"]),
@@ -200,8 +200,8 @@ def whole(url: str) -> list[tuple[object, ...]]:
 def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str, Layout], tmp_path: Path) -> None:
     set_up(clean_roles, "monitor")
     audit = tmp_path / "nobody's" / "operations.jsonl"
-    with login(clean_roles, "monitor") as watcher, connected(clean_roles, autocommit=False) as popper:
-        popper.execute("SELECT * FROM fifo_pop()").fetchall()
+    with login(clean_roles, "monitor") as watcher, connected(clean_roles, autocommit=False) as consumer:
+        consumer.execute("SELECT * FROM fifo_pop()").fetchall()
         target, nothing = target_of(clean_roles), Config(Path(os.devnull))
         ways: tuple[tuple[OperatorContext, type[Exception], str], ...] = (
             (ChosenTarget(target, (), nothing).operator_context(read_only=True), ReadOnly, "--read-only"),
@@ -214,14 +214,14 @@ def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str
         )
         before = whole(clean_roles)
         for at, problem, said in ways:
-            why = refused_all(replace(at, audit=audit), queues, pid(popper), problem)
+            why = refused_all(replace(at, audit=audit), queues, pid(consumer), problem)
             assert [name for name, reason in why.items() if said not in reason] == []
             assert whole(clean_roles) == before
         with opened(watcher) as connection, pytest.raises(BadInput, match="this helps: GRANT"):
             check_can_archive(connection, ENGINE, queues["batch_fast"])
         assert whole(clean_roles) == before
-        assert query(clean_roles, f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid(popper)}")
-        popper.rollback()
+        assert query(clean_roles, f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid(consumer)}")
+        consumer.rollback()
     assert not audit.exists()
 
 

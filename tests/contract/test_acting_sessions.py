@@ -231,7 +231,7 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
 
 
 def popping(url: str, layout: Layout, raw: pyodbc.Connection) -> int:
-    """A popper that has taken a message and sits in its transaction; its session."""
+    """A consumer that has taken a message and sits in its transaction; its session."""
     raw.execute("SET application_name = 'mailer'")
     assert raw.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchone()
     return pid(raw)
@@ -252,19 +252,19 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
     context = desk_at(database, tmp_path)
     now = Choice(older_than_s=0.0)
     with (
-        connected(database, autocommit=False) as popper,
-        connected(database, autocommit=False) as pusher,
+        connected(database, autocommit=False) as consumer,
+        connected(database, autocommit=False) as producer,
         connected(database) as waiter,
     ):
-        session = popping(database, layout, popper)
-        pusher.execute(f"SELECT {routine(layout, 'push')}({message})")
+        session = popping(database, layout, consumer)
+        producer.execute(f"SELECT {routine(layout, 'push')}({message})")
         assert prepare_requeue_sessions(context, layout, Choice()).plan.refused  # not older than the timeout of 5 m
         prepared = prepare_requeue_sessions(context, layout, now)
         plan = prepared.plan
         assert (plan.kind, plan.unit, plan.count, plan.refused) == (OperationKind.REQUEUE, "session", 1, None)
         assert [row.owner for row in plan.first] == [f"mailer ({session})"]
         assert "1 message will be ready again" in "\n".join(plan.consequences)
-        assert [each.count for each in plan.left_out] == [1]  # the pusher, of whom no row is there to see
+        assert [each.count for each in plan.left_out] == [1]  # the producer, of whom no row is there to see
         assert prepare_requeue_sessions(context, layout, replace(now, owner="somebody")).plan.refused
         assert prepare_requeue_sessions(context, layout, replace(now, owner=str(session))).plan.count == 1
         unknown = replace(now, owner_states=frozenset({OwnerState.UNKNOWN}))
@@ -275,7 +275,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
             assert prepare_requeue_sessions(context, layout, replace(now, ids=(row.id,))).plan.count == 1
         assert applied(prepared).done == 1
         assert not there(database, session)
-        pusher.rollback()
+        producer.rollback()
         waiter.execute("SET statement_timeout = 20000")
         assert waiter.execute(f"SELECT count(*) FROM (SELECT 1 FROM {table} FOR UPDATE NOWAIT) AS r").fetchval() == 3
 
@@ -285,9 +285,9 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
     context = desk_at(database, tmp_path)
     with opened(database) as ours:
         call(ours, layout, "push", "'m'")
-    with contextlib.closing(pyodbc.connect(odbc(database) + ";Protocol=7.4-0")) as popper:
-        session = popping(database, layout, popper)
-        thread = threading.Thread(target=_sleep, args=(popper, []))
+    with contextlib.closing(pyodbc.connect(odbc(database) + ";Protocol=7.4-0")) as consumer:
+        session = popping(database, layout, consumer)
+        thread = threading.Thread(target=_sleep, args=(consumer, []))
         thread.start()
         wait_until(
             lambda: query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'")

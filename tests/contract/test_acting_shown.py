@@ -51,8 +51,8 @@ def test_bytes_are_shown_as_text_covered_before_any_screen_has_them(database: st
 def test_a_held_message_is_shown_as_text_too(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "fifo"), timeout_s=0.0)
     pushed(database, layout)
-    with connected(database, autocommit=False) as popper:
-        popper.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchall()
+    with connected(database, autocommit=False) as consumer:
+        consumer.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchall()
         plan = Operator(covering(database, tmp_path)).requeue(layout, Choice(owner_states=ANY)).plan
         assert payloads(plan) == ['{"to": "ä", "pin": "•••"}']
 

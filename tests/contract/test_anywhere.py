@@ -156,13 +156,13 @@ def test_depth_and_what_is_in_progress_are_those_of_the_table(place: Place, desi
 
 
 @pytest.mark.each_form
-def test_what_a_popper_holds_in_its_transaction_is_in_progress(place: Place) -> None:
+def test_what_a_consumer_holds_in_its_transaction_is_in_progress(place: Place) -> None:
     layout = place.made("fifo")
-    with place.opened() as connection, place.opened("popper") as popper, watching(place.url) as watched:
+    with place.opened() as connection, place.opened("consumer") as consumer, watching(place.url) as watched:
         place.push(connection, layout, 5)
         watched.queue("fifo", lambda q: q.ready.value == 5 and q.in_progress.value == 0)
-        with popper.transaction():
-            place.pop(popper, layout)
+        with consumer.transaction():
+            place.pop(consumer, layout)
             watched.queue("fifo", lambda q: q.ready.value == 4 and q.in_progress.value == 1)
         queue = watched.queue("fifo", lambda q: q.ready.value == 4 and q.in_progress.value == 0)
         assert queue.stuck.value == 0

@@ -209,19 +209,19 @@ def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
     layout, now = place.made(design), Choice(older_than_s=0.0)
     place.push(connection, layout, 3)
     with (
-        place.opened(application="mailer") as popper,
-        place.opened(application="shop") as pusher,
-        rolled_back(popper),
-        rolled_back(pusher),
+        place.opened(application="mailer") as consumer,
+        place.opened(application="shop") as producer,
+        rolled_back(consumer),
+        rolled_back(producer),
     ):
-        assert place.pop(popper, layout) is not None
-        rows(pusher, place.called(layout, "push", place.literal(layout, "m3")))
+        assert place.pop(consumer, layout) is not None
+        rows(producer, place.called(layout, "push", place.literal(layout, "m3")))
         assert operator.requeue(layout, Choice()).plan.refused  # not older than the timeout of 5 m
         prepared = operator.requeue(layout, now)
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused) == (OperationKind.REQUEUE, 1, None), plan
-        assert f"session {popper.session_id}" in plan.predicate
-        assert [each.count for each in plan.left_out] == [1]  # the pusher: nothing that it holds was there before
+        assert f"session {consumer.session_id}" in plan.predicate
+        assert [each.count for each in plan.left_out] == [1]  # the producer: nothing that it holds was there before
         assert finished(applied(prepared)) == 1
         wait_until(lambda: len(place.ask(next_of(place, layout))) == 3, what="the pop was rolled back")
     assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
@@ -245,9 +245,9 @@ def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
 ) -> None:
     layout = place.made(design, ring_size=16)
     assert layout.ring is not None
-    draw(place, layout.ring.push_sequence, 1)  # a pusher died with the first number
+    draw(place, layout.ring.push_sequence, 1)  # a producer died with the first number
     place.push(connection, layout, 3)
-    draw(place, layout.ring.pop_sequence, 3)  # poppers died with the first three
+    draw(place, layout.ring.pop_sequence, 3)  # consumers died with the first three
     prepared = planned(place, tmp_path, layout, 3)
     first = 0 if place.sqlserver else 1
     assert f"holes {first}; orphans {first + 1}, {first + 2}" in prepared.plan.predicate

@@ -36,14 +36,14 @@ def test_the_loops_of_every_design_count_what_its_tables_hold(place: Place) -> N
                 loops = make_loops(site, layout, case)
                 settings: dict[str, Value] = {"batch": batch, "unit": 16, "ahead": 10, "bytes": 50}
                 with LoadSessions(site.connect_load, site.salvage_statement) as sessions:
-                    sessions.connect_sessions("pusher", 2, loops.push, settings)
-                    sessions.connect_sessions("popper", 2, loops.pop, settings)
+                    sessions.connect_sessions("producer", 2, loops.push, settings)
+                    sessions.connect_sessions("consumer", 2, loops.pop, settings)
                     sessions.start(float(str(site.fetch_rows("clock")[0][0])), 2)
                     wait_until(lambda: not sessions.is_working)  # called here
                     sessions.raise_broken()
                 pushed, popped = (
                     sum(each.messages for session in side for each in session.slices)
-                    for side in (sessions.pushers, sessions.poppers)
+                    for side in (sessions.producers, sessions.consumers)
                 )
                 wrong = [each.last_error for each in sessions.all_sessions if each.errors]
                 assert popped > 0, (design, batch, wrong)
@@ -59,8 +59,8 @@ def test_designs_are_measured_side_by_side_and_nothing_is_left(place: Place, *, 
     designs = available_designs(place.engine) if whole else LIGHT
     plan = BenchPlan(
         designs,
-        pushers=2,
-        poppers=2,
+        producers=2,
+        consumers=2,
         seconds=0.25,
         warm_up_s=0.25,
         batches=(1,),

@@ -138,8 +138,12 @@ def test_rows_that_optimized_locking_hides_make_lower_bounds_and_never_zeros(
         pytest.skip("this database has no optimized locking")
     place.run(*JOBS)
     deleted = Layout("jobs", "fifo", TableName(place.schema, "jobs"), id="id", payload="payload")
-    with place.opened(application="worker") as popper, watching(place.url, [deleted]) as watched, rolled_back(popper):
-        execute(popper, "DELETE TOP (1) FROM jobs")
+    with (
+        place.opened(application="worker") as consumer,
+        watching(place.url, [deleted]) as watched,
+        rolled_back(consumer),
+    ):
+        execute(consumer, "DELETE TOP (1) FROM jobs")
         queue = watched.queue("jobs", lambda q: q.in_progress.at_least, timeout=60)
         assert Reason.ROWS_HIDDEN in queue.in_progress.reason
         assert queue.verdict.code not in ("healthy", "empty")

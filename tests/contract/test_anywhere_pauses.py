@@ -18,23 +18,23 @@ from tests.contract.watching import watching
 from tests.queues import DESIGNS
 
 
-def test_paused_pushers_are_told_and_refused_until_they_may_go_on(
+def test_paused_producers_are_told_and_refused_until_they_may_go_on(
     place: Place, operator: Operator, connection: Connection
 ) -> None:
     layout = place.made("naive")
     with watching(place.url) as watched:
         place.push(connection, layout, 1)
-        applied(operator.pause(layout, Side.PUSHERS, for_s=600))
+        applied(operator.pause(layout, Side.PRODUCERS, for_s=600))
         with pytest.raises(QueryFailed, match="paused"):
             place.push(connection, layout, 1)
         assert [pause.queue for pause in operator.read_pauses()] == ["naive"]
         watched.queue("naive", lambda q: any(verdict.code == "paused" for verdict in q.verdicts))
-        applied(operator.resume(layout, Side.PUSHERS))
+        applied(operator.resume(layout, Side.PRODUCERS))
         place.push(connection, layout, 1)
-        applied(operator.pause(layout, Side.POPPERS, for_s=600))
+        applied(operator.pause(layout, Side.CONSUMERS, for_s=600))
         with pytest.raises(QueryFailed, match="paused"):
             place.pop(connection, layout)
-        applied(operator.resume(layout, Side.POPPERS))
+        applied(operator.resume(layout, Side.CONSUMERS))
         assert place.pop(connection, layout) is not None
         assert operator.read_pauses() == ()
 
@@ -50,7 +50,7 @@ def test_both_sides_of_every_design_are_paused_and_go_on(
             done = operator.pause(layout, side, for_s=600).apply(YES, lambda now: None, lambda: True)
             assert finished(done) == 1, design
             with pytest.raises(QueryFailed, match="paused"):
-                if side is Side.PUSHERS:
+                if side is Side.PRODUCERS:
                     place.push(connection, layout, 1)
                 else:
                     place.pop(connection, layout)
@@ -70,12 +70,12 @@ def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
 
     assert finished(applied(operator.install_gate(layout))) == 1
     insert(1)
-    done = applied(operator.pause(layout, Side.PUSHERS, for_s=600))
+    done = applied(operator.pause(layout, Side.PRODUCERS, for_s=600))
     assert "tried: an INSERT is refused" in done.notes
     with pytest.raises(QueryFailed, match="paused"):
         insert(2)
     assert [(pause.way, pause.table) for pause in operator.read_pauses()] == [("gate", str(layout.table))]
-    assert finished(applied(operator.resume(layout, Side.PUSHERS))) == 1
+    assert finished(applied(operator.resume(layout, Side.PRODUCERS))) == 1
     insert(3)
     assert finished(applied(operator.remove_gate(layout))) == 1
     assert "has no gate" in str(operator.remove_gate(layout).plan.refused)

@@ -139,7 +139,7 @@ def shop(anywhere: Server, place: Place, tmp_path: Path) -> Iterator[Shop]:
     place.run(*SECRETS, "INSERT INTO secrets (word) VALUES ('tell nobody')")
     owner = Operator(place.context(tmp_path))
     purged = applied(owner.purge(layouts["batch_fast"], Choice(ids=("5", "6"))))
-    applied(owner.pause(layouts["fifo"], Side.PUSHERS, for_s=600))
+    applied(owner.pause(layouts["fifo"], Side.PRODUCERS, for_s=600))
     with anywhere.roles(place):
         yield Shop(place, layouts, purged.operation)
 
@@ -204,21 +204,21 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         assert finished(applied(operator.undo(again.operation))) == 1
         applied(operator.purge(layouts["status"], Choice(ids=("6",))))
         assert finished(applied(operator.empty_trash(None, 0.0))) == 1
-        assert finished(applied(operator.resume(layouts["fifo"], Side.PUSHERS))) == 1
+        assert finished(applied(operator.resume(layouts["fifo"], Side.PRODUCERS))) == 1
         for side in Side:
             done = operator.pause(layouts["status"], side, for_s=600).apply(YES, lambda now: None, lambda: True)
             assert finished(done) == 1
             assert finished(applied(operator.resume(layouts["status"], side))) == 1
         assert finished(applied(planned(anna.place, tmp_path, layouts["ring"], 1))) == 1
         assert archived(anna.place, layouts["batch_fast"]) == 1
-        with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
-            assert place.pop(popper, layouts["fifo"]) is not None
+        with mailer.place.opened(application="mailer") as consumer, rolled_back(consumer):
+            assert place.pop(consumer, layouts["fifo"]) is not None
             prepared = operator.requeue(layouts["fifo"], Choice(older_than_s=0.0))
-            assert f"session {popper.session_id}" in prepared.plan.predicate, prepared.plan
+            assert f"session {consumer.session_id}" in prepared.plan.predicate, prepared.plan
             assert finished(applied(prepared)) == 1
-        with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
-            assert place.pop(popper, layouts["fifo"]) is not None
-            assert finished(applied(operator.end_session(popper.session_id, None))) == 1
+        with mailer.place.opened(application="mailer") as consumer, rolled_back(consumer):
+            assert place.pop(consumer, layouts["fifo"]) is not None
+            assert finished(applied(operator.end_session(consumer.session_id, None))) == 1
         assert {each.state for each in operator.read_operations()} == {OperationState.DONE}
         for text in KEPT_OUT[place.engine.name]:
             refused(anna.place, text)
@@ -266,20 +266,20 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
         give_what_is_asked_for(anywhere, place, otto)
         before = {design: every_row(place, layout) for design, layout in layouts.items()}
         with (
-            mailer.place.opened(application="mailer") as popper,
-            rolled_back(popper),
+            mailer.place.opened(application="mailer") as consumer,
+            rolled_back(consumer),
             watching(otto.place.url) as watched,
         ):
-            assert place.pop(popper, layouts["fifo"]) is not None
+            assert place.pop(consumer, layouts["fifo"]) is not None
             queue = watched.queue("fifo", lambda q: q.ready.value == 5 and q.in_progress.value == 1)
             assert queue.failures == ()
             assert watched.queue("status", lambda q: q.ready.value == 5 and q.in_progress.value == 1).failures == ()
             watched.queue("ring", lambda q: q.gap.value is not None)
-            for name, prepared in everything(Operator(otto.place.context(tmp_path)), shop, popper.session_id).items():
+            for name, prepared in everything(Operator(otto.place.context(tmp_path)), shop, consumer.session_id).items():
                 assert prepared.plan.refused, name
                 with pytest.raises((BadInput, PermissionMissing)):
                     applied(prepared)
-            assert rows(popper, "SELECT 1 AS alive") == ((1,),)
+            assert rows(consumer, "SELECT 1 AS alive") == ((1,),)
             with otto.place.opened() as connection, pytest.raises(BadInput, match="this helps: GRANT"):
                 check_can_archive(connection, place.engine, layouts["batch_fast"])
         for text in (*KEPT_OUT[place.engine.name], "DELETE FROM status", "UPDATE status SET status = 1"):
@@ -316,9 +316,9 @@ def everything(operator: Operator, shop: Shop, session: int) -> dict[str, Prepar
         "purge": operator.purge(layouts["status"], Choice(state="ready")),
         "undo": operator.undo(shop.purged),
         "empty trash": operator.empty_trash(None, 0.0),
-        "pause pushers": operator.pause(layouts["status"], Side.PUSHERS),
-        "pause poppers": operator.pause(layouts["status"], Side.POPPERS),
-        "resume": operator.resume(layouts["fifo"], Side.PUSHERS),
+        "pause producers": operator.pause(layouts["status"], Side.PRODUCERS),
+        "pause consumers": operator.pause(layouts["status"], Side.CONSUMERS),
+        "resume": operator.resume(layouts["fifo"], Side.PRODUCERS),
         "install a gate": operator.install_gate(jobs),
         "remove a gate": operator.remove_gate(jobs),
         "repair": operator.repair(layouts["ring"]),

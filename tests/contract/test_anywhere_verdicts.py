@@ -20,15 +20,15 @@ from qmon.operate.operator import Operator
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import PlannedFault, QueueLoad
 from qmon.workload.workload_statements import WorkloadStatements
-from tests.contract.anywhere import Place, held_by_popper
+from tests.contract.anywhere import Place, held_by_consumer
 from tests.contract.operating import applied
 from tests.contract.watching import Watched, said_at_once, watching
 from tests.facts import wait_until
 
 WANTED: Final = {
     "fifo": "healthy",
-    "naive": "pushers outrun poppers",
-    "heap": "no poppers",
+    "naive": "producers outrun consumers",
+    "heap": "no consumers",
     "status": "stuck in progress",
     "strict_fifo": "everything locked",
 }
@@ -65,7 +65,7 @@ def held(place: Place, layout: Layout) -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def waiting(place: Place, layout: Layout) -> Iterator[list[Sequence[object] | None]]:
-    """A popper that waits for that lock; what it has popped once it is there."""
+    """A consumer that waits for that lock; what it has popped once it is there."""
     popped: list[Sequence[object] | None] = []
     with place.opened(application="mailer") as connection:
         thread = threading.Thread(target=lambda: popped.append(place.pop(connection, layout)))
@@ -82,15 +82,15 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
 ) -> None:
     said_at_once(monkeypatch)
     layouts = {name: place.made(name, timeout_s=1.5) for name in WANTED}
-    layouts["status"] = held_by_popper(layouts["status"])
-    layouts["heap"] = replace(layouts["heap"], poppers=Clients(application="nobody-*"))
+    layouts["status"] = held_by_consumer(layouts["status"])
+    layouts["heap"] = replace(layouts["heap"], consumers=Clients(application="nobody-*"))
     operator = Operator(place.context(tmp_path))
     load = Load(
         place.target,
         [
             QueueLoad(layouts["fifo"], rate=20, own_processes=False),
             QueueLoad(layouts["naive"], rate=200, pop_rate=10, own_processes=False),
-            QueueLoad(layouts["heap"], poppers=0, rate=20),
+            QueueLoad(layouts["heap"], consumers=0, rate=20),
             QueueLoad(layouts["status"], rate=20, work_s=0.01),
         ],
     )
@@ -108,7 +108,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
                 assert f"session {sleeper.session_id} " in proof(then["strict_fifo"])
                 ended = applied(operator.end_session(sleeper.session_id, None))
                 assert (ended.state, ended.done) == (OperationState.DONE, 1)
-                wait_until(lambda: popped, what="the popper goes on")
+                wait_until(lambda: popped, what="the consumer goes on")
             watched.queue("status", lambda q: q.stuck.value == 1)
             again = applied(operator.requeue(layouts["status"], Choice()))
             assert (again.state, again.done) == (OperationState.DONE, 1)

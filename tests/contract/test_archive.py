@@ -131,15 +131,15 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
     try:
         start()
         start()
-        hammer.start("popper", 2)
-        hammer.start("pusher", 2, limit=MESSAGES // 2)
+        hammer.start("consumer", 2)
+        hammer.start("producer", 2, limit=MESSAGES // 2)
         for goal in (chance.randrange(10, 40), chance.randrange(50, 90)):
             wait_until(archived(goal), what="messages are archived")
             victim = archivers.pop(0)
             victim.kill()
             victim.communicate()
             start()
-        hammer.wait_pushers()
+        hammer.wait_producers()
         wait_until(lambda: hammer.popped() == MESSAGES, 120, what="everything is popped")
         hammer.stop()
         wait_until(lambda: count(database, f"orders WHERE {column} = {finished}") == 0, 120, what="all is archived")

@@ -242,17 +242,17 @@ def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str
     )
     with watching(url) as watched, open_sessions(url) as s:
         sleeper = s.open("sleeper", "SELECT * FROM status FOR UPDATE")
-        popper = s.open("popper", "SELECT * FROM strict_fifo_pop()")
+        consumer = s.open("consumer", "SELECT * FROM strict_fifo_pop()")
         s.wait("next", "SELECT * FROM strict_fifo_pop()")
         table = s.open("table", "LOCK TABLE fifo IN SHARE MODE")
         s.wait("stopped", "SELECT * FROM fifo_pop()")
-        for name, pid in (("status", sleeper), ("strict_fifo", popper), ("fifo", table)):
+        for name, pid in (("status", sleeper), ("strict_fifo", consumer), ("fifo", table)):
             queue = watched.queue(name, lambda q: q.verdict.code == "everything locked")
             assert f"session {pid} (" in queue.verdict.proof
             assert queue.verdict.key == "4" or (name == "status" and queue.verdict.key in ("", "3")), (
                 "nobody waits there"
             )
-        for name in ("sleeper", "popper", "table"):
+        for name in ("sleeper", "consumer", "table"):
             s.connections[name].rollback()
         watched.view(lambda v: all(q.verdict.code != "everything locked" for q in v.queues))
 
@@ -266,7 +266,7 @@ def test_a_session_that_waits_for_one_row_does_not_lock_everything(url: str) -> 
         s.wait("waiter", "UPDATE status SET attempts = attempts WHERE id = 1")
         seen(watched, 1)
         first = len(watched.views)
-        watched.queue("status", lambda q: q.verdict.code in ("no poppers", "poppers not claiming", "no pops"))
+        watched.queue("status", lambda q: q.verdict.code in ("no consumers", "consumers not claiming", "no pops"))
         assert len(query(url, "SELECT * FROM status_pop()")) == 1
         said = {v.code for view in watched.views[first:] for q in view.queues for v in q.verdicts}
     assert "everything locked" not in said

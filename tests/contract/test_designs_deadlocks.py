@@ -118,12 +118,12 @@ def test_rings_where_two_pop_twice_and_a_repair_has_set_the_pop_sequence_back(
 ) -> None:
     layout = made(database, design, ring_size=4)
     one, other = (Client(database, raw, layout) for raw in raws)
-    blind = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")  # poppers take orphans: no repair were needed
+    blind = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")  # consumers take orphans: no repair were needed
     blind(database, layout)
     filled(database, layout, "a", "b", "c", "d")
     with opened(database) as script:
         sequence = "orders_pop_seq_1" if design == "ring_subscribers" else "orders_pop_seq"
-        query(database, f"SELECT nextval('{sequence}')")  # a popper that died with the first number
+        query(database, f"SELECT nextval('{sequence}')")  # a consumer that died with the first number
         one.pop()
         other.pop()
         assert (one.popped, other.popped) == (["b"], ["c"])

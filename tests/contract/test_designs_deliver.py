@@ -1,4 +1,4 @@
-"""Every design under fire: pushers and poppers in processes of their own, some killed; what it promises holds.
+"""Every design under fire: producers and consumers in processes of their own, some killed; what it promises holds.
 
 The long form, with a hundred kills, is in ``make soak``.
 """
@@ -14,15 +14,15 @@ from tests.queues import DESIGNS
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_each_message_is_delivered_in_order_whoever_is_killed(database: str, design: str) -> None:
-    done = soak(database, design, Fire(pushers=5, poppers=5, messages=600, kills=2))
+    done = soak(database, design, Fire(producers=5, consumers=5, messages=600, kills=2))
     assert done.pushed >= 600
-    assert (done.pushers_killed, done.poppers_killed) == ((0, 0) if design == "ring_classic" else (2, 2))
+    assert (done.producers_killed, done.consumers_killed) == ((0, 0) if design == "ring_classic" else (2, 2))
     assert done.order.violations == 0 or design == "ring_classic", done.order  # which inverts laps once it is full
     assert done.deadlocks == 0
 
 
 @pytest.mark.parametrize("design", MENDED)
-def test_a_ring_with_fewer_slots_than_pushers_survives_the_dead_and_the_sleeping(database: str, design: str) -> None:
+def test_a_ring_with_fewer_slots_than_producers_survives_the_dead_and_the_sleeping(database: str, design: str) -> None:
     done = soak(database, design, Fire(messages=400, kills=2, ring_size=4, asleep=True))
     assert done.naps > 0
     assert done.order.violations == 0, done.order

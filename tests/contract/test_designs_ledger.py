@@ -16,20 +16,20 @@ MESSAGES = 200
 
 
 def disorder(url: str, design: str, spoil: Spoil) -> int:
-    """Pops out of order, where four poppers, which roll back now and then, take what two pushers push."""
+    """Pops out of order, where four consumers, which roll back now and then, take what two producers push."""
     layout = made(url, design)
     spoil(url, layout)
     hammer = Hammer(url, layout)
     try:
         if design == "pending":  # where they must be there before the messages are due
-            hammer.start("popper", 4)
-        hammer.start("pusher", 2, limit=MESSAGES // 2)
-        hammer.wait_pushers()
+            hammer.start("consumer", 4)
+        hammer.start("producer", 2, limit=MESSAGES // 2)
+        hammer.wait_producers()
         with connected(url, autocommit=False) as slow:
             if design == "strict_fifo":  # what one holds and gives back, the others pass by: no chance is needed
                 slow.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchall()
             if design != "pending":
-                hammer.start("popper", 4, rollback_share=0.3)
+                hammer.start("consumer", 4, rollback_share=0.3)
             wait_until(lambda: hammer.popped() >= MESSAGES // 2, 60, what="half of it is popped")
             slow.rollback()
         wait_until(lambda: hammer.popped() == MESSAGES, 60, what="everything is popped")

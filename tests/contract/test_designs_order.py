@@ -25,28 +25,28 @@ def waits_for_a_lock(url: str, connection: Connection) -> bool:
     return query(url, asked, str(connection.session_id)) == [("Lock",)]
 
 
-def meanwhile(url: str, popper: Connection, layout: Layout, then: Callable[[], None]) -> list[tuple[object, str]]:
+def meanwhile(url: str, consumer: Connection, layout: Layout, then: Callable[[], None]) -> list[tuple[object, str]]:
     """Pop on a thread of its own; ``then``, once that waits for a lock. Returns what it popped."""
     found: list[tuple[object, str]] = []
-    thread = threading.Thread(target=lambda: found.extend(pop(popper, layout)))
+    thread = threading.Thread(target=lambda: found.extend(pop(consumer, layout)))
     thread.start()
-    wait_until(lambda: waits_for_a_lock(url, popper), what="the second popper waits")
+    wait_until(lambda: waits_for_a_lock(url, consumer), what="the second consumer waits")
     then()
     thread.join()
     return found
 
 
 @pytest.mark.parametrize("design", WAITING)
-def test_a_popper_that_waited_for_a_row_that_is_gone_looks_again(database: str, design: str) -> None:
+def test_a_consumer_that_waited_for_a_row_that_is_gone_looks_again(database: str, design: str) -> None:
     # What it saw when it began is gone when it wakes up; what came meanwhile it has not seen. The queue is not empty.
     layout = made(database, design)
-    with opened(database) as one, opened(database) as other, opened(database) as pusher:
-        push(pusher, layout, "a")
+    with opened(database) as one, opened(database) as other, opened(database) as producer:
+        push(producer, layout, "a")
         with connected(database, autocommit=False) as raw:
             assert raw.execute(f"SELECT id FROM {routine(layout, 'pop')}()").fetchval() == 1
 
             def then() -> None:
-                push(pusher, layout, "b")
+                push(producer, layout, "b")
                 raw.commit()
 
             assert meanwhile(database, other, layout, then) == [(2, "b")]
@@ -54,7 +54,7 @@ def test_a_popper_that_waited_for_a_row_that_is_gone_looks_again(database: str, 
 
 
 @pytest.mark.parametrize("design", WAITING)
-def test_a_popper_that_waited_gets_what_was_rolled_back(database: str, design: str) -> None:
+def test_a_consumer_that_waited_gets_what_was_rolled_back(database: str, design: str) -> None:
     layout = made(database, design)
     with opened(database) as other:
         push(other, layout, "a", "b")
@@ -155,7 +155,7 @@ def test_nothing_pending_is_popped_before_it_is_due_under_fire(database: str) ->
     )
     hammer = Hammer(database, layout)
     try:
-        hammer.start("popper", 4)
+        hammer.start("consumer", 4)
         wait_until(lambda: hammer.popped() == 800, 60, what="everything is popped")
         hammer.stop()
     finally:
@@ -166,7 +166,7 @@ def test_nothing_pending_is_popped_before_it_is_due_under_fire(database: str) ->
 @pytest.mark.parametrize("design", PRIORITIES)
 def test_urgent_messages_go_first_and_nothing_starves(database: str, design: str) -> None:
     # Each minute an urgent message (ten minutes ahead of time) and an ordinary one are pushed, and one is popped: the
-    # queue grows for ever, urgent ones alone would keep the popper busy, and yet each ordinary one has its turn.
+    # queue grows for ever, urgent ones alone would keep the consumer busy, and yet each ordinary one has its turn.
     layout = made(database, design)
     order: list[str] = []
     with opened(database) as connection:
@@ -208,8 +208,8 @@ def test_indexes_of_the_small_rows_are_rebuilt_under_load(database: str, design:
     layout = made(database, design)
     hammer = Hammer(database, layout)
     try:
-        hammer.start("pusher", 2)
-        hammer.start("popper", 2)
+        hammer.start("producer", 2)
+        hammer.start("consumer", 2)
         before = wait_until(hammer.popped)
         query(database, "REINDEX TABLE CONCURRENTLY orders")
         wait_until(lambda: hammer.popped() > before, what="messages move on")

@@ -56,7 +56,7 @@ def test_pops_follow_the_order_of_pushes_and_then_say_that_there_is_none(databas
 
 
 @pytest.mark.parametrize("design", SKIPPING)
-def test_poppers_pass_over_what_another_one_holds_and_do_not_wait(database: str, design: str) -> None:
+def test_consumers_pass_over_what_another_one_holds_and_do_not_wait(database: str, design: str) -> None:
     layout = made(database, design)
     with opened(database) as one, opened(database) as other:
         push(one, layout, "a", "b", "c")
@@ -72,23 +72,23 @@ def test_poppers_pass_over_what_another_one_holds_and_do_not_wait(database: str,
 
 
 @pytest.mark.parametrize("design", LINES)
-def test_order_is_lax_within_the_number_of_poppers(database: str, design: str) -> None:
+def test_order_is_lax_within_the_number_of_consumers(database: str, design: str) -> None:
     layout = made(database, design)
     with opened(database) as connection:
         call(connection, layout, "push_batch", many(design, 300))
     hammer = Hammer(database, layout)
     try:
-        hammer.start("popper", 4)
+        hammer.start("consumer", 4)
         wait_until(lambda: hammer.popped() == 300, 60, what="everything is popped")
         hammer.stop()
     finally:
         hammer.close()
-    # A popper takes the smallest id that no other one holds: at most three smaller ids come after it in the ledger.
+    # A consumer takes the smallest id that no other one holds: at most three smaller ids come after it in the ledger.
     late = """
         SELECT max((SELECT count(*) FROM ledger_popped AS later WHERE later.serial > p.serial AND later.id < p.id))
         FROM ledger_popped AS p"""
     assert int(str(query(database, late)[0][0])) <= 3
-    assert len({row[0] for row in query(database, "SELECT popper FROM ledger_popped")}) > 1
+    assert len({row[0] for row in query(database, "SELECT consumer FROM ledger_popped")}) > 1
 
 
 def says_empty(url: str, layout: Layout, *, cycles: int, push: str = "'m'", pop: str = "") -> bool:
@@ -151,7 +151,7 @@ def test_a_plan_made_while_the_queue_was_empty_serves_a_full_one(database: str, 
 
 
 @pytest.mark.parametrize("design", DELETING)
-def test_a_popper_that_dies_gives_its_message_back(database: str, design: str) -> None:
+def test_a_consumer_that_dies_gives_its_message_back(database: str, design: str) -> None:
     layout = made(database, design)
     with opened(database) as connection:
         push(connection, layout, "a")
@@ -172,7 +172,9 @@ def test_a_message_is_completed_once_and_only_by_who_has_it(database: str, desig
         assert [row[2] for row in call(connection, layout, "pop")] == [1]
         assert call(connection, layout, "requeue", "0, 10") == ((1,),)
         assert [(row[0], row[2]) for row in call(connection, layout, "pop")] == [(1, 2)]
-        assert call(connection, layout, "complete", "1, 1") == ((False,),)  # the first popper is late: not its any more
+        assert call(connection, layout, "complete", "1, 1") == (
+            (False,),
+        )  # the first consumer is late: not its any more
         assert call(connection, layout, "fail", "1, 1") == ((None,),)
         assert call(connection, layout, "complete", "1, 2") == ((True,),)
         assert call(connection, layout, "complete", "1, 2") == ((False,),)

@@ -64,12 +64,12 @@ def end(url: str, connection: Connection) -> None:
     )
 
 
-def test_more_pushers_than_slots_wrap_the_ring_a_hundred_times(database: str, layout: Layout) -> None:
+def test_more_producers_than_slots_wrap_the_ring_a_hundred_times(database: str, layout: Layout) -> None:
     hammer = Hammer(database, layout)
     try:
-        hammer.start("popper", 8)
-        hammer.start("pusher", 8, limit=60)
-        hammer.wait_pushers()
+        hammer.start("consumer", 8)
+        hammer.start("producer", 8, limit=60)
+        hammer.wait_producers()
         wait_until(lambda: hammer.popped() == 480, 60, what="everything is popped")
         hammer.stop()
     finally:
@@ -82,12 +82,12 @@ def test_more_pushers_than_slots_wrap_the_ring_a_hundred_times(database: str, la
     assert turns == [(True, 0)] * SIZE
 
 
-def test_one_popper_gets_messages_in_the_order_of_their_numbers(database: str, layout: Layout, a: Connection) -> None:
+def test_one_consumer_gets_messages_in_the_order_of_their_numbers(database: str, layout: Layout, a: Connection) -> None:
     hammer = Hammer(database, layout)
     try:
-        hammer.start("popper")
-        hammer.start("pusher", 4, limit=100)
-        hammer.wait_pushers()
+        hammer.start("consumer")
+        hammer.start("producer", 4, limit=100)
+        hammer.wait_producers()
         wait_until(lambda: hammer.popped() == 400, 60, what="everything is popped")
         hammer.stop()
     finally:
@@ -109,16 +109,16 @@ def test_a_full_ring_says_so_and_no_number_is_drawn(
 @pytest.mark.parametrize("design", [*BOTH, "ring_subscribers"])
 def test_a_push_into_a_full_ring_raises_an_error_that_is_worth_another_try(database: str, design: str) -> None:
     layout = made(database, design, ring_size=SIZE)
-    with opened(database) as pusher:
+    with opened(database) as producer:
         for number in range(1, SIZE + 1):
-            assert call(pusher, layout, "push", f"'m{number}'") == ((number,),)
+            assert call(producer, layout, "push", f"'m{number}'") == ((number,),)
         with pytest.raises(QueryFailed, match="is full") as refused:
-            call(pusher, layout, "push", "'too many', 20")
+            call(producer, layout, "push", "'too many', 20")
         assert refused.value.sqlstate == "QM003"
         assert last(database, "push_seq") == SIZE
         for reader in ("1", "2") if design == "ring_subscribers" else ("",):
-            call(pusher, layout, "pop", reader)
-        assert call(pusher, layout, "push", "'again', 20") == ((SIZE + 1,),)
+            call(producer, layout, "pop", reader)
+        assert call(producer, layout, "push", "'again', 20") == ((SIZE + 1,),)
 
 
 def test_an_empty_ring_says_so_and_no_number_is_drawn(database: str, layout: Layout, a: Connection) -> None:
@@ -130,10 +130,10 @@ def test_an_empty_ring_says_so_and_no_number_is_drawn(database: str, layout: Lay
     assert last(database, "pop_seq") == 1
 
 
-def test_a_popper_that_was_too_early_keeps_its_number(
+def test_a_consumer_that_was_too_early_keeps_its_number(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
-    draw(a, "pop_seq")  # two poppers saw one message, and this one drew second
+    draw(a, "pop_seq")  # two consumers saw one message, and this one drew second
     draw(a, "pop_seq")
     assert pop(a, layout, 10) == ()
     push(b, layout, "m1")
@@ -163,7 +163,7 @@ def test_a_push_that_was_rolled_back_leaves_its_number_to_its_session(
     assert [pop(b, layout), pop(b, layout), pop(b, layout)] == [((1, "m1"),), ((2, "m2"),), ()]
 
 
-def test_a_pusher_asleep_for_a_whole_lap_is_waited_for_and_nothing_overtakes_it(
+def test_a_producer_asleep_for_a_whole_lap_is_waited_for_and_nothing_overtakes_it(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
     with a.transaction():
@@ -178,7 +178,7 @@ def test_a_pusher_asleep_for_a_whole_lap_is_waited_for_and_nothing_overtakes_it(
     assert [pop(b, layout)[0][0] for _ in range(4)] == [2, 3, 4, 5]
 
 
-def test_of_two_pushers_that_wait_for_one_slot_the_earlier_lap_wins(
+def test_of_two_producers_that_wait_for_one_slot_the_earlier_lap_wins(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
     with a.transaction():
@@ -201,9 +201,9 @@ def test_a_hole_is_proven_only_when_every_transaction_that_drew_has_ended(
         push(b, layout, "m2")
         assert call(b, layout, "fill_hole", "1, 50") == ((False,),)
         assert pop(b, layout, 100) == ()  # its number is 1, and that may still come
-    # The transaction is over and has pushed nothing: the popper that waits skips the hole by itself.
+    # The transaction is over and has pushed nothing: the consumer that waits skips the hole by itself.
     assert pop(b, layout, 1000) == ((2, "m2"),)
-    # The late pusher is refused by the turn of its slot: its message gets a new number.
+    # The late producer is refused by the turn of its slot: its message gets a new number.
     assert push(a, layout, "late") == 3
     assert pop(b, layout) == ((3, "late"),)
 
@@ -221,7 +221,7 @@ def test_a_hole_is_filled_by_a_script_too_and_only_once(
     assert pop(b, layout, 100) == ((2, "m2"),)
 
 
-def test_a_pusher_that_waits_for_the_slot_of_a_dead_one_goes_on(
+def test_a_producer_that_waits_for_the_slot_of_a_dead_one_goes_on(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
     draw(a, "push_seq")
@@ -241,7 +241,7 @@ def test_an_open_transaction_that_has_drawn_nothing_is_no_hindrance(
         assert call(b, layout, "fill_hole", "1, 1000") == ((True,),)
 
 
-def test_the_message_of_a_dead_popper_is_requeued_under_a_new_number(
+def test_the_message_of_a_dead_consumer_is_requeued_under_a_new_number(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
     push(b, layout, "m1")
@@ -256,7 +256,7 @@ def test_the_message_of_a_dead_popper_is_requeued_under_a_new_number(
     assert pop(b, layout) == ()
 
 
-def test_a_popper_that_lives_after_all_is_refused_and_the_message_delivered_once(
+def test_a_consumer_that_lives_after_all_is_refused_and_the_message_delivered_once(
     layout: Layout, a: Connection, b: Connection
 ) -> None:
     draw(a, "pop_seq")
@@ -306,15 +306,15 @@ def test_a_ring_full_of_orphans_whose_next_numbers_are_all_taken_moves_again(
     with contextlib.ExitStack() as stack:
         c, d, e, script = (stack.enter_context(opened(database)) for _ in range(4))
         waiting = dict(zip((5, 6, 7, 8), (b, c, d, e), strict=True))
-        for number, pusher in waiting.items():
-            stack.enter_context(pusher.transaction())
-            draw(pusher, "push_seq")
-            assert push(pusher, layout, f"m{number}", 0) is None
+        for number, producer in waiting.items():
+            stack.enter_context(producer.transaction())
+            draw(producer, "push_seq")
+            assert push(producer, layout, f"m{number}", 0) is None
         if repaired:
             assert call(script, layout, "repair", "0, 100") == ((1, "orphan", 1),)
         popped = [pop(script, layout)[0] for _ in range(4)]  # although it has drawn 5 and waits for that
-        for number, pusher in waiting.items():
-            assert push(pusher, layout, f"m{number}", 0) == number
+        for number, producer in waiting.items():
+            assert push(producer, layout, f"m{number}", 0) == number
     with opened(database) as script:
         popped += [pop(script, layout)[0] for _ in range(4)]
         assert popped == [(n, f"m{n}") for n in range(1, 9)]

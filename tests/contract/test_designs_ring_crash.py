@@ -39,8 +39,8 @@ def test_a_crash_makes_the_sequences_jump_and_loses_no_message(own: EmbeddedServ
     layout = made(url, "ring", ring_size=20)
     hammer = Hammer(url, layout)
     try:
-        hammer.start("pusher", 2)
-        hammer.start("popper", 2)
+        hammer.start("producer", 2)
+        hammer.start("consumer", 2)
         wait_until(lambda: hammer.popped() > 100)
         numbers = wait_until(lambda: ahead(url))
         assert numbers is not None
@@ -49,9 +49,11 @@ def test_a_crash_makes_the_sequences_jump_and_loses_no_message(own: EmbeddedServ
         own.start()
         jumped = int(str(query(url, "SELECT last_value FROM orders_push_seq")[0][0]))
         assert jumped >= sum(numbers)  # numbers that nobody has drawn and nobody will push
-        hammer.start("popper", 4)
-        hammer.start("pusher", 2, limit=200)
-        wait_until(lambda: mend(url, layout) and not hammer.busy("pusher"), 60, what="everything is pushed and popped")
+        hammer.start("consumer", 4)
+        hammer.start("producer", 2, limit=200)
+        wait_until(
+            lambda: mend(url, layout) and not hammer.busy("producer"), 60, what="everything is pushed and popped"
+        )
         hammer.stop()
     finally:
         hammer.close()
@@ -66,7 +68,7 @@ def test_a_prepared_transaction_may_still_commit_its_number(own: EmbeddedServer)
         raw.execute("BEGIN")
         raw.execute("SELECT orders_push('m1')")
         call(connection, layout, "push", "'m2'")
-        # The popper has seen who draws under the name the transaction has before it is prepared.
+        # The consumer has seen who draws under the name the transaction has before it is prepared.
         assert call(connection, layout, "pop", "50") == ()
         raw.execute("PREPARE TRANSACTION 'slow'")
         assert call(connection, layout, "pop", "50") == ()

@@ -1,4 +1,4 @@
-"""Rings heal by themselves: what a rollback, a death or a crash leaves behind, the next poppers take, in order."""
+"""Rings heal by themselves: what a rollback, a death or a crash leaves behind, the next consumers take, in order."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def test_what_a_rollback_of_several_pops_gives_back_is_popped_again_before_what_
 ) -> None:
     push(b, layout, "m1", "m2", "m3")
     assert rolled_back(a, layout, 3) == ["m1", "m2", "m3"]
-    popper = a if same else b
-    first = pop(layout, popper)  # the ring is at rest
+    consumer = a if same else b
+    first = pop(layout, consumer)  # the ring is at rest
     push(b, layout, "m4")
-    assert first + drained(popper, layout) == ["m1", "m2", "m3", "m4"]
+    assert first + drained(consumer, layout) == ["m1", "m2", "m3", "m4"]
     assert [pop(layout, a), pop(layout, b)] == [[], []]
 
 
@@ -92,7 +92,7 @@ def test_a_rollback_of_more_pops_than_are_settled_at_a_time_leaves_nothing_behin
 def test_what_was_given_back_is_found_while_there_is_traffic(layout: Layout, a: Connection, b: Connection) -> None:
     push(b, layout, *(f"m{n}" for n in range(3)))
     assert rolled_back(a, layout, 3) == ["m0", "m1", "m2"]
-    # There is always a message ahead, so no popper ever finds the ring empty. The ring has forty slots.
+    # There is always a message ahead, so no consumer ever finds the ring empty. The ring has forty slots.
     popped: list[object] = []
     push(b, layout, *(f"n{n}" for n in range(30)))
     for number in range(200):
@@ -133,7 +133,7 @@ def test_a_number_kept_by_a_session_is_no_reason_to_wait_for_another_that_takes_
     assert pop(layout, a) in (["m2"], ["m3"])
 
 
-def test_the_messages_of_dead_poppers_wait_for_nobody(database: str, layout: Layout, a: Connection) -> None:
+def test_the_messages_of_dead_consumers_wait_for_nobody(database: str, layout: Layout, a: Connection) -> None:
     push(a, layout, *(f"m{n}" for n in range(40)))
     with opened(database) as dying:
         for _ in range(40):
@@ -160,7 +160,7 @@ def test_who_may_only_push_and_pop_heals_a_ring_too(database: str, layout: Layou
     push(a, layout, *(f"m{n}" for n in range(40)))
     for _ in range(40):
         draw(a, pop_sequence(layout))
-    role = f"popper_{uuid.uuid4().hex}"
+    role = f"consumer_{uuid.uuid4().hex}"
     data = [layout.data_table.name] if layout.data_table is not None else []
     tables = [layout.queue, *data]
     with connected(database) as raw:
@@ -171,15 +171,15 @@ def test_who_may_only_push_and_pop_heals_a_ring_too(database: str, layout: Layou
                 raw.execute(f"GRANT SELECT ON orders_readers TO {role}")
             for sequence in ("push_seq", pop_sequence(layout)):
                 raw.execute(f"GRANT USAGE, SELECT ON SEQUENCE orders_{sequence} TO {role}")
-            with opened(database) as popper:
-                run(popper, f"SELECT set_config('role', '{role}', false)")
-                assert len(drained(popper, layout)) == 40
+            with opened(database) as consumer:
+                run(consumer, f"SELECT set_config('role', '{role}', false)")
+                assert len(drained(consumer, layout)) == 40
         finally:
             raw.execute(f"DROP OWNED BY {role}")
             raw.execute(f"DROP ROLE {role}")
 
 
-def dead_pusher(database: str, count: int) -> None:
+def dead_producer(database: str, count: int) -> None:
     """Leave so many holes."""
     with opened(database) as dying:
         for _ in range(count):
@@ -187,10 +187,10 @@ def dead_pusher(database: str, count: int) -> None:
         end(database, dying)
 
 
-def test_pushers_that_wait_in_open_transactions_do_not_wait_for_the_end_of_each_other(
+def test_producers_that_wait_in_open_transactions_do_not_wait_for_the_end_of_each_other(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
-    dead_pusher(database, 40)  # both find the slots of holes in their way
+    dead_producer(database, 40)  # both find the slots of holes in their way
 
     def pushed(connection: Connection, wait_ms: int = 10_000) -> object:
         return call(connection, layout, "push", f"'m', {wait_ms}, p_null_when_full => true")[0][0]
@@ -210,20 +210,20 @@ def test_a_slow_server_does_not_make_a_proven_hole_look_like_an_empty_ring(
         f"CREATE OR REPLACE FUNCTION orders_settle({subscriber}p_behind bigint, p_holes boolean) RETURNS bigint"
         " LANGUAGE sql AS 'SELECT NULL::bigint FROM pg_sleep(0.025)'",  # all the time that a pop waits
     )
-    dead_pusher(database, 3)
+    dead_producer(database, 3)
     push(a, layout, "m")
     assert pop(layout, a) == ["m"]
 
 
-def test_a_number_that_a_waiting_pusher_may_still_use_is_no_hole(
+def test_a_number_that_a_waiting_producer_may_still_use_is_no_hole(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
     push(b, layout, "m1")
-    dead_pusher(database, 39)
+    dead_producer(database, 39)
     with ThreadPoolExecutor() as pool:
         with a.transaction():
             draw(a, "push_seq")
-            dead_pusher(database, 1)
+            dead_producer(database, 1)
             waiting = pool.submit(call, a, layout, "push", "'m41', 20000")  # for the slot of m1
             wait_until(lambda: call(b, layout, "fill_hole", "2, 0") == ((True,),), what="a smaller number is a hole")
             assert call(b, layout, "fill_hole", "42, 50") == ((False,),)

@@ -30,27 +30,27 @@ def patience(connection: Connection, milliseconds: int) -> None:
 
 
 def false_empty(url: str, layout: Layout) -> bool:
-    """A popper waits for a row that is popped, and then says "no row" although another message has come."""
-    with opened(url) as other, opened(url) as pusher:
-        push(pusher, layout, "a")
+    """A consumer waits for a row that is popped, and then says "no row" although another message has come."""
+    with opened(url) as other, opened(url) as producer:
+        push(producer, layout, "a")
         with connected(url, autocommit=False) as raw:
             raw.execute(f"SELECT id FROM {routine(layout, 'pop')}()").fetchall()
 
             def then() -> None:
-                push(pusher, layout, "b")
+                push(producer, layout, "b")
                 raw.commit()
 
             return meanwhile(url, other, layout, then) == []
 
 
 @pytest.mark.parametrize("design", WAITING)
-def test_a_popper_that_woke_up_to_nothing_and_does_not_look_again_says_empty(database: str, design: str) -> None:
+def test_a_consumer_that_woke_up_to_nothing_and_does_not_look_again_says_empty(database: str, design: str) -> None:
     shown = trapped(database, design, rewritten(popping(design), r"EXIT WHEN [^;]*;", "EXIT;"), false_empty)
     assert shown == BROKEN
 
 
 def waits(url: str, layout: Layout) -> bool:
-    """A popper waits for what another one holds, with another message there for the taking."""
+    """A consumer waits for what another one holds, with another message there for the taking."""
     with opened(url) as one, opened(url) as other:
         push(one, layout, "a", "b")
         patience(other, 50)
@@ -63,7 +63,7 @@ def waits(url: str, layout: Layout) -> bool:
 
 
 @pytest.mark.parametrize("design", (*SKIPPING, *ANY_ORDER))
-def test_poppers_that_do_not_skip_what_is_locked_wait(database: str, design: str) -> None:
+def test_consumers_that_do_not_skip_what_is_locked_wait(database: str, design: str) -> None:
     shown = trapped(database, design, rewritten(popping(design), " SKIP LOCKED"), waits)
     assert shown == BROKEN
 
@@ -142,7 +142,7 @@ def test_due_times_in_local_time_are_due_too_early_elsewhere(database: str) -> N
 
 
 def never_dead(url: str, layout: Layout) -> bool:
-    """A message whose popper dies each time is given to the next one for ever."""
+    """A message whose consumer dies each time is given to the next one for ever."""
     with opened(url) as connection:
         push(connection, layout, "poison")
         for _ in range(3):
@@ -159,7 +159,7 @@ def test_attempts_that_are_not_counted_at_the_pop_never_end(database: str, desig
 
 
 def completed_by_the_late(url: str, layout: Layout) -> bool:
-    """A popper that was given up completes the message that another one works at."""
+    """A consumer that was given up completes the message that another one works at."""
     with opened(url) as late, opened(url) as other:
         push(late, layout, "a")
         pop(late, layout)
@@ -169,14 +169,14 @@ def completed_by_the_late(url: str, layout: Layout) -> bool:
 
 
 @pytest.mark.parametrize("design", COMPLETING)
-def test_a_late_popper_that_is_not_told_from_the_next_completes_under_its_hands(database: str, design: str) -> None:
+def test_a_late_consumer_that_is_not_told_from_the_next_completes_under_its_hands(database: str, design: str) -> None:
     spoil = rewritten("complete", r"AND q\.attempts = p_attempt")
     shown = trapped(database, design, spoil, completed_by_the_late)
     assert shown == BROKEN
 
 
 def completed_in_a_batch_by_the_late(url: str, layout: Layout) -> bool:
-    """A popper that was given up completes, among others, the message that another one works at."""
+    """A consumer that was given up completes, among others, the message that another one works at."""
     with opened(url) as late, opened(url) as other:
         push(late, layout, "a", "b")
         call(late, layout, "pop_batch", "2")
@@ -190,7 +190,7 @@ def completed_in_a_batch_by_the_late(url: str, layout: Layout) -> bool:
 
 
 @pytest.mark.parametrize("design", COMPLETING)
-def test_a_late_popper_completes_of_its_batch_what_nobody_else_has(database: str, design: str) -> None:
+def test_a_late_consumer_completes_of_its_batch_what_nobody_else_has(database: str, design: str) -> None:
     spoil = rewritten("complete_batch", r"AND r\.attempts = p_attempts[^\n]*")
     shown = trapped(database, design, spoil, completed_in_a_batch_by_the_late)
     assert shown == BROKEN

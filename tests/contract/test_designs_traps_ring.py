@@ -18,7 +18,7 @@ from tests.queues import call, made, opened, run
 
 LAPS = 4
 ONE_READER = ("ring", "ring_pointer")
-# Poppers that do not look for orphans: without that, these would make up for many a fault.
+# Consumers that do not look for orphans: without that, these would make up for many a fault.
 BLIND = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")
 
 
@@ -94,7 +94,7 @@ def test_updates_of_slots_without_room_or_with_an_index_are_not_hot(
 
 
 def given_up_alive(url: str, layout: Layout) -> bool:
-    """A number whose pusher is at work is skipped as a hole."""
+    """A number whose producer is at work is skipped as a hole."""
     with opened(url) as slow, opened(url) as other, slow.transaction():
         draw(slow, layout, "push_seq")
         push(other, layout, "m2")
@@ -102,13 +102,13 @@ def given_up_alive(url: str, layout: Layout) -> bool:
 
 
 @pytest.mark.parametrize("design", MENDED)
-def test_a_hole_that_is_not_proven_may_be_a_pusher_at_work(database: str, design: str) -> None:
+def test_a_hole_that_is_not_proven_may_be_a_producer_at_work(database: str, design: str) -> None:
     shown = trapped(database, design, rewritten("drawing", r"l\.mode = 'RowExclusiveLock'", "false"), given_up_alive)
     assert shown == BROKEN
 
 
 def misplaced(url: str, layout: Layout) -> bool:
-    """A pusher comes back with a number that was given up, and nobody pops what it has pushed."""
+    """A producer comes back with a number that was given up, and nobody pops what it has pushed."""
     with opened(url) as late, opened(url) as other:
         draw(late, layout, "push_seq")
         assert push(other, layout, "m2") == 2
@@ -120,14 +120,14 @@ def misplaced(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", MENDED)
 def test_a_hole_that_is_filled_without_moving_the_turn_lets_a_late_message_be_lost(database: str, design: str) -> None:
-    # The poppers are past the number, as they are after skip_hole; only the slot does not know it.
+    # The consumers are past the number, as they are after skip_hole; only the slot does not know it.
     unmoved = rewritten("skip_hole", r"SET turn = p_number \+ \d+", "SET turn = p_number")
     shown = trapped(database, design, both(unmoved, BLIND), misplaced)
     assert shown == BROKEN
 
 
 def delivered_twice(url: str, layout: Layout) -> bool:
-    """A popper that was taken for dead comes back with its number after its message was requeued."""
+    """A consumer that was taken for dead comes back with its number after its message was requeued."""
     with opened(url) as late, opened(url) as other:
         draw(late, layout, "pop_seq")
         push(other, layout, "m1")
@@ -167,7 +167,7 @@ def test_a_session_that_forgets_its_number_after_a_rollback_loses_it(database: s
 
 
 def runs_ahead(url: str, layout: Layout) -> bool:
-    """Poppers of an empty ring draw numbers all the same, which nobody has pushed."""
+    """Consumers of an empty ring draw numbers all the same, which nobody has pushed."""
     with opened(url) as one:
         assert pop(one, layout) == []
     position = query(url, f"SELECT is_called FROM {layout.queue}_{pop_sequence(layout)}")
@@ -175,14 +175,14 @@ def runs_ahead(url: str, layout: Layout) -> bool:
 
 
 @pytest.mark.parametrize("design", MENDED)
-def test_a_popper_that_does_not_look_for_a_pusher_ahead_runs_ahead(database: str, design: str) -> None:
+def test_a_consumer_that_does_not_look_for_a_producer_ahead_runs_ahead(database: str, design: str) -> None:
     ahead = rewritten("pop", r"SELECT s\.is_called AND s\.last_value > v_popped", "SELECT true")
     shown = trapped(database, design, ahead, runs_ahead)
     assert shown == BROKEN
 
 
 def overdrawn(url: str, layout: Layout) -> bool:
-    """A pusher that finds the ring full has drawn a number all the same."""
+    """A producer that finds the ring full has drawn a number all the same."""
     assert layout.ring is not None
     with opened(url) as one, opened(url) as other:
         for number in range(layout.ring.size):
@@ -192,7 +192,7 @@ def overdrawn(url: str, layout: Layout) -> bool:
 
 
 @pytest.mark.parametrize("design", MENDED)
-def test_a_pusher_that_does_not_look_for_room_draws_numbers_of_a_full_ring(database: str, design: str) -> None:
+def test_a_producer_that_does_not_look_for_room_draws_numbers_of_a_full_ring(database: str, design: str) -> None:
     shown = trapped(
         database, design, rewritten("push", r"IF v_turn >= v_next THEN", "IF true THEN"), overdrawn, ring_size=4
     )
@@ -200,7 +200,7 @@ def test_a_pusher_that_does_not_look_for_room_draws_numbers_of_a_full_ring(datab
 
 
 def waits_for_a_reader(url: str, layout: Layout) -> bool:
-    """A subscriber's popper waits for a lock of another one's."""
+    """A subscriber's consumer waits for a lock of another one's."""
     with opened(url) as one, opened(url) as other:
         push(one, layout, "m1")
         run(other, "SELECT set_config('lock_timeout', '50', false)")
@@ -237,7 +237,7 @@ def test_a_slot_that_is_freed_by_its_first_reader_loses_messages_of_the_second(d
 
 
 @pytest.mark.parametrize(("design", "inverts"), [("ring", False), ("ring_classic", True)])
-def test_with_more_pushers_than_slots_the_published_ring_inverts_laps_and_one_with_turns_does_not(
+def test_with_more_producers_than_slots_the_published_ring_inverts_laps_and_one_with_turns_does_not(
     database: str, design: str, inverts: bool
 ) -> None:
     # Nobody is killed and nothing rolled back. A message is in its slot, or popped, before the one of the lap before.
@@ -251,8 +251,8 @@ def test_with_more_pushers_than_slots_the_published_ring_inverts_laps_and_one_wi
         return query(database, passed) != [] or order(database, layout, allowed=0).violations > 0
 
     try:
-        hammer.start("popper", 8)
-        hammer.start("pusher", 8)
+        hammer.start("consumer", 8)
+        hammer.start("producer", 8)
         if inverts:
             wait_until(inverted, 60, what="a lap overtakes another")
         else:

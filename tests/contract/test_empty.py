@@ -87,16 +87,16 @@ def test_a_message_that_is_left_in_any_state_keeps_the_queue_from_being_empty(
         assert not any(is_empty(queue) for view in watched.views for queue in view.queues)
 
 
-def test_messages_that_a_popper_has_deleted_and_not_committed_are_still_there(database: str) -> None:
+def test_messages_that_a_consumer_has_deleted_and_not_committed_are_still_there(database: str) -> None:
     made(database, 3)
-    with connected(database) as popper:
-        popper.autocommit = False
-        popper.execute("DELETE FROM jobs")
+    with connected(database) as consumer:
+        consumer.autocommit = False
+        consumer.execute("DELETE FROM jobs")
         with watching(database, [DELETES]) as watched:
             watched.queue("jobs", lambda q: q.ready.value is not None)
             watched.view(polls=2)
             assert not any(is_empty(queue) for view in watched.views for queue in view.queues)
-            popper.commit()
+            consumer.commit()
             watched.queue("jobs", is_empty)
 
 

@@ -63,8 +63,8 @@ def test_all_designs_under_light_load_show_their_depth_and_rates_and_no_wrong_ve
     loads = [
         QueueLoad(
             each,
-            pushers=1,
-            poppers=1,
+            producers=1,
+            consumers=1,
             rate=24,
             pop_rate=16,
             message_bytes=100,
@@ -98,10 +98,10 @@ def test_what_an_open_transaction_has_popped_is_in_progress_in_every_design(data
     layouts = installed(database, *DESIGNS, ring_size=100)
     for each in layouts:
         push(database, each.design, 30)
-    with watching(database) as watched, connected(database, autocommit=False) as popper:
+    with watching(database) as watched, connected(database, autocommit=False) as consumer:
         watched.view(lambda v: all(q.ready.value == 30 for q in v.queues))
         for each in layouts:
-            assert popper.execute(f"SELECT * FROM {each.design}_pop()").fetchall()
+            assert consumer.execute(f"SELECT * FROM {each.design}_pop()").fetchall()
         # A pop that is committed before its work shows in progress from the commit on; all others at once.
         others = [design for design in DESIGNS if design not in (*COMPLETING, "ring_subscribers")]
         held = watched.view(lambda v: all(_shows(v.queue(d), 1) for d in others), polls=2)
@@ -109,7 +109,7 @@ def test_what_an_open_transaction_has_popped_is_in_progress_in_every_design(data
             queue = held.queue(design)
             assert queue is not None
             assert (queue.ready.value, queue.in_progress.value) == (29, 1), design
-        popper.commit()
+        consumer.commit()
         after = watched.view(
             lambda v: all(_shows(v.queue(d), 0) for d in others) and all(_shows(v.queue(d), 1) for d in COMPLETING),
             polls=2,
@@ -127,15 +127,15 @@ def _shows(queue: QueueView | None, in_progress: float) -> bool:
 def test_a_ring_is_as_deep_as_for_the_subscriber_that_is_furthest_behind(database: str) -> None:
     installed(database, "ring_subscribers", ring_size=100)
     push(database, "ring_subscribers", 30)
-    with watching(database) as watched, connected(database, autocommit=False) as popper:
+    with watching(database) as watched, connected(database, autocommit=False) as consumer:
         for _ in range(20):
             query(database, "SELECT * FROM ring_subscribers_pop(1)")
         query(database, "SELECT ring_subscribers_pop(2) FROM generate_series(1, 5)")
         watched.queue("ring_subscribers", lambda q: q.ready.value == 25 and q.in_progress.value == 0)
-        popper.execute("SELECT * FROM ring_subscribers_pop(2)").fetchall()
+        consumer.execute("SELECT * FROM ring_subscribers_pop(2)").fetchall()
         queue = watched.queue("ring_subscribers", lambda q: q.in_progress.value == 1 and q.ready.value == 24)
         assert queue.fill.value == pytest.approx(0.25)
-        popper.rollback()
+        consumer.rollback()
 
 
 @pytest.mark.parametrize("design", WALKED)
@@ -162,17 +162,17 @@ def test_a_heap_is_counted_exactly_while_it_is_small_and_says_what_it_cannot_tel
     installed(database, "heap")
     push(database, "heap", 900)
     query(database, "UPDATE heap SET enqueued_at = now() - interval '20 minutes' WHERE ctid = '(3,1)'")
-    with watching(database) as watched, connected(database, autocommit=False) as popper:
+    with watching(database) as watched, connected(database, autocommit=False) as consumer:
         small = watched.queue("heap", lambda q: q.ready.value == 900)
         assert not small.ready.estimated
         assert small.oldest.value == pytest.approx(1200, abs=30)
-        popper.execute("SELECT * FROM heap_pop_batch(3)").fetchall()
+        consumer.execute("SELECT * FROM heap_pop_batch(3)").fetchall()
         assert watched.queue("heap", lambda q: q.in_progress.value == 3).ready.value == 897
-        popper.rollback()
+        consumer.rollback()
         push(database, "heap", 20_000)
         deep = watched.queue("heap", lambda q: q.ready.estimated and q.ready.value == 20_900)
         assert deep.in_progress.value is None
-        assert "nothing leads to the rows that poppers hold" in deep.in_progress.reason
+        assert "nothing leads to the rows that consumers hold" in deep.in_progress.reason
         assert deep.oldest.value is None
         assert "no column that orders" in deep.oldest.reason
 
@@ -181,10 +181,10 @@ def test_a_heap_is_counted_exactly_while_it_is_small_and_says_what_it_cannot_tel
 def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> None:
     installed(database, design)
     push(database, design, 12)
-    with watching(database) as watched, connected(database, autocommit=False) as popper:
-        got = popper.execute(f"SELECT id FROM {design}_pop()").fetchall()
+    with watching(database) as watched, connected(database, autocommit=False) as consumer:
+        got = consumer.execute(f"SELECT id FROM {design}_pop()").fetchall()
         if design in COMPLETING:
-            popper.commit()
+            consumer.commit()
         watched.poller.set_focus(Focus(rows_of=design))
         queue = watched.queue(design, lambda q: q.messages)
         assert queue.failures == ()
@@ -204,4 +204,4 @@ def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> N
         assert opened.payload.value == first.payload
         assert opened.owner == first.owner
         assert (f"session {first.owner} (" in opened.doing) == (first.owner is not None and design not in COMPLETING)
-        popper.rollback()
+        consumer.rollback()

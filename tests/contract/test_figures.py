@@ -41,22 +41,22 @@ def test_every_state_of_a_status_queue_is_told_apart(database: str) -> None:
 def test_rows_that_an_open_transaction_has_popped_are_in_progress(database: str) -> None:
     installed(database, "fifo")
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 20)")
-    with watching(database) as watched, connected(database, autocommit=False) as popper:
+    with watching(database) as watched, connected(database, autocommit=False) as consumer:
         for _ in range(3):
-            popper.execute("SELECT * FROM fifo_pop()").fetchall()
+            consumer.execute("SELECT * FROM fifo_pop()").fetchall()
         queue = watched.queue("fifo", lambda q: q.in_progress.value == 3)
         assert queue.ready.value == 17
         assert queue.stuck.value == 0
-        popper.rollback()
+        consumer.rollback()
         assert watched.queue("fifo", lambda q: q.in_progress.value == 0).ready.value == 20
 
 
-def test_a_popper_that_holds_rows_beyond_the_timeout_makes_them_stuck(database: str) -> None:
+def test_a_consumer_that_holds_rows_beyond_the_timeout_makes_them_stuck(database: str) -> None:
     (layout,) = installed(database, "fifo")
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 5)")
     short = Layout("jobs", "fifo", layout.table, id="id", timeout_s=1.0)
-    with watching(database, [short]) as watched, connected(database, autocommit=False) as popper:
-        popper.execute("SELECT * FROM fifo_pop()").fetchall()
+    with watching(database, [short]) as watched, connected(database, autocommit=False) as consumer:
+        consumer.execute("SELECT * FROM fifo_pop()").fetchall()
         queue = watched.queue("jobs", lambda q: q.stuck.value)
         assert (queue.stuck.value, queue.ready.value) == (1, 4)
 
@@ -65,16 +65,16 @@ def test_a_deep_queue_is_counted_once_and_carried_on_with_a_tilde(database: str)
     installed(database, "fifo", "status", "batch_fast")
     query(database, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 5000)")
     query(database, "SELECT batch_fast_push('x') FROM generate_series(1, 5000)")
-    with watching(database) as watched, connected(database) as pusher:
+    with watching(database) as watched, connected(database) as producer:
         first = watched.views[0] if watched.views else watched.view()
         assert all(q.ready.at_least or q.ready.estimated for q in first.queues)
         for name in ("fifo", "status", "batch_fast"):
             queue = watched.queue(name, lambda q: q.ready.estimated)
             assert queue.ready.value == 5000
-        pusher.execute("SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 700)")
-        pusher.execute("SELECT batch_fast_push('x') FROM generate_series(1, 700)")
-        pusher.execute("SELECT fifo_pop() FROM generate_series(1, 200)")
-        pusher.execute("SELECT status_pop() FROM generate_series(1, 200)")
+        producer.execute("SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 700)")
+        producer.execute("SELECT batch_fast_push('x') FROM generate_series(1, 700)")
+        producer.execute("SELECT fifo_pop() FROM generate_series(1, 200)")
+        producer.execute("SELECT status_pop() FROM generate_series(1, 200)")
         for name in ("fifo", "status", "batch_fast"):
             most = 5500 if name != "batch_fast" else 5700
             assert watched.queue(name, _holds(most)).ready.estimated
@@ -83,10 +83,10 @@ def test_a_deep_queue_is_counted_once_and_carried_on_with_a_tilde(database: str)
 def test_a_queue_counted_in_a_burst_is_counted_again_once_the_server_has_caught_up(database: str) -> None:
     """Its counters lag by up to a second: what a count has seen already would be added once more."""
     installed(database, "fifo")
-    with watching(database) as watched, connected(database) as pusher:
-        pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 100)")
+    with watching(database) as watched, connected(database) as producer:
+        producer.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 100)")
         watched.queue("fifo", _holds(100))
-        pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 6000)")
+        producer.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 6000)")
         wait_until(lambda: watched.poller.slow_reads.scan_counts.tables_counted >= 2, what="the second count")
         assert watched.queue("fifo", _holds(6100)).ready.estimated
 

@@ -1,4 +1,4 @@
-"""The ledger of the gap against what was really done: commits, rollbacks, a killed popper, a server that crashes."""
+"""The ledger of the gap against what was really done: commits, rollbacks, a killed consumer, a server that crashes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def last(url: str, sequence: str) -> int:
 
 
 def adds_up(queue: QueueView) -> bool:
-    """Whether the parts are the gap that the same screen shows, with what poppers have drawn besides."""
+    """Whether the parts are the gap that the same screen shows, with what consumers have drawn besides."""
     ledger = queue.ledger
     if ledger is None or queue.gap.value is None:
         return False
@@ -96,13 +96,13 @@ def test_each_part_is_what_was_done(own_server: EmbeddedServer) -> None:
         told(watched, "ring", ready=23, in_flight=0, orphaned=0, burnt=6)
 
         for queue in ("fifo", "ring"):
-            pusher = open_ones.enter_context(connected(url, autocommit=False))
-            pusher.execute(f"SELECT {queue}_push('x')").fetchall()
-            popper = open_ones.enter_context(connected(url, autocommit=False))
-            popper.execute(f"SELECT * FROM {queue}_pop()").fetchall()
+            producer = open_ones.enter_context(connected(url, autocommit=False))
+            producer.execute(f"SELECT {queue}_push('x')").fetchall()
+            consumer = open_ones.enter_context(connected(url, autocommit=False))
+            consumer.execute(f"SELECT * FROM {queue}_pop()").fetchall()
         told(watched, "fifo", ready=22, in_flight=1, ahead_unclear=7)
         told(watched, "ring", ready=22, in_flight=1, orphaned=0, unclear=7)
-        open_ones.close()  # both roll back: the ring's popper leaves an orphan, each pusher a number
+        open_ones.close()  # both roll back: the ring's consumer leaves an orphan, each producer a number
         told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=7)
         told(watched, "ring", ready=22, in_flight=0, orphaned=1, burnt=7)
 
@@ -112,7 +112,7 @@ def test_each_part_is_what_was_done(own_server: EmbeddedServer) -> None:
         burnt = {name: last(url, sequence) - before[name] for name, sequence in SEQUENCES.items()}
         assert max(burnt.values()) > 0
         told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=7 + burnt["fifo"])
-        # A crash sets sequences forward: what the ring's poppers have skipped by that is orphaned like the other.
+        # A crash sets sequences forward: what the ring's consumers have skipped by that is orphaned like the other.
         there = [row[0] for row in query(url, "SELECT message_id FROM ring WHERE turn = message_id + 1")]
         drawn = last(url, "ring_pop_seq")
         ready = sum(isinstance(number, int) and number > drawn for number in there)

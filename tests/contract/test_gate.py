@@ -1,4 +1,5 @@
-"""Gates on tables that qmon has not installed: they refuse inserts and COPY while pushers are paused, and only then."""
+"""Gates on tables that qmon has not installed: they refuse inserts and COPY while producers are paused, and "
+"only then."""
 
 from __future__ import annotations
 
@@ -49,13 +50,13 @@ def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: 
     assert any("CREATE TRIGGER" in text for text in prepared.plan.sql)
     applied(prepared)
     assert insert(database, quoted) == ""
-    applied(prepare_pause(context, layout, Side.PUSHERS, 60))
+    applied(prepare_pause(context, layout, Side.PRODUCERS, 60))
     assert insert(database, quoted) == "QM001"
     assert query(database, f"SELECT count(*) FROM {quoted}") == [(1,)]
     with opened(database) as connection:
         (seen,) = read_pauses(Sql(connection, ENGINE))
     assert (seen.queue, seen.way, seen.table) == (name, "gate", str(layout.table))
-    applied(prepare_resume(context, layout, Side.PUSHERS))
+    applied(prepare_resume(context, layout, Side.PRODUCERS))
     assert insert(database, quoted) == ""
     assert query(database, f"SELECT max(id), count(*) FROM {quoted}") == [(2, 2)]
     applied(prepare_remove_gate(context, layout))
@@ -70,7 +71,7 @@ def test_copy_is_refused_what_an_undo_inserts_passes_and_a_pause_ends_by_itself(
     applied(prepare_install_gate(context, layout))
     copy = f"COPY {quoted} (payload) FROM PROGRAM 'printf \"a\\nb\\n\"'"
     query(database, copy)
-    applied(prepare_pause(context, layout, Side.PUSHERS, 2))
+    applied(prepare_pause(context, layout, Side.PRODUCERS, 2))
     with pytest.raises(pyodbc.Error) as caught:
         query(database, copy)
     assert caught.value.args[0] == "QM001"
@@ -84,7 +85,7 @@ def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) 
     layout, quoted = foreign(database, "jobs")
     context = desk_at(database, tmp_path)
     applied(prepare_install_gate(context, layout))
-    applied(prepare_pause(context, layout, Side.PUSHERS, 60))
+    applied(prepare_pause(context, layout, Side.PRODUCERS, 60))
     query(database, "DROP ROLE IF EXISTS qmon_test_inserter")
     query(database, "CREATE ROLE qmon_test_inserter")
     try:
@@ -95,7 +96,7 @@ def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) 
                 session.execute(f"INSERT INTO {quoted} (payload) VALUES ('x')")
             assert caught.value.args[0] == "QM001"
             session.execute("SET qmon.pause_wait_ms = '20000'")
-            applied(prepare_pause(context, layout, Side.PUSHERS, 1))
+            applied(prepare_pause(context, layout, Side.PRODUCERS, 1))
             session.execute(f"INSERT INTO {quoted} (payload) VALUES ('waited')")
     finally:
         query(database, "DROP OWNED BY qmon_test_inserter")
@@ -128,7 +129,7 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
     applied(prepare_install_gate(context, layout))
     assert "has a gate already" in str(prepare_install_gate(context, layout).plan.refused)
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
-    assert "disabled" in str(prepare_pause(context, layout, Side.PUSHERS).plan.refused)
+    assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
     nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
     assert "there is no table" in str(prepare_install_gate(context, nowhere).plan.refused)
     query(database, "CREATE VIEW seen AS SELECT 1 AS id")
@@ -168,7 +169,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
         query(database, way)
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     numbers = query(database, "SELECT last_value FROM jobs_id_seq")
-    pause = prepare_pause(context, layout, Side.PUSHERS, 60)
+    pause = prepare_pause(context, layout, Side.PRODUCERS, 60)
     assert any("put a failed message back by INSERT" in line for line in pause.plan.risks)
     done = applied(pause)
     assert "tried: an INSERT is refused, in each of 2 partitions" in done.notes
@@ -181,10 +182,10 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
     assert "the gate of public.jobs is that of its partition" in str(prepare_install_gate(context, part).plan.refused)
-    applied(prepare_resume(context, layout, Side.PUSHERS))
+    applied(prepare_resume(context, layout, Side.PRODUCERS))
     query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    assert "disabled" in str(prepare_pause(context, layout, Side.PUSHERS).plan.refused)
+    assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
     applied(prepare_remove_gate(context, layout))
     assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
 
@@ -193,7 +194,7 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
     layout = partitioned(database)
     context = desk_at(database, tmp_path)
     applied(prepare_install_gate(context, layout))
-    prepared = prepare_pause(context, layout, Side.PUSHERS, 60)
+    prepared = prepare_pause(context, layout, Side.PRODUCERS, 60)
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
     with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was lifted"):
         applied(prepared)
@@ -210,5 +211,5 @@ def test_whoever_was_writing_when_the_pause_began_is_named(database: str, tmp_pa
     with connected(database, autocommit=False) as session:
         session.execute("SET application_name = 'shop-api'")
         session.execute("INSERT INTO jobs_a (name, payload) VALUES ('a', 'x')")
-        done = prepare_pause(context, layout, Side.PUSHERS, 60).apply(YES, lambda progress: None, lambda: True)
+        done = prepare_pause(context, layout, Side.PRODUCERS, 60).apply(YES, lambda progress: None, lambda: True)
     assert any("writing since before the pause" in note and "shop-api" in note for note in done.notes), done.notes

@@ -37,7 +37,7 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 @contextlib.contextmanager
 def popping(url: str) -> Iterator[None]:
-    """One popper at work."""
+    """One consumer at work."""
     over = threading.Event()
 
     def pop() -> None:

@@ -183,13 +183,13 @@ def test_uninstall_waits_for_nobody(database: str) -> None:
     with opened(database) as connection:
         install_queue(connection, ENGINE, "fifo", schema="public", queue="orders")
     before = listing(database)
-    with connected(database, autocommit=False) as popper:
-        popper.execute("SELECT * FROM orders_pop()").fetchall()
+    with connected(database, autocommit=False) as consumer:
+        consumer.execute("SELECT * FROM orders_pop()").fetchall()
         told = cli("design", "uninstall", database, "orders", "--yes")
         assert told.exit_code == 1
         assert "a lock was not to be had in time" in told.stderr
         assert listing(database) == before
-        popper.rollback()
+        consumer.rollback()
     assert cli("design", "uninstall", database, "orders", "--yes").exit_code == 0
     assert listing(database) == []
 

@@ -55,7 +55,7 @@ def assert_empty(reader: Reader) -> None:
 @pytest.mark.parametrize("design", RINGS)
 def test_pages_go_over_the_end_of_the_ring_and_over_numbers_without_a_message(database: str, design: str) -> None:
     layout = made(database, design, ring_size=SIZE)
-    with reading(database) as reader, connected(database, autocommit=False) as popper:
+    with reading(database) as reader, connected(database, autocommit=False) as consumer:
         assert_empty(reader)
         push(database, 200)
         pop(database, layout, 190)
@@ -65,7 +65,7 @@ def test_pages_go_over_the_end_of_the_ring_and_over_numbers_without_a_message(da
         agree(database, reader)
         assert [len(ids) for ids, _ in reader.pages("ready")] == [100, 100, 30]
         own = "1" if design == "ring_subscribers" else ""
-        popped = popper.execute(f"SELECT (orders_pop({own})).id FROM generate_series(1, 4)").fetchall()
+        popped = consumer.execute(f"SELECT (orders_pop({own})).id FROM generate_series(1, 4)").fetchall()
         if design == "ring_subscribers":
             pop(database, layout, 1, (2,))
         agree(database, reader)

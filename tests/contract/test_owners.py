@@ -33,7 +33,7 @@ def waiting(url: str, count: int, *, held: bool = True, timeout_s: float = 0.01)
 
 @contextlib.contextmanager
 def popped(url: str, layout: Layout, count: int) -> Iterator[Connection]:
-    with opened(url, "popper") as connection:
+    with opened(url, "consumer") as connection:
         call(connection, layout, "pop_batch", str(count))
         yield connection
 
@@ -57,7 +57,7 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
             query(database, "UPDATE orders SET started_at = now() - interval '3 days' WHERE id <= 2")
             assert reasons(operator, layout) == (0, {"owner alive": 5})
         gone(database, dying.session_id)
-        # The dead one's messages are not older than a moment: that its popper is dead is enough.
+        # The dead one's messages are not older than a moment: that its consumer is dead is enough.
         slow = replace(layout, timeout_s=1.0)
         wait_until(lambda: reasons(operator, slow)[0] == 3)
         assert reasons(operator, slow) == (3, {"owner alive": 2})
@@ -74,19 +74,19 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
 
 def test_a_session_that_is_not_held_while_working_proves_nothing(database: str, tmp_path: Path) -> None:
     layout = waiting(database, 2, held=False)
-    with popped(database, layout, 2) as popper:
+    with popped(database, layout, 2) as consumer:
         pass
-    gone(database, popper.session_id)
+    gone(database, consumer.session_id)
     count, left = reasons(Operator(desk_at(database, tmp_path)), layout)
     assert (count, list(left.values())) == (0, [2])
-    assert "does not say that poppers hold their session" in next(iter(left))
+    assert "does not say that consumers hold their session" in next(iter(left))
 
 
 def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None:
     layout = waiting(database, 2)
-    with popped(database, layout, 2) as popper:
+    with popped(database, layout, 2) as consumer:
         pass
-    gone(database, popper.session_id)
+    gone(database, consumer.session_id)
     operator = Operator(desk_at(database, tmp_path))
     with connected(database) as pooled:
         pooled.execute("DISCARD ALL")
@@ -109,9 +109,9 @@ def limited(at: OperatorContext, role: str) -> OperatorContext:
 
 def test_a_role_that_may_not_see_other_sessions_knows_nothing_of_owners(database: str, tmp_path: Path) -> None:
     layout = waiting(database, 2)
-    with popped(database, layout, 2) as popper:
+    with popped(database, layout, 2) as consumer:
         pass
-    gone(database, popper.session_id)
+    gone(database, consumer.session_id)
     role = "r_" + database.rpartition("/")[2].partition("?")[0]
     at = desk_at(database, tmp_path)
     with connected(database) as raw:
@@ -128,9 +128,9 @@ def test_a_role_that_may_not_see_other_sessions_knows_nothing_of_owners(database
 
 def test_within_one_timeout_of_a_restart_owners_are_unknown(database: str, tmp_path: Path) -> None:
     layout = waiting(database, 2)
-    with popped(database, layout, 2) as popper:
+    with popped(database, layout, 2) as consumer:
         pass
-    gone(database, popper.session_id)
+    gone(database, consumer.session_id)
     operator = Operator(desk_at(database, tmp_path))
     assert reasons(operator, layout)[0] == 2
     query(database, "UPDATE orders SET started_at = now() - interval '300 days'")

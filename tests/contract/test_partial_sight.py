@@ -99,13 +99,13 @@ def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: 
     assert 'GRANT pg_read_all_stats TO "few rights' in told
 
 
-def test_poppers_of_others_are_counted_by_name_and_what_they_do_is_unknown(database: str, role: str) -> None:
+def test_consumers_of_others_are_counted_by_name_and_what_they_do_is_unknown(database: str, role: str) -> None:
     (layout,) = installed(database, "fifo")
-    layouts = [replace(layout, poppers=Clients(application="mailer-*"))]
-    with watching(reader(database, role), layouts) as watched, connected(database) as popper:
-        popper.execute("SET application_name = 'mailer-1'")
-        queue = watched.queue("fifo", lambda q: q.poppers.value == 1)
-        assert (queue.poppers_waiting.value, queue.pushers.value) == (None, None)
+    layouts = [replace(layout, consumers=Clients(application="mailer-*"))]
+    with watching(reader(database, role), layouts) as watched, connected(database) as consumer:
+        consumer.execute("SET application_name = 'mailer-1'")
+        queue = watched.queue("fifo", lambda q: q.consumers.value == 1)
+        assert (queue.consumers_waiting.value, queue.producers.value) == (None, None)
 
 
 def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: str) -> None:
@@ -120,7 +120,7 @@ def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: 
         assert "track_activities is off in 2 sessions" in the_reason(view)
         queue = view.queue("fifo")
         assert queue is not None
-        assert (queue.pushers.value, queue.poppers.value) == (None, None)
+        assert (queue.producers.value, queue.consumers.value) == (None, None)
         assert view.server.horizon is None
         assert "track_activities is off" in words(horizon_panel.horizon_lines(view, 200, 9))
 
@@ -181,7 +181,7 @@ def test_rates_are_unknown_while_the_sessions_of_the_workers_count_nothing(
         watched.view(lambda v: time.monotonic() >= until)
         queues = [queue for view in watched.views[after:] if (queue := view.queue(design)) is not None]
         assert all(queue.pop_rate.value is None and queue.push_rate.value is None for queue in queues)
-        assert not {"poppers not claiming", "no poppers", "no pops"} & codes(watched)
+        assert not {"consumers not claiming", "no consumers", "no pops"} & codes(watched)
 
 
 def test_a_queue_that_nobody_pops_is_still_named_while_its_counters_stand_still(
@@ -191,7 +191,7 @@ def test_a_queue_that_nobody_pops_is_still_named_while_its_counters_stand_still(
     (layout,) = installed(database, "fifo")
     query(database, "SELECT fifo_push('x') FROM generate_series(1, 9)")
     with watching(database, [layout]) as watched:
-        queue = watched.queue("fifo", lambda q: q.verdict.code in ("no pops", "no poppers"))
+        queue = watched.queue("fifo", lambda q: q.verdict.code in ("no pops", "no consumers"))
         assert queue.pop_rate.value == 0
 
 

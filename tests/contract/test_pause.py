@@ -44,10 +44,10 @@ def batch(design: str) -> str:
     )
 
 
-def switched(url: str, layout: Layout, seconds: float, *, side: Side = Side.PUSHERS) -> None:
+def switched(url: str, layout: Layout, seconds: float, *, side: Side = Side.PRODUCERS) -> None:
     """Set the switch without qmon."""
     assert layout.switch is not None
-    name = ENGINE.quote((layout.switch.pushers if side is Side.PUSHERS else layout.switch.poppers).parts)
+    name = ENGINE.quote((layout.switch.producers if side is Side.PRODUCERS else layout.switch.consumers).parts)
     until = "(extract(epoch FROM clock_timestamp()) * 1000 + ?::float8 * 1000)::bigint"
     query(url, f"SELECT setval(?::regclass, {until})", name, seconds)
 
@@ -69,7 +69,7 @@ def test_every_design_asks_in_every_way_in_and_draws_no_number(database: str, de
         assert refused(session, layout, "push", "'one'") == ""
         before = positions(database)
         switched(database, layout, 60)
-        switched(database, layout, 60, side=Side.POPPERS)
+        switched(database, layout, 60, side=Side.CONSUMERS)
         assert refused(session, layout, "push", "'two'") == "QM001"
         if "push_batch" in verbs:
             assert refused(session, layout, "push_batch", batch(design)) == "QM001"
@@ -81,7 +81,7 @@ def test_every_design_asks_in_every_way_in_and_draws_no_number(database: str, de
         assert refused(session, layout, "push", "'three'") == ""
         session.execute("RESET qmon.let_through")
         switched(database, layout, -1)
-        switched(database, layout, -1, side=Side.POPPERS)
+        switched(database, layout, -1, side=Side.CONSUMERS)
         assert refused(session, layout, "push", "'four'") == ""
         assert len(session.execute(f"SELECT * FROM {routine(layout, 'pop')}() AS r").fetchall()) == 1
 
@@ -93,11 +93,11 @@ def test_the_error_says_which_queue_which_side_and_until_when(database: str) -> 
         session.execute(f"SELECT {routine(layout, 'push')}('x')")
     text = str(caught.value)
     assert HOSTILE.replace('"', '""') in text
-    assert "the pushers of" in text
+    assert "the producers of" in text
     assert "UTC" in text
 
 
-def test_a_pusher_in_the_middle_of_its_transaction_is_paused_too(database: str) -> None:
+def test_a_producer_in_the_middle_of_its_transaction_is_paused_too(database: str) -> None:
     layout = made(database, "fifo")
     with connected(database, autocommit=False) as session:
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -106,7 +106,7 @@ def test_a_pusher_in_the_middle_of_its_transaction_is_paused_too(database: str) 
         assert refused(session, layout, "push", "'y'") == "QM001"
 
 
-def test_a_pusher_that_asked_to_wait_waits_for_the_end_and_no_longer_than_it_asked(database: str) -> None:
+def test_a_producer_that_asked_to_wait_waits_for_the_end_and_no_longer_than_it_asked(database: str) -> None:
     layout = made(database, "ring")
     with connected(database) as session:
         session.execute("SET qmon.pause_wait_ms = '20000'")
@@ -120,20 +120,20 @@ def test_a_pusher_that_asked_to_wait_waits_for_the_end_and_no_longer_than_it_ask
 def test_whoever_may_push_is_paused_without_any_right_on_the_switch(database: str) -> None:
     layout = made(database, "status")
     table = ENGINE.quote(layout.table.parts)
-    query(database, "DROP ROLE IF EXISTS qmon_test_pusher")
-    query(database, "CREATE ROLE qmon_test_pusher")
+    query(database, "DROP ROLE IF EXISTS qmon_test_producer")
+    query(database, "CREATE ROLE qmon_test_producer")
     try:
-        query(database, f"GRANT SELECT, INSERT ON {table} TO qmon_test_pusher")
+        query(database, f"GRANT SELECT, INSERT ON {table} TO qmon_test_producer")
         switched(database, layout, 60)
         with connected(database) as session:
-            session.execute("SET ROLE qmon_test_pusher")
+            session.execute("SET ROLE qmon_test_producer")
             assert refused(session, layout, "push", "'x'") == "QM001"
     finally:
-        query(database, "DROP OWNED BY qmon_test_pusher")
-        query(database, "DROP ROLE qmon_test_pusher")
+        query(database, "DROP OWNED BY qmon_test_producer")
+        query(database, "DROP ROLE qmon_test_producer")
 
 
-def test_a_repair_goes_on_while_pushers_are_paused(database: str) -> None:
+def test_a_repair_goes_on_while_producers_are_paused(database: str) -> None:
     layout = made(database, "ring")
     with connected(database) as session:
         session.execute(f"SELECT {routine(layout, 'push')}('orphan')").fetchall()
@@ -148,7 +148,7 @@ def test_a_repair_goes_on_while_pushers_are_paused(database: str) -> None:
 def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Path) -> None:
     layout = made(database, "status", HOSTILE)
     context = desk_at(database, tmp_path)
-    prepared = prepare_pause(context, layout, Side.PUSHERS, 60)
+    prepared = prepare_pause(context, layout, Side.PRODUCERS, 60)
     assert prepared.plan.kind is OperationKind.PAUSE
     assert prepared.plan.refused is None
     assert "QM001" in " ".join(prepared.plan.consequences)
@@ -156,22 +156,22 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     assert any("0 pushes in" in note for note in result.notes), result.notes
     with opened(database) as connection:
         (seen,) = read_pauses(Sql(connection, ENGINE))
-    assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PUSHERS, "anna@app-7", "it [burns] 'now'")
+    assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PRODUCERS, "anna@app-7", "it [burns] 'now'")
     assert seen.table == str(layout.table)
-    again = prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 120)
+    again = prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 120)
     assert "paused already, by anna@app-7" in again.plan.risks[0]
     applied(again, Permission("longer"))
     with opened(database) as connection:
         (longer,) = read_pauses(Sql(connection, ENGINE))
     assert longer.reason == "longer"
     assert longer.until > seen.until
-    applied(prepare_resume(context, layout, Side.PUSHERS))
+    applied(prepare_resume(context, layout, Side.PRODUCERS))
     with opened(database) as connection:
         assert read_pauses(Sql(connection, ENGINE)) == ()
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
-    idle = prepare_resume(context, layout, Side.PUSHERS).plan
-    assert (idle.refused, idle.count) == (f"the pushers of {HOSTILE} are not paused", 0)
+    idle = prepare_resume(context, layout, Side.PRODUCERS).plan
+    assert (idle.refused, idle.count) == (f"the producers of {HOSTILE} are not paused", 0)
     kinds = query(database, "SELECT kind, state, about FROM qmon.operations ORDER BY started_at")
     table = str(layout.table)
     assert kinds == [("pause", "done", table), ("pause", "done", table), ("resume", "done", table)]
@@ -179,16 +179,16 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
 
 def test_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
-    applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 1.5))
+    applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 1.5))
     with connected(database) as session:
         wait_until(lambda: refused(session, layout, "push", "'x'") == "", timeout=10)
     with opened(database) as connection:
         assert read_pauses(Sql(connection, ENGINE)) == ()
 
 
-def test_poppers_are_paused_and_pushers_go_on(database: str, tmp_path: Path) -> None:
+def test_consumers_are_paused_and_producers_go_on(database: str, tmp_path: Path) -> None:
     layout = made(database, "batch_fast")
-    result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.POPPERS, 60))
+    result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.CONSUMERS, 60))
     assert any("0 pops in" in note for note in result.notes), result.notes
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
@@ -223,7 +223,7 @@ def test_pushes_that_do_not_stop_are_said(database: str, tmp_path: Path, design:
     layout = made(database, design)
     table = ENGINE.quote(layout.table.parts)
     with inserting(database, f"INSERT INTO {table} (payload) VALUES ('x')"):
-        result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60))
+        result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60))
     assert any("pushes still come" in note for note in result.notes), result.notes
 
 
@@ -252,7 +252,7 @@ def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_
             return sum(heard) > 3
 
         heard: list[bool] = []
-        prepared = prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60)
+        prepared = prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60)
         result = applied(prepared, tell=push, stopped=stopped)
     assert query(database, f"SELECT count(*) FROM {table} WHERE payload = 'y'") == [(10,)]
     (said,) = [note for note in result.notes if "pushes" in note]
@@ -260,11 +260,11 @@ def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_
 
 
 def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp_path: Path) -> None:
-    for design, side, name in (("heap", Side.PUSHERS, "a"), ("fifo", Side.POPPERS, "b")):
+    for design, side, name in (("heap", Side.PRODUCERS, "a"), ("fifo", Side.CONSUMERS, "b")):
         layout = made(database, design, name)
         context = desk_at(database, tmp_path)
         result = applied(prepare_pause(context, layout, side, 60), stopped=lambda: True)
-        (said,) = [note for note in result.notes if f"0 {'pushes' if side is Side.PUSHERS else 'pops'}" in note]
+        (said,) = [note for note in result.notes if f"0 {'pushes' if side is Side.PRODUCERS else 'pops'}" in note]
         assert said.startswith("whether the pause works is not known")
         assert "12 s" in said
 
@@ -272,8 +272,8 @@ def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp
 def test_what_is_rolled_back_is_no_push_and_what_completes_is_no_pop(database: str, tmp_path: Path) -> None:
     heap, batch = made(database, "heap", "h"), made(database, "batch_fast", "b")
     with opened(database) as connection:
-        meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PUSHERS)
-        pops = ArrivalCounter(Sql(connection, ENGINE), batch, Side.POPPERS)
+        meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PRODUCERS)
+        pops = ArrivalCounter(Sql(connection, ENGINE), batch, Side.CONSUMERS)
         with connected(database, autocommit=False) as session:
             session.execute("INSERT INTO h (payload) VALUES ('x'), ('y')")
             session.rollback()
@@ -292,7 +292,7 @@ def test_where_the_server_forgets_what_it_has_counted_nothing_is_proven(database
     with opened(database) as connection:
         query(database, "INSERT INTO h (payload) VALUES ('x'), ('y')")
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
-        meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PUSHERS)
+        meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PRODUCERS)
         assert meter.read_count() == 0
         query(database, "SELECT pg_stat_reset_single_table_counters('h'::regclass)")
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(0,)], timeout=20)
@@ -304,7 +304,7 @@ def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_pat
     with connected(database, autocommit=False) as session:
         session.execute("SET application_name = 'shop-api'")
         session.execute(f"SELECT {routine(layout, 'push')}('x')").fetchall()
-        result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60))
+        result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60))
     assert any("still open, begun before the pause" in note and "shop-api" in note for note in result.notes)
 
 
@@ -313,13 +313,13 @@ def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: P
     layout = made(database, "fifo")
     for wrong in (0.5, 86_401.0):
         with pytest.raises(BadInput, match="from 1s to 24h"):
-            prepare_pause(context, layout, Side.PUSHERS, wrong)
+            prepare_pause(context, layout, Side.PRODUCERS, wrong)
     query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY)")
     foreign = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
-    assert "install a gate" in str(prepare_pause(context, foreign, Side.PUSHERS).plan.refused)
-    assert "only the poppers" in str(prepare_pause(context, foreign, Side.POPPERS).plan.refused)
+    assert "install a gate" in str(prepare_pause(context, foreign, Side.PRODUCERS).plan.refused)
+    assert "only the consumers" in str(prepare_pause(context, foreign, Side.CONSUMERS).plan.refused)
     reader = desk_at(database, tmp_path, read_only="read-only: --read-only")
-    prepared = prepare_pause(reader, layout, Side.PUSHERS)
+    prepared = prepare_pause(reader, layout, Side.PRODUCERS)
     assert prepared.plan.refused == "read-only: --read-only"
     with pytest.raises(BadInput):
         applied(prepared)

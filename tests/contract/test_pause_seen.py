@@ -27,7 +27,7 @@ from tests.queues import ENGINE, opened
 url, folder = sys.argv[1], Path(sys.argv[2])
 with opened(url) as connection:
     layout = read_registry(connection, ENGINE)["orders"]
-prepared = Operator(desk_at(url, folder)).pause(layout, Side.PUSHERS, for_s=3)
+prepared = Operator(desk_at(url, folder)).pause(layout, Side.PRODUCERS, for_s=3)
 prepared.apply(Permission("a test"), lambda progress: None, lambda: os.kill(os.getpid(), signal.SIGKILL))
 """
 
@@ -37,7 +37,7 @@ def test_with_qmon_killed_a_pause_ends_at_its_end(database: str, tmp_path: Path)
     killed = subprocess.run([sys.executable, "-c", KILLED, database, str(tmp_path)], timeout=60, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert layout.switch is not None
-    switch = ENGINE.quote(layout.switch.pushers.parts)
+    switch = ENGINE.quote(layout.switch.producers.parts)
     (holds,) = query(database, f"SELECT last_value > extract(epoch FROM clock_timestamp()) * 1000 FROM {switch}")
     assert holds == (True,)
 
@@ -57,13 +57,13 @@ def test_a_pause_is_seen_by_whoever_watches_from_the_poll_after_the_next(databas
     context = desk_at(database, tmp_path)
     with watching(database, [layout]) as watch:
         assert watch.view().pauses == ()
-        applied(prepare_pause(context, layout, Side.PUSHERS, 60))
+        applied(prepare_pause(context, layout, Side.PRODUCERS, 60))
         view = watch.view(lambda found: found.pauses)
         (pause,) = view.pauses
-        assert (pause.side, pause.by, pause.reason) == (Side.PUSHERS, "anna@app-7", "a test")
+        assert (pause.side, pause.by, pause.reason) == (Side.PRODUCERS, "anna@app-7", "a test")
         verdict = view.queues[0].verdict
         assert (verdict.code, verdict.key) == ("paused", "p")
-        assert "pushers paused by anna@app-7 until" in verdict.proof
-        applied(prepare_resume(context, layout, Side.PUSHERS))
+        assert "producers paused by anna@app-7 until" in verdict.proof
+        applied(prepare_resume(context, layout, Side.PRODUCERS))
         over = watch.view(lambda found: not found.pauses)
         assert not [failure for failure in over.failures if "pause" in failure.probe]

@@ -53,9 +53,9 @@ def test_a_frozen_server_makes_figures_late_and_recovers_by_itself(own_server: E
 
 def test_a_killed_server_is_lost_then_live_again_without_an_absurd_rate(own_server: EmbeddedServer) -> None:
     installed(own_server.url(), "fifo", "status", "ring")
-    with watching(own_server.url()) as watched, connected(own_server.url()) as pusher:
+    with watching(own_server.url()) as watched, connected(own_server.url()) as producer:
         for _ in range(300):
-            pusher.execute("SELECT public.fifo_push('x'::bytea), status_push('x'::bytea), ring_push('x')")
+            producer.execute("SELECT public.fifo_push('x'::bytea), status_push('x'::bytea), ring_push('x')")
         watched.queue("fifo", lambda q: q.ready.value == 300)
         # Servers whose starts are less than a second apart are taken for one.
         watched.view(lambda v: v.sampled_at - watched.views[0].sampled_at > 1.0)

@@ -95,11 +95,11 @@ def test_what_others_took_or_hold_is_left_alone(database: str, tmp_path: Path) -
         call(connection, layout, "pop_batch", "4")
     query(database, "UPDATE orders SET payload = 'changed' WHERE id = 10")
     pushed(database, layout, 5)
-    with connected(database, autocommit=False) as popper:
-        popper.execute("DELETE FROM orders WHERE id IN (5, 6)")
+    with connected(database, autocommit=False) as consumer:
+        consumer.execute("DELETE FROM orders WHERE id IN (5, 6)")
         result = applied(prepared)
         assert (result.done, result.skipped, result.changed) == (23, 2, 5)
-        popper.rollback()
+        consumer.rollback()
     left = [row[0] for row in query(database, "SELECT id FROM orders ORDER BY id")]
     assert left == [5, 6, 10, 31, 32, 33, 34, 35]
 
@@ -119,7 +119,7 @@ def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_
     assert named.title == "Purge 2 ready and 1 dead messages of orders", "the first is in progress"
     by_default = operator.purge(layout, Choice(state="in_progress")).plan
     assert (by_default.count, [each.count for each in by_default.left_out]) == (0, [2])
-    assert "does not say that poppers hold their session" in by_default.left_out[0].why
+    assert "does not say that consumers hold their session" in by_default.left_out[0].why
     asked = operator.purge(layout, Choice(state="in_progress", owner_states=ALL))
     assert asked.plan.count == 2
     assert any("cannot complete" in line for line in asked.plan.risks)

@@ -1,4 +1,4 @@
-"""Rates and depths against a real load that rolls back on both sides, and whose poppers are killed."""
+"""Rates and depths against a real load that rolls back on both sides, and whose consumers are killed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.demo.test_headless import FLOW_S, depth_agrees
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 
-# Messages per second at most. Fewer pops than pushes: in a ring that runs empty a number that a pusher takes back is
+# Messages per second at most. Fewer pops than pushes: in a ring that runs empty a number that a producer takes back is
 # skipped, and then counts on both sides.
 PUSHES, POPS = 80.0, 40.0
 # A number that a rollback or a crash has lost stops it for good: it gets neither.
@@ -33,8 +33,8 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
     loads = [
         QueueLoad(
             layout,
-            pushers=2,
-            poppers=2,
+            producers=2,
+            consumers=2,
             rate=PUSHES,
             pop_rate=POPS,
             message_bytes=100,

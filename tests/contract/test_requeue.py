@@ -45,9 +45,9 @@ def states(url: str, layout: Layout) -> dict[object, int]:
 
 
 @contextlib.contextmanager
-def popper(url: str, layout: Layout) -> Iterator[Connection]:
-    """A popper that holds its session."""
-    with opened(url, "popper") as connection:
+def consumer(url: str, layout: Layout) -> Iterator[Connection]:
+    """A consumer that holds its session."""
+    with opened(url, "consumer") as connection:
         call(connection, layout, "pop")
         yield connection
 
@@ -119,7 +119,7 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
     assert query(database, "SELECT count(*) FROM orders WHERE status = 3") == [(2,)]
 
 
-def test_what_its_popper_completed_between_plan_and_apply_is_never_requeued(database: str, tmp_path: Path) -> None:
+def test_what_its_consumer_completed_between_plan_and_apply_is_never_requeued(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)
     prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))

@@ -250,7 +250,7 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
 @pytest.mark.parametrize(
     ("order", "write", "told", "popped"),
     [
-        ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: poppers take", [3, 1, 2]),
+        ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: consumers take", [3, 1, 2]),
         ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
         ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "where due 7 puts them", [1, 2, 3]),
         ((Order("due"), Order("id")), Write("ready", "due", "now"), "where due the time now puts", [1, 2, 3]),

@@ -17,7 +17,7 @@ MANY = 200
 
 
 def lose_a_number(url: str, design: str) -> None:
-    """What a pusher that dies after it has drawn its number leaves behind."""
+    """What a producer that dies after it has drawn its number leaves behind."""
     query(url, f"SELECT nextval('{design}_push_seq')")
 
 

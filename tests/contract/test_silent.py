@@ -217,14 +217,14 @@ def test_an_operation_of_a_stopped_backend_ends_and_what_was_done_is_counted(dat
 @pytest.mark.parametrize("what", ["record", "switch"])
 def test_a_pause_over_a_silent_tunnel_ends(quiet: Tunnel, database: str, tmp_path: Path, what: str) -> None:
     queue = made(database, "fifo")
-    Operator(desk_at(database, tmp_path)).resume(queue, Side.PUSHERS)
+    Operator(desk_at(database, tmp_path)).resume(queue, Side.PRODUCERS)
     context = desk(quiet.url, tmp_path)
-    prepared = Operator(context).pause(queue, Side.PUSHERS)
+    prepared = Operator(context).pause(queue, Side.PRODUCERS)
     marks = (*COMMIT_OF_A_BATCH, *((b"setval",) if what == "switch" else ()))
     quiet.silence_at(*marks, passes=True)
     result = prepared.apply(YES, lambda now: None, lambda: False)
     assert result.state is OperationState.UNKNOWN
-    assert ("batch 1" if what == "record" else "the pushers were paused") in result.notes[0]
+    assert ("batch 1" if what == "record" else "the producers were paused") in result.notes[0]
 
 
 def test_a_second_stop_abandons_an_operation_that_has_no_answer(quiet: Tunnel, database: str, tmp_path: Path) -> None:

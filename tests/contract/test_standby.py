@@ -78,7 +78,7 @@ def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) ->
     assert (jobs.in_progress.value, jobs.stuck.value) == (0, 0)
     assert jobs.complete_rate.value is None
     assert jobs.done.reason == Reason.STANDBY_COUNTERS
-    assert jobs.pushers.reason == Reason.STANDBY_SESSIONS
+    assert jobs.producers.reason == Reason.STANDBY_SESSIONS
     assert jobs.bytes.value
     assert jobs.use is not None
     assert jobs.use.dead is None

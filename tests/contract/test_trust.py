@@ -42,7 +42,7 @@ VIEWS = {
     "operations": "CREATE VIEW qmon.operations AS SELECT 'x' AS id, 1 AS done WHERE public.evil()",
     "stores": "CREATE VIEW qmon.stores AS SELECT 1 AS store WHERE public.evil()",
     "pauses": """CREATE VIEW qmon.pauses AS
-        SELECT 1 AS id, 'q' AS queue, 'public.q' AS about, 'pushers' AS side, 1259::regclass AS switch,
+        SELECT 1 AS id, 'q' AS queue, 'public.q' AS about, 'producers' AS side, 1259::regclass AS switch,
                now() AS since, now() + interval '1 h' AS until, 'x' AS by, 'x' AS reason, 'gate' AS way,
                NULL::timestamptz AS lifted_at
         WHERE public.evil()""",
@@ -91,14 +91,14 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
         operator = Operator(desk_at(clean_roles, tmp_path))
         asked: list[Callable[[], object]] = [
             lambda: operator.purge(layout, Choice(ids=("1",))),
-            lambda: operator.pause(layout, Side.PUSHERS),
+            lambda: operator.pause(layout, Side.PRODUCERS),
             operator.read_operations,
             operator.read_pauses,
         ]
         for ask in asked:
             with pytest.raises(BadInput, match=r"owned by mallory.*schema_owner"):
                 ask()
-        refused = call("pause", clean_roles, "batch_fast", "--side", "pushers", "--reason", "x", "--yes")
+        refused = call("pause", clean_roles, "batch_fast", "--side", "producers", "--reason", "x", "--yes")
         assert refused.exit_code == 2
         with opened(clean_roles) as connection:
             with pytest.raises(BadInput, match="nothing was changed"):
@@ -265,7 +265,7 @@ def test_the_objects_belong_to_the_owner_of_the_schema_whoever_makes_them(clean_
         desk = replace(desk_at(clean_roles, tmp_path), connect=connect, target=target)
         operator = Operator(desk)
         assert applied(operator.purge(made_here, Choice(state="ready"))).done in (0, 1)
-        applied(operator.pause(made_here, Side.PUSHERS, for_s=60), WHY)
+        applied(operator.pause(made_here, Side.PRODUCERS, for_s=60), WHY)
         owners = query(
             clean_roles,
             "SELECT DISTINCT pg_get_userbyid(relowner) FROM pg_class WHERE relnamespace = 'qmon'::regnamespace"

@@ -19,22 +19,24 @@ def worst(view: View) -> dict[str, str]:
     return {queue.name: queue.verdict.code for queue in view.queues}
 
 
-def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_gone(database: str) -> None:
+def test_producers_and_consumers_are_counted_and_named_when_they_do_nothing_or_are_gone(database: str) -> None:
     status, fifo = installed(database, "status", "fifo")
-    layouts = [status, replace(fifo, poppers=Clients(application="mailer-*"))]
-    with watching(database, layouts) as watched, connected(database) as pusher, connected(database) as popper:
-        (pid,) = popper.execute("SELECT pg_backend_pid()").fetchone()
-        popper.execute("SELECT set_config('application_name', 'worker', false), status_pop()").fetchall()
-        pusher.execute("SELECT status_push('x'), fifo_push('x') FROM generate_series(1, 31)").fetchall()
-        wanted = {"status": "poppers not claiming", "fifo": "no poppers"}
+    layouts = [status, replace(fifo, consumers=Clients(application="mailer-*"))]
+    with watching(database, layouts) as watched, connected(database) as producer, connected(database) as consumer:
+        (pid,) = consumer.execute("SELECT pg_backend_pid()").fetchone()
+        consumer.execute("SELECT set_config('application_name', 'worker', false), status_pop()").fetchall()
+        producer.execute("SELECT status_push('x'), fifo_push('x') FROM generate_series(1, 31)").fetchall()
+        wanted = {"status": "consumers not claiming", "fifo": "no consumers"}
         view = watched.view(lambda v: worst(v) == wanted, timeout=60)
         by_name = {queue.name: queue for queue in view.queues}
         idle, gone = by_name["status"], by_name["fifo"]
-        assert (idle.pushers.value, idle.poppers.value, idle.poppers_waiting.value) == (1, 1, 1)
+        assert (idle.producers.value, idle.consumers.value, idle.consumers_waiting.value) == (1, 1, 1)
         assert f"not one pops while 31 are ready: session {pid} (worker) idle for" in idle.verdict.proof
-        assert (gone.pushers.value, gone.poppers.value) == (1, 0)
-        assert gone.verdict.proof == "31 ready and none of the 2 sessions connected is a popper (application mailer-*)"
-        assert not {"no pops", "pushers outrun poppers"} & {v.code for queue in view.queues for v in queue.verdicts}
+        assert (gone.producers.value, gone.consumers.value) == (1, 0)
+        assert (
+            gone.verdict.proof == "31 ready and none of the 2 sessions connected is a consumer (application mailer-*)"
+        )
+        assert not {"no pops", "producers outrun consumers"} & {v.code for queue in view.queues for v in queue.verdicts}
         query(database, "DELETE FROM status")
         query(database, "SELECT fifo_pop() FROM generate_series(1, 31)")
         watched.view(lambda v: not set(worst(v).values()) & set(wanted.values()))
@@ -42,12 +44,12 @@ def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_g
 
 
 @pytest.mark.parametrize("told", [False, True], ids=["nobody says that a pop deletes", "the layout says so"])
-def test_poppers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
+def test_consumers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
     database: str, monkeypatch: pytest.MonkeyPatch, *, told: bool
 ) -> None:
     said_at_once(monkeypatch)
     (layout,) = installed(database, "status")
-    layout = replace(layout, poppers=Clients(application="worker"))
+    layout = replace(layout, consumers=Clients(application="worker"))
     if told:
         layout = replace(layout, pop="delete")
     query(database, "SELECT count(status_push('x')) FROM generate_series(1, 100000)")
@@ -58,13 +60,13 @@ def test_poppers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
             after = len(watched.views)
             last = watched.queue("status", lambda q: (q.ready.value or 0) > 0, polls=12)  # six seconds
             said = {v.code for view in watched.views[after:] for queue in view.queues for v in queue.verdicts}
-    assert not said & {"poppers not claiming", "no poppers", "no pops"}
-    assert (last.poppers.value, bool(moving.ready.value)) == (1, True)
+    assert not said & {"consumers not claiming", "no consumers", "no pops"}
+    assert (last.consumers.value, bool(moving.ready.value)) == (1, True)
 
 
 @contextlib.contextmanager
 def deleting(url: str, layout: Layout) -> Iterator[None]:
-    """A popper that deletes the first ready row, again and again."""
+    """A consumer that deletes the first ready row, again and again."""
     over = threading.Event()
     first = f"SELECT id FROM {layout.table} WHERE status = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
 

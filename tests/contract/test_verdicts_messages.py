@@ -89,14 +89,16 @@ def test_what_a_ring_has_lost_is_named_by_number_and_the_session_that_may_yet_pu
     installed(database, "ring", ring_size=2500)
     query(database, "SELECT ring_push('x') FROM generate_series(1, 5)")
     with watching(database) as watched:
-        with connected(database, autocommit=False) as pusher:
-            ((number, pid),) = pusher.execute("SELECT nextval('ring_push_seq'), pg_backend_pid()").fetchall()
-            # Poppers that have drawn their numbers and died; one that lives would take what they left.
+        with connected(database, autocommit=False) as producer:
+            ((number, pid),) = producer.execute("SELECT nextval('ring_push_seq'), pg_backend_pid()").fetchall()
+            # Consumers that have drawn their numbers and died; one that lives would take what they left.
             query(database, "SELECT nextval('ring_pop_seq') FROM generate_series(1, 6)")
             queue = watched.queue("ring", lambda q: says("ring hole")(q) and says("ring orphans")(q))
-            assert proof(queue, "ring hole").startswith(f"number {number} has no message; a popper drew it")
+            assert proof(queue, "ring hole").startswith(f"number {number} has no message; a consumer drew it")
             assert f"session {pid} (idle in transaction" in proof(queue, "ring hole")
-            assert proof(queue, "ring orphans").startswith("5 messages were drawn by poppers and not popped: number 1,")
+            assert proof(queue, "ring orphans").startswith(
+                "5 messages were drawn by consumers and not popped: number 1,"
+            )
         query(database, "SELECT ring_fill_hole(6)")
         query(database, "SELECT ring_pop() FROM generate_series(1, 5)")
         silent(watched, "ring", "ring hole")

@@ -123,7 +123,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
     monkeypatch.setattr(server_verdicts, "LATCH_SHARE", 0.15)  # how hard they fight depends on the machine's processors
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
-    settings = ("SET application_name = 'pusher'", "SET synchronous_commit = off")
+    settings = ("SET application_name = 'producer'", "SET synchronous_commit = off")
     with watching(url) as watched, open_sessions(url) as s:
         watched.view()
         for n in range(16):

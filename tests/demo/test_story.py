@@ -43,7 +43,7 @@ SHIFT_LEAD: Final = "SELECT kind, reason FROM qmon.operations AS o WHERE o.by = 
 
 
 def calm(layouts: dict[str, Layout]) -> list[QueueLoad]:
-    """The load of the scene, a tenth of it where there is much; poppers seldom ask, those of healthy queues share
+    """The load of the scene, a tenth of it where there is much; consumers seldom ask, those of healthy queues share
     processes."""
     broken = {step.queue for step in STORY}
     return [

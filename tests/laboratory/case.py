@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from tests.laboratory.laboratory import Laboratory
 
 FINE: Final = frozenset({HEALTHY, EMPTY})
-# A queue that keeps up, with little work for the machine: its poppers ask a dozen times a second.
+# A queue that keeps up, with little work for the machine: its consumers ask a dozen times a second.
 LOAD: Final[Mapping[str, Any]] = {
-    "pushers": 1,
-    "poppers": 1,
+    "producers": 1,
+    "consumers": 1,
     "rate": 8.0,
     "pop_rate": 60.0,
     "message_bytes": 100,
@@ -27,7 +27,7 @@ LOAD: Final[Mapping[str, Any]] = {
 # The hold times, in seconds, of the verdicts that there are; they are the product's.
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 
-# What says that a queue does not move looks back four seconds, on counters that come up to one late: the poppers of a
+# What says that a queue does not move looks back four seconds, on counters that come up to one late: the consumers of a
 # case that take nothing go on asking, so their sessions are not idle (see `probes/counters.sql`).
 LATELY_S: Final = 5.0
 
@@ -41,7 +41,7 @@ class Case:
 
     ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
     says (rates: their window); ``clears_s``: the same when the fault has gone. ``true_too``: what
-    may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``own_processes``: its poppers have a
+    may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``own_processes``: its consumers have a
     load of their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue;
     ``priority``: the table gets a column of that name, with an index, 1 in every message that is pushed;
     ``configured``: the queue stands in the user's configuration, too.

@@ -22,7 +22,7 @@ from tests.laboratory.runs import Rates, Run, bursty, nightly, noisy, pausing, s
 from tests.queues import DESIGNS
 
 INTERVAL_S: Final = 1.0
-# Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds, quiet nights.
+# Producers and consumers as they are on a good day: bursts of 36/s, consumers that look every few seconds, quiet nights.
 _STYLES: Final[Mapping[str, Rates]] = {
     "steady": steady(10, 40),
     "noisy": noisy(10, 40, 0.9),
@@ -38,12 +38,12 @@ _MORE: Final[Mapping[str, Any]] = {
 }
 # What is peculiar to a design's load; a ring without turns would lose the number that is rolled back for good.
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
-    "status": {"work_s": 0.02, "fail_share": 0.05, "poppers": 2},
-    "fifo": {"rollback_share": 0.2, "poppers": 2},
+    "status": {"work_s": 0.02, "fail_share": 0.05, "consumers": 2},
+    "fifo": {"rollback_share": 0.2, "consumers": 2},
     "heap": {"fail_share": 0.1},
     "batch_fast": {"batch": 10},
     "batch_single": {"batch": 5},
-    "naive": {"rollback_share": 0.1, "pushers": 2},
+    "naive": {"rollback_share": 0.1, "producers": 2},
 }
 
 
@@ -120,8 +120,8 @@ def drive(load: Load, runs: Mapping[str, Run], seconds: float, from_s: float = 0
         for queue, run in runs.items():
             push, pop = run.rates(from_s + t, chances[queue])
             if told.get((queue, "push")) != push:
-                load.change_members(queue, "pusher", rate=push)
+                load.change_members(queue, "producer", rate=push)
             if told.get((queue, "pop")) != pop:
-                load.change_members(queue, "popper", rate=pop)
+                load.change_members(queue, "consumer", rate=pop)
             told[queue, "push"], told[queue, "pop"] = push, pop
         pause.wait(max(0.0, 1.0 - (time.monotonic() - began - t)))

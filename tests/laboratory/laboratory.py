@@ -69,7 +69,7 @@ class Laboratory:
         self.budget = budget
         self.interval_s = interval_s
         self.layouts: dict[str, Layout] = {}
-        self.poppers: dict[str, Load] = {}
+        self.consumers: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
         self._from: dict[str, int] = {}
         self._configured: list[Layout] = []
@@ -80,33 +80,33 @@ class Laboratory:
         """Everything installed, under load and watched."""
         self._install()
         loads = [
-            self._load(case.queue, {**case.load, **({"poppers": 0} if case.own_processes else {})})
+            self._load(case.queue, {**case.load, **({"consumers": 0} if case.own_processes else {})})
             for case in self.cases
         ]
         loads += [self._load(name, {"own_processes": False}) for name in self.witnesses]
         loads += [self._load(run.name, self._drain(run)) for run in self.drains]
         with contextlib.ExitStack() as stack:
             self.load = stack.enter_context(Load(self.target, loads))
-            stack.callback(self._stop_poppers)
+            stack.callback(self._stop_consumers)
             for case in self.cases:
                 if case.own_processes:
-                    self.start_poppers(case)
+                    self.start_consumers(case)
             watch = watching(self._watcher(), self._configured, self.interval_s, self.budget)
             self.watched: Watched = stack.enter_context(watch)
             self._warm_up()
             yield
 
-    def start_poppers(self, case: Case) -> None:
-        """Start the poppers of a case that has them apart."""
-        self.poppers[case.queue] = Load(self.target, [self._load(case.queue, {**case.load, "pushers": 0})])
-        self.poppers[case.queue].start()
+    def start_consumers(self, case: Case) -> None:
+        """Start the consumers of a case that has them apart."""
+        self.consumers[case.queue] = Load(self.target, [self._load(case.queue, {**case.load, "producers": 0})])
+        self.consumers[case.queue].start()
 
-    def _stop_poppers(self) -> None:
-        for each in self.poppers.values():
+    def _stop_consumers(self) -> None:
+        for each in self.consumers.values():
             each.stop()
 
     def _load(self, queue: str, more: Mapping[str, Any]) -> QueueLoad:
-        names = {f"{role}_application": f"{queue} {role}" for role in ("pusher", "popper")}
+        names = {f"{role}_application": f"{queue} {role}" for role in ("producer", "consumer")}
         return QueueLoad(self.layouts[queue], **{**LOAD, **names, **more})
 
     def _drain(self, run: Run) -> Mapping[str, Any]:
@@ -122,7 +122,7 @@ class Laboratory:
         return next(case for case in self.cases if case.queue == layout.queue)
 
     def session(self, layout: Layout, role: str) -> int:
-        """The number of the session of a queue's pusher or popper, where it has one of them."""
+        """The number of the session of a queue's producer or consumer, where it has one of them."""
         asked = "SELECT pid FROM pg_stat_activity WHERE application_name = ?"
         ((pid,),) = query(self.url, asked, f"{layout.queue} {role}"[:63])
         return int(str(pid))

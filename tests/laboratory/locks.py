@@ -27,14 +27,14 @@ def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A session that sleeps in a transaction has locked every message; what is pushed waits behind a lock, too."""
     with open_sessions(lab.url) as sessions:
         table = ENGINE.quote(layout.table.parts)
-        lab.load.change_members(layout.queue, "popper", rate=0.0)
-        lab.load.change_members(layout.queue, "pusher", rate=0.0)
+        lab.load.change_members(layout.queue, "consumer", rate=0.0)
+        lab.load.change_members(layout.queue, "producer", rate=0.0)
         sessions.open("filler", f"INSERT INTO {table} (payload) SELECT 'x' FROM generate_series(1, 300)")
         sessions.connections["filler"].commit()
         pid = sessions.open("sleeper", f"SELECT 1 FROM {table} FOR UPDATE")
-        lab.load.change_members(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "consumer", rate=60.0)
         yield (f"session {pid} ",)
-    lab.load.change_members(layout.queue, "pusher", rate=15.0)
+    lab.load.change_members(layout.queue, "producer", rate=15.0)
 
 
 @contextlib.contextmanager
@@ -42,10 +42,10 @@ def head_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A session that sleeps in a transaction has the first message of a strict queue: everybody waits for it."""
     with open_sessions(lab.url) as sessions:
         table = ENGINE.quote(layout.table.parts)
-        lab.load.change_members(layout.queue, "popper", rate=0.0)
+        lab.load.change_members(layout.queue, "consumer", rate=0.0)
         wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} LIMIT 1"), what="a message is there")
         pid = sessions.open("sleeper", f"SELECT 1 FROM {table} ORDER BY id LIMIT 1 FOR UPDATE")
-        lab.load.change_members(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "consumer", rate=60.0)
         yield (f"session {pid} ",)
 
 

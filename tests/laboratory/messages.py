@@ -31,12 +31,12 @@ LATER_S: Final = 3 * COUNTING_S + 7.0
 def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The message at the head fails whenever it is worked on, and comes back to the front each time."""
     case = lab.case(layout)
-    lab.poppers[layout.queue].stop()
+    lab.consumers[layout.queue].stop()
     over, fails = threading.Event(), threading.Event()
-    with connected(lab.url) as popper:
-        popper.execute(f"SET application_name = '{layout.queue} popper'")
-        poison = _taken(popper, layout)
-        worker = threading.Thread(target=_work, args=(popper, layout, poison, over, fails))
+    with connected(lab.url) as consumer:
+        consumer.execute(f"SET application_name = '{layout.queue} consumer'")
+        poison = _taken(consumer, layout)
+        worker = threading.Thread(target=_work, args=(consumer, layout, poison, over, fails))
         worker.start()
         try:
             fails.wait(30)
@@ -44,43 +44,43 @@ def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         finally:
             over.set()
             worker.join()
-    lab.start_poppers(case)
+    lab.start_consumers(case)
 
 
-def _popped(popper: pyodbc.Connection, layout: Layout) -> tuple[int, int] | None:
-    row = popper.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
+def _popped(consumer: pyodbc.Connection, layout: Layout) -> tuple[int, int] | None:
+    row = consumer.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
     return None if row is None else (int(row[0]), int(row[1]))
 
 
-def _taken(popper: pyodbc.Connection, layout: Layout) -> tuple[int, int]:
-    found = wait_until(lambda: _popped(popper, layout), what="a message is there")
+def _taken(consumer: pyodbc.Connection, layout: Layout) -> tuple[int, int]:
+    found = wait_until(lambda: _popped(consumer, layout), what="a message is there")
     assert found is not None
     return found
 
 
 def _work(
-    popper: pyodbc.Connection, layout: Layout, poison: tuple[int, int], over: threading.Event, fails: threading.Event
+    consumer: pyodbc.Connection, layout: Layout, poison: tuple[int, int], over: threading.Event, fails: threading.Event
 ) -> None:
     """Pop and complete, but for the poison, which takes a while and is given back until it is over."""
     taken: tuple[int, int] | None = poison
     while not over.is_set():
         if taken is not None and taken[0] == poison[0]:
             over.wait(0.2)
-            popper.execute(f"SELECT {routine(layout, 'fail')}(?, ?, 1000000)", *taken).fetchall()
+            consumer.execute(f"SELECT {routine(layout, 'fail')}(?, ?, 1000000)", *taken).fetchall()
             fails.set()
         elif taken is not None:
-            popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *taken).fetchall()
+            consumer.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *taken).fetchall()
         else:
             over.wait(0.05)
-        taken = _popped(popper, layout)
+        taken = _popped(consumer, layout)
     if taken is not None:
-        popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *taken).fetchall()
+        consumer.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *taken).fetchall()
 
 
 @contextlib.contextmanager
 def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A message is made ready again while its popper is at it, and a second one takes it."""
-    lab.load.change_members(layout.queue, "popper", rate=0.0)
+    """A message is made ready again while its consumer is at it, and a second one takes it."""
+    lab.load.change_members(layout.queue, "consumer", rate=0.0)
     with connected(lab.url) as first, connected(lab.url) as second:
         pids = [each.execute("SELECT pg_backend_pid()").fetchval() for each in (first, second)]
         mine = _taken(first, layout)
@@ -89,7 +89,7 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         same = _popped(second, layout)
         assert same is not None
         assert same[0] == mine[0]
-        lab.load.change_members(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "consumer", rate=60.0)
         yield (f"message {mine[0]} ", *(str(pid) for pid in pids))
         second.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *same).fetchall()
 
@@ -107,20 +107,20 @@ def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def starved(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A popper takes the urgent first, and there is always another one: a message of low priority waits."""
+    """A consumer takes the urgent first, and there is always another one: a message of low priority waits."""
     case, over = lab.case(layout), threading.Event()
-    lab.poppers[layout.queue].stop()
+    lab.consumers[layout.queue].stop()
     push = f"INSERT INTO {layout.table} (message, {layout.priority}) VALUES ('late', 9)"
     query(lab.url, push)
-    popper = threading.Thread(target=_pop_urgent, args=(lab.url, layout, over))
-    popper.start()
+    consumer = threading.Thread(target=_pop_urgent, args=(lab.url, layout, over))
+    consumer.start()
     try:
         yield ("priority 9",)
     finally:
         over.set()
-        popper.join()
+        consumer.join()
     query(lab.url, f"DELETE FROM {layout.table} WHERE {layout.priority} = 9")
-    lab.start_poppers(case)
+    lab.start_consumers(case)
 
 
 def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
@@ -130,17 +130,17 @@ def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
     )
     count = f"SELECT count(*) FROM {layout.table} WHERE status = 1 AND {layout.priority} = 1"
     take = f"UPDATE {layout.table} SET status = 2, started_at = now() WHERE id = ({wanted}) RETURNING id"
-    with connected(url) as popper:
+    with connected(url) as consumer:
         while not over.wait(0.05):
-            if popper.execute(count).fetchval() > 3:
-                popper.execute(f"DELETE FROM {layout.table} WHERE id = ?", popper.execute(take).fetchval())
+            if consumer.execute(count).fetchval() > 3:
+                consumer.execute(f"DELETE FROM {layout.table} WHERE id = ?", consumer.execute(take).fetchval())
 
 
 @contextlib.contextmanager
 def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The producer's clock is five hours ahead, and messages are due when it says."""
     lab.poll(lab.watched.views[0].sampled_at + USUAL_S)
-    lab.load.change_members(layout.queue, "pusher", rate=0.0)
+    lab.load.change_members(layout.queue, "producer", rate=0.0)
     over = threading.Event()
     push = f"INSERT INTO {layout.table} (due_time, payload) VALUES (clock_timestamp() + interval '5 h', 'later')"
 
@@ -156,7 +156,7 @@ def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     finally:
         over.set()
         thread.join()
-    lab.load.change_members(layout.queue, "pusher", rate=8.0)
+    lab.load.change_members(layout.queue, "producer", rate=8.0)
 
 
 CASES = (

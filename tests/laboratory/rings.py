@@ -15,36 +15,36 @@ from tests.queues import ENGINE
 
 @contextlib.contextmanager
 def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Poppers pop a twelfth of what is pushed, into a ring of 60 slots."""
-    lab.load.change_members(layout.queue, "pusher", rate=60.0)
-    lab.load.change_members(layout.queue, "popper", rate=5.0)
+    """Consumers pop a twelfth of what is pushed, into a ring of 60 slots."""
+    lab.load.change_members(layout.queue, "producer", rate=60.0)
+    lab.load.change_members(layout.queue, "consumer", rate=5.0)
     yield ()
-    lab.load.change_members(layout.queue, "pusher", rate=10.0)
-    lab.load.change_members(layout.queue, "popper", rate=60.0)
+    lab.load.change_members(layout.queue, "producer", rate=10.0)
+    lab.load.change_members(layout.queue, "consumer", rate=60.0)
 
 
 @contextlib.contextmanager
 def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A pusher has drawn a number and sleeps before it pushes; once it has gone poppers pass over the number."""
+    """A producer has drawn a number and sleeps before it pushes; once it has gone consumers pass over the number."""
     assert layout.ring is not None
     with open_sessions(lab.url) as sessions:
-        pid = sessions.open("pusher", "SELECT txid_current()")
+        pid = sessions.open("producer", "SELECT txid_current()")
         asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
-        cursor = sessions.connections["pusher"].execute(asked, ENGINE.quote(layout.ring.push_sequence.parts))
+        cursor = sessions.connections["producer"].execute(asked, ENGINE.quote(layout.ring.push_sequence.parts))
         number = int(cursor.fetchval())
         drawn = f"SELECT 1 FROM {ENGINE.quote(layout.ring.pop_sequence.parts)} WHERE last_value >= ?"
-        wait_until(lambda: query(lab.url, drawn, number), what="a popper waits for it")
+        wait_until(lambda: query(lab.url, drawn, number), what="a consumer waits for it")
         yield (f"number {number:,} ", f"session {pid} ")
 
 
 @contextlib.contextmanager
 def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A popper has drawn a number and sleeps before it pops; once it has gone others take its message."""
+    """A consumer has drawn a number and sleeps before it pops; once it has gone others take its message."""
     assert layout.ring is not None
     with open_sessions(lab.url) as sessions:
-        pid = sessions.open("popper", "SELECT txid_current()")
+        pid = sessions.open("consumer", "SELECT txid_current()")
         asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
-        cursor = sessions.connections["popper"].execute(asked, ENGINE.quote(layout.ring.pop_sequence.parts))
+        cursor = sessions.connections["consumer"].execute(asked, ENGINE.quote(layout.ring.pop_sequence.parts))
         number = int(cursor.fetchval())
         pushed = f"SELECT 1 FROM {ENGINE.quote(layout.ring.push_sequence.parts)} WHERE last_value > ?"
         wait_until(lambda: query(lab.url, pushed, number), what="the message is there")
@@ -59,8 +59,8 @@ CASES = (
         full,
         reads_s=5.0,
         ring_size=60,
-        true_too=frozenset({"pushers outrun poppers"}),
+        true_too=frozenset({"producers outrun consumers"}),
     ),
-    Case("pusher sleeps with a number", "ring hole", "ring", hole, reads_s=1.0, load={"poppers": 2}),
-    Case("popper sleeps with a number", "ring orphans", "ring", orphan, reads_s=2.0),
+    Case("producer sleeps with a number", "ring hole", "ring", hole, reads_s=1.0, load={"consumers": 2}),
+    Case("consumer sleeps with a number", "ring orphans", "ring", orphan, reads_s=2.0),
 )

@@ -1,4 +1,5 @@
-"""Runs that a forecast is checked against: queues with a backlog whose pushers and poppers are steady, noisy, bursty…
+"""Runs that a forecast is checked against: queues with a backlog whose producers and consumers are steady, "
+"noisy, bursty…
 
 A run is real: workers in processes of their own, the real poller. What they are told changes by the second.
 """
@@ -45,7 +46,7 @@ def bursty(push: float, pop: float, every_s: float, for_s: float) -> Rates:
 
 
 def pausing(push: float, pop: float, every_s: float, for_s: float) -> Rates:
-    """Poppers work for ``for_s`` of every ``every_s`` seconds, as much faster."""
+    """Consumers work for ``for_s`` of every ``every_s`` seconds, as much faster."""
     return lambda t, chance: (push, pop * every_s / for_s if t % every_s < for_s else 0.0)
 
 
@@ -76,24 +77,24 @@ RUNS = (
     Run("noisy, heap", "heap", 1400, noisy(10, 23, 0.5)),
     Run("bursts every 10 s", "fifo", 1300, bursty(15, 27, 10, 2)),
     Run("bursts every 20 s", "status", 1500, bursty(10, 24, 20, 5)),
-    Run("poppers pause", "naive", 1200, pausing(10, 21, 8, 5)),
-    Run("poppers pause for long", "lifo", 1000, pausing(8, 17, 15, 10)),
+    Run("consumers pause", "naive", 1200, pausing(10, 21, 8, 5)),
+    Run("consumers pause for long", "lifo", 1000, pausing(8, 17, 15, 10)),
     Run("rate changes before", "fifo", 1100, step((5, 35), 22, (15, 22))),
     Run("rate changes before, faster", "status", 1700, step((20, 25), 15, (12, 27))),
     Run("drifting", "naive", 1300, drifting(14, -1.5, 24)),
-    Run("batch poppers", "batch_fast", 1800, steady(15, 32), BATCH),
-    Run("batch poppers, noisy", "batch_split", 1200, noisy(10, 22, 0.6), BATCH),
-    Run("batch poppers, bursts", "flag", 1500, bursty(12, 26, 12, 3), BATCH),
-    Run("slow consumers", "status", 1000, steady(7, 100), {"work_s": 0.2, "poppers": 4}),
-    Run("slow consumers fail", "status", 800, noisy(6, 100, 0.5), {"work_s": 0.4, "poppers": 6, "fail_share": 0.1}),
+    Run("batch consumers", "batch_fast", 1800, steady(15, 32), BATCH),
+    Run("batch consumers, noisy", "batch_split", 1200, noisy(10, 22, 0.6), BATCH),
+    Run("batch consumers, bursts", "flag", 1500, bursty(12, 26, 12, 3), BATCH),
+    Run("slow consumers", "status", 1000, steady(7, 100), {"work_s": 0.2, "consumers": 4}),
+    Run("slow consumers fail", "status", 800, noisy(6, 100, 0.5), {"work_s": 0.4, "consumers": 6, "fail_share": 0.1}),
     Run("pushes rolled back", "fifo", 1200, noisy(20, 27, 0.4), {"rollback_share": 0.3}),
     Run("growing", "fifo", 500, steady(30, 20)),
     Run("growing, noisy", "status", 400, noisy(28, 18, 0.7)),
     Run("growing in bursts", "naive", 300, bursty(25, 17, 10, 3)),
-    Run("growing, slow consumers", "status", 200, steady(25, 100), {"work_s": 0.2, "poppers": 3}),
+    Run("growing, slow consumers", "status", 200, steady(25, 100), {"work_s": 0.2, "consumers": 3}),
 )
 # Two for `make test`: empty after three quarters of a minute.
 LIVE = (
     Run("drains_steadily", "fifo", 600, steady(10, 24)),
-    Run("drains_slowly", "status", 500, steady(5, 100), {"work_s": 0.15, "poppers": 3}),
+    Run("drains_slowly", "status", 500, steady(5, 100), {"work_s": 0.15, "consumers": 3}),
 )

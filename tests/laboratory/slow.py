@@ -27,17 +27,17 @@ def _go_on(lab: Laboratory, seconds: float) -> None:
 def silent(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Producers, busy for minutes, push nothing more."""
     _go_on(lab, BUSY_S)
-    lab.load.change_members(layout.queue, "pusher", rate=0.0)
+    lab.load.change_members(layout.queue, "producer", rate=0.0)
     yield ("no push for", "/s before")
-    lab.load.change_members(layout.queue, "pusher", rate=8.0)
+    lab.load.change_members(layout.queue, "producer", rate=8.0)
 
 
 @contextlib.contextmanager
 def leaking(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Pushers push a little more than the poppers can: too little to be seen in the rates."""
-    lab.load.change_members(layout.queue, "popper", rate=3.6)
+    """Producers push a little more than the consumers can: too little to be seen in the rates."""
+    lab.load.change_members(layout.queue, "consumer", rate=3.6)
     yield ("ready rose from",)
-    lab.load.change_members(layout.queue, "popper", rate=200.0)
+    lab.load.change_members(layout.queue, "consumer", rate=200.0)
     wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
 
 
@@ -50,18 +50,18 @@ def _few(lab: Laboratory, layout: Layout) -> bool:
 def slowed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Each message takes fifty times as long as in the minutes before."""
     _go_on(lab, BUSY_S)
-    lab.load.change_members(layout.queue, "popper", work_s=1.0)
+    lab.load.change_members(layout.queue, "consumer", work_s=1.0)
     yield ("each message takes", "before")
-    lab.load.change_members(layout.queue, "popper", work_s=0.02)
+    lab.load.change_members(layout.queue, "consumer", work_s=0.02)
     wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
 
 
 CASES = (
     Case("producers stopped", "no pushes", "status", silent, reads_s=32.0),
-    Case("slow leak", "pushers outrun poppers", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
+    Case("slow leak", "producers outrun consumers", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
     Case(
         "each message takes longer",
-        "pushers outrun poppers",
+        "producers outrun consumers",
         "status",
         slowed,
         reads_s=100.0,

@@ -45,7 +45,7 @@ def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Two sessions lock two messages in opposite order, again and again; the server ends one of them each time."""
     table, over = ENGINE.quote(layout.table.parts), threading.Event()
-    lab.load.change_members(layout.queue, "popper", rate=0.0)
+    lab.load.change_members(layout.queue, "consumer", rate=0.0)
     wait_until(lambda: len(query(lab.url, f"SELECT 1 FROM {table} LIMIT 2")) == 2, what="two messages are there")
     one, two = (int(str(row[0])) for row in query(lab.url, f"SELECT id FROM {table} ORDER BY id LIMIT 2"))
     met = threading.Barrier(2)
@@ -63,7 +63,7 @@ def deadlocks(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         met.abort()
         for thread in pair:
             thread.join()
-        lab.load.change_members(layout.queue, "popper", rate=60.0)
+        lab.load.change_members(layout.queue, "consumer", rate=60.0)
 
 
 def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Event, first: int, then: int) -> None:
@@ -122,7 +122,7 @@ CASES = (
         pinned,
         reads_s=16.0,
         everywhere=True,
-        load={"rate": 120.0, "pop_rate": 300.0, "poppers": 2},
+        load={"rate": 120.0, "pop_rate": 300.0, "consumers": 2},
         true_too=frozenset({"log-bound"}),  # where other programs keep the disk busy
     ),
     Case(
@@ -133,7 +133,7 @@ CASES = (
         reads_s=5.0,
         clears_s=5.0,
         everywhere=True,
-        load={"pushers": 4, "poppers": 4, "rate": 40.0, "pop_rate": 80.0},
+        load={"producers": 4, "consumers": 4, "rate": 40.0, "pop_rate": 80.0},
     ),
     Case(
         "deadlocks",
@@ -157,7 +157,7 @@ CROWDED = (
         clears_s=5.0,
         everywhere=True,
         load={"rate": 20.0, "pop_rate": 100.0},
-        true_too=frozenset({"pushers outrun poppers", "log-bound"}),
+        true_too=frozenset({"producers outrun consumers", "log-bound"}),
     ),
 )
 

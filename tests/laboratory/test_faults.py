@@ -10,14 +10,14 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.forecast import Trend
-from tests.laboratory import locks, messages, poppers, rings, shape, sight, target, upkeep
+from tests.laboratory import consumers, locks, messages, rings, shape, sight, target, upkeep
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.confusion import table
 from tests.laboratory.foretold import summary
 from tests.laboratory.laboratory import SETTINGS, laboratory
 from tests.laboratory.runs import LIVE
 
-GROUPS = (poppers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
+GROUPS = (consumers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
 # A cause whose verdict does not exist is not injected.
 CASES = tuple(case for group in GROUPS for case in group if case.verdict in HOLDS)
 TARGET_CASES = tuple(case for case in target.CASES if case.verdict in HOLDS)

@@ -16,7 +16,7 @@ KEPT: Final = {
     "test_dead_jobs_are_retried": ("procrastinate", "PgBoss"),
     "test_what_is_purged_is_not_worked_on_until_it_is_put_back": ("procrastinate", "oban"),
     "test_what_is_taken_between_plan_and_apply_is_left_to_its_worker": ("firm_queue",),
-    "test_pushers_are_refused_while_workers_go_on_and_pushers_of_other_queues": ("procrastinate", "PgBoss"),
+    "test_producers_are_refused_while_workers_go_on_and_producers_of_other_queues": ("procrastinate", "PgBoss"),
     "test_setup_grants_what_acting_needs": ("procrastinate",),
     "test_a_plan_names_all_that_is_missing": ("firm_queue",),
     "test_tables_hold_what_the_log_says": ("procrastinate", "PgBoss"),

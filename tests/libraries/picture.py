@@ -30,7 +30,7 @@ SCENES: Final = ((0.5, 12), (0.3, 5), (0.2, 3), (0.4, 2), (0.1, 4))
 
 @contextlib.contextmanager
 def load(url: str, folder: Path) -> Iterator[None]:
-    """Workers of each library and a pusher, until the end of the block."""
+    """Workers of each library and a producer, until the end of the block."""
     over = threading.Event()
     made = [library for library in (make() for make in LIBRARIES) if library.name.lower() in SHOWN]
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Pauses of the pushers of one queue of several: a gate that refuses what the library's own client pushes."""
+"""Pauses of the producers of one queue of several: a gate that refuses what the library's own client pushes."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def assert_refused(library: Library, url: str, queue: str) -> None:
     with pytest.raises(Exception) as refusal:
         library.push(url, queue, ["refused"])
     said = "".join(traceback.format_exception(refusal.value))
-    assert "the pushers of " in said
+    assert "the producers of " in said
     assert queue in said
     assert "are paused until" in said
 
 
-def test_pushers_are_refused_while_workers_go_on_and_pushers_of_other_queues(
+def test_producers_are_refused_while_workers_go_on_and_producers_of_other_queues(
     made: tuple[Library, Any], database: str, tmp_path: Path
 ) -> None:
     library, _ = made
     acting = operator(database, tmp_path)
     log = library.push(database, MAILS, ["before", "another"])
     layout = layout_of(database, MAILS)
-    assert "install a gate" in str(acting.pause(layout, Side.PUSHERS).plan.refused)
+    assert "install a gate" in str(acting.pause(layout, Side.PRODUCERS).plan.refused)
     gate = acting.install_gate(layout)
     assert any("reads one sequence more" in each for each in gate.plan.consequences)
     assert applied(gate).done == 1
     log += library.push(database, MAILS, ["not paused yet"])
-    paused = applied(acting.pause(layout, Side.PUSHERS, for_s=600))
+    paused = applied(acting.pause(layout, Side.PRODUCERS, for_s=600))
     assert any("tried: an INSERT is refused" in note for note in paused.notes), paused.notes
     assert_refused(library, database, MAILS)
     log += library.push(database, INVOICES, ["of another queue"])
@@ -73,7 +73,7 @@ def test_pushers_are_refused_while_workers_go_on_and_pushers_of_other_queues(
 
 
 @pytest.mark.parametrize("made", [procrastinate, PgBoss], indirect=True)
-def test_what_fails_is_tried_again_while_pushers_are_paused(
+def test_what_fails_is_tried_again_while_producers_are_paused(
     made: tuple[Library, Any], database: str, tmp_path: Path
 ) -> None:
     library, _ = made
@@ -81,7 +81,7 @@ def test_what_fails_is_tried_again_while_pushers_are_paused(
     log = library.push(database, MAILS, ["fails"], fails=ATTEMPTS)
     layout = layout_of(database, MAILS)
     applied(acting.install_gate(layout))
-    applied(acting.pause(layout, Side.PUSHERS))
+    applied(acting.pause(layout, Side.PRODUCERS))
     with library.start(database, tmp_path, "worker", [MAILS]) as worker:
         worker.wait(1, "failed")
         worker.stop()
@@ -100,13 +100,13 @@ def test_pauses_of_two_queues_of_a_table_and_a_name_that_is_no_name(
     layouts = {queue: layout_of(database, queue) for queue in (MAILS, odd)}
     for layout in layouts.values():
         applied(acting.install_gate(layout))
-        applied(acting.pause(layout, Side.PUSHERS, for_s=600))
+        applied(acting.pause(layout, Side.PRODUCERS, for_s=600))
     with watching(database) as watched:
         view = watched.view(lambda view: len(view.queues) == 2 and bool(view.pauses), polls=3)
     assert {queue.name: [pause.side for pause in queue.pauses] for queue in view.queues} == {
-        layout.queue: [Side.PUSHERS] for layout in layouts.values()
+        layout.queue: [Side.PRODUCERS] for layout in layouts.values()
     }
-    applied(acting.resume(layouts[MAILS], Side.PUSHERS))
+    applied(acting.resume(layouts[MAILS], Side.PRODUCERS))
     library.push(database, MAILS, ["two"])
     assert_refused(library, database, odd)
     assert applied(acting.purge(layouts[odd], Choice(state="ready"))).done == 1
@@ -144,7 +144,7 @@ def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database:
     query(database, tables.tables)
     acting, layout = operator(database, tmp_path), layout_of(database, "mails")
     applied(acting.install_gate(layout))
-    applied(acting.pause(layout, Side.PUSHERS))
+    applied(acting.pause(layout, Side.PRODUCERS))
     with pytest.raises(pyodbc.Error, match="are paused until"):
         query(database, INSERTS[tables.name].format("mails"))
     query(database, INSERTS[tables.name].format("elsewhere"))
@@ -155,7 +155,7 @@ def test_rows_of_libraries_whose_workers_do_not_run_here(tables: Made, database:
 def test_where_no_gate_can_be_made(database: str, tmp_path: Path) -> None:
     query(database, SYMFONY.tables)
     acting, layout = operator(database, tmp_path), layout_of(database, "default")
-    for prepared in (acting.install_gate(layout), acting.pause(layout, Side.PUSHERS)):
+    for prepared in (acting.install_gate(layout), acting.pause(layout, Side.PRODUCERS)):
         assert "puts back what failed by INSERT" in str(prepared.plan.refused)
 
 
@@ -164,4 +164,4 @@ def test_the_dialog_offers_the_length_of_such_a_pause(database: str) -> None:
     layout = layout_of(database, "mails")
     (offered,) = options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout))
     assert offered.name == "for"
-    assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()
+    assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.CONSUMERS)) == ()

@@ -69,8 +69,8 @@ def test_each_table_with_these_columns_is_a_queue_and_what_is_popped_is_in_progr
     query(database, push.format("-4, 0"))
     query(database, push.format("3600, 3602"))
     query(database, "INSERT INTO stock (visible, leased_until) VALUES (now(), NULL), (now(), now())")
-    with connected(database, autocommit=False) as popper, watching(database, ()) as watched:
-        popper.execute("""DELETE FROM "Sales [1].Delayed" WHERE id = 1""")
+    with connected(database, autocommit=False) as consumer, watching(database, ()) as watched:
+        consumer.execute("""DELETE FROM "Sales [1].Delayed" WHERE id = 1""")
         view = watched.view(lambda view: {each.name for each in view.queues} == {name, "our-bus/stock"}, polls=2)
         view = watched.view(lambda view: view.queues[0].in_progress.value == 1)
     later, stock = view.queue(name), view.queue("our-bus/stock")

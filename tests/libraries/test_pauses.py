@@ -45,17 +45,19 @@ def test_a_queue_is_paused_and_resumed(made: Made, database: str, tmp_path: Path
     query(database, made.tables + TABLES[made.name])
     acting = operator(database, tmp_path)
     mails, default = layout_of(database, "mails"), layout_of(database, "default")
-    assert acting.resume(mails, Side.POPPERS).plan.refused == f"the poppers of {mails.queue} are not paused"
-    late = acting.pause(mails, Side.POPPERS)
+    assert acting.resume(mails, Side.CONSUMERS).plan.refused == f"the consumers of {mails.queue} are not paused"
+    late = acting.pause(mails, Side.CONSUMERS)
     assert late.plan.risks == ("it does not end by itself: somebody must resume it",)
     for layout in (mails, default):
-        assert applied(acting.pause(layout, Side.POPPERS)).done == 1
-        assert acting.pause(layout, Side.POPPERS).plan.refused == f"the poppers of {layout.queue} are paused already"
+        assert applied(acting.pause(layout, Side.CONSUMERS)).done == 1
+        assert (
+            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are paused already"
+        )
     assert applied(late).changed == 1
     assert set(query(database, PAUSED[made.name])) == {("mails",), ("default",)}
-    assert applied(acting.resume(mails, Side.POPPERS)).done == 1
+    assert applied(acting.resume(mails, Side.CONSUMERS)).done == 1
     assert query(database, PAUSED[made.name]) == [("default",)]
-    assert "install a gate on the table" in str(acting.pause(mails, Side.PUSHERS).plan.refused)
+    assert "install a gate on the table" in str(acting.pause(mails, Side.PRODUCERS).plan.refused)
 
 
 def test_what_else_good_job_pauses_stays_paused(database: str, tmp_path: Path) -> None:
@@ -69,11 +71,11 @@ def test_what_else_good_job_pauses_stays_paused(database: str, tmp_path: Path) -
     acting, layout = operator(database, tmp_path), layout_of(database, "mails")
     kept = "SELECT value::text FROM good_job_settings ORDER BY key"
     before = query(database, kept)
-    prepared = acting.pause(layout, Side.POPPERS)
+    prepared = acting.pause(layout, Side.CONSUMERS)
     assert "enable_pauses" in prepared.plan.consequences[0]
     assert applied(prepared).done == 1
     assert set(query(database, PAUSED[GOOD_JOB.name])) == {("slow",), ("mails",)}
-    assert applied(acting.resume(layout, Side.POPPERS)).done == 1
+    assert applied(acting.resume(layout, Side.CONSUMERS)).done == 1
     assert query(database, kept) == before
 
 
@@ -82,8 +84,8 @@ def test_workers_of_river_that_listen_are_told(database: str, tmp_path: Path) ->
     acting, layout = operator(database, tmp_path), layout_of(database, "mails")
     with psycopg.connect(database, autocommit=True) as worker:
         worker.execute('LISTEN "public.river_control"')
-        applied(acting.pause(layout, Side.POPPERS))
-        applied(acting.resume(layout, Side.POPPERS))
+        applied(acting.pause(layout, Side.CONSUMERS))
+        applied(acting.resume(layout, Side.CONSUMERS))
         told = [json.loads(each.payload) for each in worker.notifies(stop_after=2, timeout=30)]
     assert told == [{"action": action, "queue": "mails"} for action in ("pause", "resume")]
 
@@ -91,7 +93,7 @@ def test_workers_of_river_that_listen_are_told(database: str, tmp_path: Path) ->
 def test_a_queue_that_no_worker_of_river_has_taken_from_cannot_be_paused(database: str, tmp_path: Path) -> None:
     query(database, RIVER.tables + TABLES[RIVER.name])
     query(database, "DELETE FROM river_queue WHERE name = 'mails'")
-    plan = operator(database, tmp_path).pause(layout_of(database, "mails"), Side.POPPERS).plan
+    plan = operator(database, tmp_path).pause(layout_of(database, "mails"), Side.CONSUMERS).plan
     assert plan.refused == "river knows no queue 'mails' yet: none of its workers has taken from it"
 
 
@@ -101,7 +103,7 @@ def test_a_right_that_is_missing_is_named_by_the_plan(made: Made, database: str,
     layout, url = layout_of(database, "mails"), role(database)
     query(database, f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ROLE}")
     acting = operator(url, tmp_path)
-    why = str(acting.pause(layout, Side.POPPERS).plan.refused)
+    why = str(acting.pause(layout, Side.CONSUMERS).plan.refused)
     for grant in why.partition("this helps: ")[2].split("; "):
         query(database, grant)
-    assert applied(acting.pause(layout, Side.POPPERS)).done == 1
+    assert applied(acting.pause(layout, Side.CONSUMERS)).done == 1

@@ -211,17 +211,19 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         log = library.push(database, MAILS, ["before"])
         worker.wait(1, "completed")
         layout = layout_of(database, MAILS)
-        assert acting.resume(layout, Side.POPPERS).plan.refused == f"the poppers of {layout.queue} are not paused"
-        prepared = acting.pause(layout, Side.POPPERS)
+        assert acting.resume(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are not paused"
+        prepared = acting.pause(layout, Side.CONSUMERS)
         assert prepared.plan.risks == ("it does not end by itself: somebody must resume it",)
         assert applied(prepared).done == 1
         assert query(database, library.actions.paused) == [(MAILS,)]
-        assert acting.pause(layout, Side.POPPERS).plan.refused == f"the poppers of {layout.queue} are paused already"
+        assert (
+            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are paused already"
+        )
         log += library.push(database, MAILS, ["kept back"])
         log += library.push(database, INVOICES, ["after it"])
         worker.wait(2, "completed")
         assert times(worker, log[1].id, "claimed") == 0
-        toggled = ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.POPPERS).prepare(acting)
+        toggled = ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.CONSUMERS).prepare(acting)
         assert toggled.plan.kind is OperationKind.RESUME
         assert applied(toggled).done == 1
         worker.wait(3, "completed")
@@ -272,7 +274,7 @@ def test_a_right_that_is_missing_is_named_by_the_plan(made: tuple[Library, Any],
     why = acting.requeue(layout, Choice()).plan.refused
     claims, ready = (f"firm_queue_{name}_executions TO {ROLE}" for name in ("claimed", "ready"))
     assert f"GRANT DELETE ON public.{claims}; GRANT INSERT ON public.{ready}" in str(why)
-    assert "GRANT INSERT ON public.firm_queue_pauses" in str(acting.pause(layout, Side.POPPERS).plan.refused)
+    assert "GRANT INSERT ON public.firm_queue_pauses" in str(acting.pause(layout, Side.CONSUMERS).plan.refused)
     assert why is not None
     for grant in why.partition("this helps: ")[2].split("; "):
         query(database, grant)

@@ -82,10 +82,10 @@ def test_ready_messages_that_nobody_takes_are_named_after_their_time(
         said = {
             queue.verdict.code for view in watched.views for queue in view.queues if queue.name.endswith(f"/{mails}")
         }
-        assert not {"no pops", "no poppers"} & said
+        assert not {"no pops", "no consumers"} & said
         library.push(database, mails, ["left alone"])
         left = watched.view(lambda view: of_queue(view, mails).ready.value, timeout=30)
-        code = "no poppers" if library.name in WRITE_DOWN_WORKERS else "no pops"
+        code = "no consumers" if library.name in WRITE_DOWN_WORKERS else "no pops"
         view = watched.view(lambda view: of_queue(view, mails).verdict.code == code, timeout=90)
     assert 8 <= view.sampled_at - left.sampled_at <= HOLD_S
 
@@ -98,8 +98,8 @@ def test_workers_are_counted_where_it_is_written_down_which_queue_they_serve(dat
     mails, invoices = QUEUES
     with library.start(database, tmp_path, "worker", [mails]) as worker, watching(database) as watched:
         worker.wait(1, "completed")
-        view = watched.view(lambda view: of_queue(view, mails).poppers.value == 1, timeout=30)
-        assert of_queue(view, invoices).poppers.value == 0
-        view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no poppers", timeout=60)
+        view = watched.view(lambda view: of_queue(view, mails).consumers.value == 1, timeout=30)
+        assert of_queue(view, invoices).consumers.value == 0
+        view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no consumers", timeout=60)
         assert of_queue(view, invoices).verdict.proof == "1 ready and no worker that serves it has reported"
         assert of_queue(view, mails).verdict.code == "empty"

@@ -24,14 +24,14 @@ from tests.recording.days import BEGIN, EVERY_S, poll
 from tests.tui.scripted import queue
 
 PAUSED: Final = PauseSample(
-    "mails", str(queue("mails", "status").layout.table), "pushers", BEGIN, BEGIN + 9e4, "anna", "deploy", "switch"
+    "mails", str(queue("mails", "status").layout.table), "producers", BEGIN, BEGIN + 9e4, "anna", "deploy", "switch"
 )
 FIRST: Final = 5
 LAST: Final = 90
 
 
 def taken(number: int) -> Snapshot:
-    """One poll a minute; the pushers of mails are paused from the sixth on, but for one poll half an hour later."""
+    """One poll a minute; the producers of mails are paused from the sixth on, but for one poll half an hour later."""
     found = poll(number + 1, BEGIN + number * EVERY_S, "shop", EVERY_S)
     return replace(found, pauses=(PAUSED,) if number >= FIRST and number != 35 else ())
 

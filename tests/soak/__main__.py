@@ -219,7 +219,7 @@ def _line(done: Soaked, fire: Fire) -> str:
         name,
         done.pushed,
         done.pops,
-        done.pushers_killed + done.poppers_killed,
+        done.producers_killed + done.consumers_killed,
         done.naps,
         done.deadlocks,
         round(done.seconds),

@@ -545,5 +545,5 @@ def _false_rates(view: View, queue: QueueView, pops: list[float]) -> Iterator[st
         if bisect_left(pops, until) - bisect_right(pops, since) > 1:
             yield "pop rate 0"
     if bisect_left(pops, view.sampled_at - _POPPED_S[1]) > bisect_right(pops, view.sampled_at - _POPPED_S[0]):
-        idle = {"no pops", "no poppers", "poppers not claiming"}
+        idle = {"no pops", "no consumers", "consumers not claiming"}
         yield from (verdict.code for verdict in queue.verdicts if verdict.code in idle)

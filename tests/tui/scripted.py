@@ -174,7 +174,7 @@ def _troubled() -> tuple[QueueView, ...]:
             fill=0.76,
             forecast="growing 216/s",
             grows=15,
-            verdict=_said("pushers outrun poppers", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
+            verdict=_said("producers outrun consumers", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
         ),
         queue(
             "invoices",
@@ -256,7 +256,7 @@ def _odd() -> tuple[QueueView, ...]:
             gap=-24,
             fill=0.0,
             forecast="empty",
-            verdict=Verdict("empty", "24 poppers wait"),
+            verdict=Verdict("empty", "24 consumers wait"),
         ),
         queue(
             "exports",

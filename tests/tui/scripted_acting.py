@@ -69,8 +69,8 @@ def plan(kind: OperationKind = OperationKind.REQUEUE, queue: str = "invoices", *
         batch=500,
         seconds=2.4,
         undo=Undo(True, ("what is popped again by then stays where it is",)),
-        consequences=("they go to the front: poppers take them next",),
-        risks=("a popper that still works on one of them delivers it twice",),
+        consequences=("they go to the front: consumers take them next",),
+        risks=("a consumer that still works on one of them delivers it twice",),
     )
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
@@ -146,7 +146,7 @@ class ScriptedPrepared(PreparedAction):
         if self.script.refuses:
             raise BadInput(self.script.refuses)
         total = self.plan.count
-        tell(Progress(total, total // 2, 2, 1, 256.0, 2.3, "batches of 500; poppers wait 0.2 ms longer"))
+        tell(Progress(total, total // 2, 2, 1, 256.0, 2.3, "batches of 500; consumers wait 0.2 ms longer"))
         while not self.script.goes.wait(0.01):
             if stopped():
                 return OperationResult(

@@ -1,6 +1,6 @@
 """Polls of a shop's queues on SQL Server, as rows at the driver: what each probe would return, in SQL Server's types.
 
-Four designs: mails (status) whose poppers have died, orders (fifo) that grows, letters (strict_fifo) whose head a
+Four designs: mails (status) whose consumers have died, orders (fifo) that grows, letters (strict_fifo) whose head a
 sleeping session holds, and events (ring). Every value is checked against the type that its column has by the statement
 and by the documentation of the system views. Two seconds lie between two polls, on the server's clock and on ours.
 """
@@ -40,7 +40,7 @@ Values = dict[str, object]
 
 
 def layouts() -> tuple[Layout, ...]:
-    """As an install records them; a popper of mails keeps its session while it works."""
+    """As an install records them; a consumer of mails keeps its session while it works."""
     return tuple(
         prepare_install(
             ENGINE, (16, 0), design, schema="dbo", queue=queue, ring_size=1000, owner_held_while_working=True

@@ -42,7 +42,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
             "3 owner alive · 12 locked",
             "in batches of 500, about 2.4 s",
             "can be partly undone: what is popped again",
-            "▲ a popper that still works",
+            "▲ a consumer that still works",
             "88123",
             "app-7/61 dead",
             "… and 1,198 more",

@@ -39,8 +39,8 @@ async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ..
     [
         ("r", (OperationKind.REQUEUE, "invoices", Choice())),
         ("x", (OperationKind.PURGE, "invoices", Choice(state="dead"))),
-        ("p", (OperationKind.PAUSE, "invoices", Choice(), Side.PUSHERS, 900.0)),
-        ("P", (OperationKind.PAUSE, "invoices", Choice(), Side.POPPERS, 900.0)),
+        ("p", (OperationKind.PAUSE, "invoices", Choice(), Side.PRODUCERS, 900.0)),
+        ("P", (OperationKind.PAUSE, "invoices", Choice(), Side.CONSUMERS, 900.0)),
         ("u", (OperationKind.UNDO, "invoices", Choice(), "261121-071401-k7qd")),
         ("E", (OperationKind.END_SESSION, "session 61", Choice(), 61, None)),
     ],
@@ -80,39 +80,39 @@ async def test_repair_is_for_rings() -> None:
 
 
 async def test_p_resumes_what_is_paused() -> None:
-    script = Script(paused=(Pause("invoices", Side.PUSHERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch"),))
+    script = Script(paused=(Pause("invoices", Side.PRODUCERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch"),))
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("p")
-        assert await planned(d, script) == (OperationKind.RESUME, "invoices", Choice(), Side.PUSHERS)
+        assert await planned(d, script) == (OperationKind.RESUME, "invoices", Choice(), Side.PRODUCERS)
 
 
 def test_a_table_may_be_paused_under_another_name() -> None:
     made = queue("invoices")
-    pause = Pause("rechnungen", Side.PUSHERS, SAMPLED_AT, "bob", "", SAMPLED_AT, "switch", str(made.layout.table))
+    pause = Pause("rechnungen", Side.PRODUCERS, SAMPLED_AT, "bob", "", SAMPLED_AT, "switch", str(made.layout.table))
     script = Script(paused=(pause,))
     ActionRequest(OperationKind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
-    ActionRequest(OperationKind.PAUSE, "invoices", made.layout, side=Side.POPPERS).prepare(ScriptedOperator(script))
+    ActionRequest(OperationKind.PAUSE, "invoices", made.layout, side=Side.CONSUMERS).prepare(ScriptedOperator(script))
     assert [kind for kind, *_ in script.asked] == [OperationKind.RESUME, OperationKind.PAUSE]
 
 
 @pytest.mark.parametrize("screen", ["1", "2", "6"])
 async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -> None:
-    pause = Pause("mails", Side.PUSHERS, SAMPLED_AT + 754, "bob@laptop", "[red]deploy[/]", SAMPLED_AT, "switch")
+    pause = Pause("mails", Side.PRODUCERS, SAMPLED_AT + 754, "bob@laptop", "[red]deploy[/]", SAMPLED_AT, "switch")
     paused = [replace(q, pauses=(pause,) if q.name == "mails" else ()) for q in view().queues]
     async with dashboard((80, 24), runner=ScriptedOffice()) as d:
         await d.give()
         assert "PAUSED" not in d.text()
         await d.give(view(paused, sequence=8))
         await d.press(screen)
-        for part in ("‖ PAUSED", "mails pushers", "by bob@laptop", "12 m 33 s more"):
+        for part in ("‖ PAUSED", "mails producers", "by bob@laptop", "12 m 33 s more"):
             assert part in d.lines("banner"), part
         await d.wait(760)
         assert "PAUSED" not in d.text()
 
 
 def test_many_pauses_are_counted() -> None:
-    pauses = tuple(Pause(f"q{i}", Side.POPPERS, SAMPLED_AT + 60 + i, "bob", "", 0.0, "gate") for i in range(6))
+    pauses = tuple(Pause(f"q{i}", Side.CONSUMERS, SAMPLED_AT + 60 + i, "bob", "", 0.0, "gate") for i in range(6))
     made = Shown("t", view([replace(queue("q"), pauses=pauses)]))
     told = ["".join(t for t, _ in line) for line in pause_lines(made, TAKEN_AT, 120)]
     assert len(told) == 3

@@ -42,7 +42,7 @@ def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=41.0,
         consent=Consent.TYPED,
         undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no popper gets them", "they are kept in the trash, 7 d 00 h at least"),
+        consequences=("no consumer gets them", "they are kept in the trash, 7 d 00 h at least"),
         risks=(),
     )
 
@@ -80,11 +80,11 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
 
 
 def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
-    """A pause of the pushers."""
+    """A pause of the producers."""
     return plan(
         kind,
         queue,
-        title=f"Pause the pushers of {queue} for 15 m 00 s",
+        title=f"Pause the producers of {queue} for 15 m 00 s",
         count=1,
         unit="switch",
         first=(),
@@ -92,7 +92,7 @@ def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         predicate="every push of this queue from now on, until 14:47:07",
         batch=None,
         seconds=None,
-        consequences=("24 pushers get error QM001, which says until when; those that asked to wait do so",),
+        consequences=("24 producers get error QM001, which says until when; those that asked to wait do so",),
         risks=("statements that work on the table themselves do not ask, and go on",),
         sql=("SELECT setval('demo.orders_push_until', :until)",),
         undo=Undo(True, ()),
@@ -104,12 +104,12 @@ def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     return plan(
         OperationKind.RESUME,
         queue,
-        title=f"Let the pushers of {queue} go on?",
+        title=f"Let the producers of {queue} go on?",
         count=1,
         unit="pause",
         first=(),
         left_out=(),
-        predicate="the pushers of demo.invoices",
+        predicate="the producers of demo.invoices",
         batch=None,
         seconds=0.1,
         risks=(),
@@ -151,7 +151,7 @@ def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         undo=Undo(False, ("a number that was given up stays so",)),
         first=plan().first[:2],
         consequences=("an orphan is delivered under a new number, behind what is in the ring now",),
-        risks=("what the popper of an orphan did before it died or stalled may be done again",),
+        risks=("what the consumer of an orphan did before it died or stalled may be done again",),
     )
 
 

@@ -186,7 +186,7 @@ async def test_a_hostile_name_is_text_on_every_screen_and_in_every_statement(job
         assert states(jobs) == {"ready": 7, "working": 2}
 
 
-async def test_p_pauses_the_pushers_the_banner_says_so_and_p_resumes(database: str, tmp_path: Path) -> None:
+async def test_p_pauses_the_producers_the_banner_says_so_and_p_resumes(database: str, tmp_path: Path) -> None:
     (made,) = installed(database, "status")
     name = made.routine_for("push")
     assert name is not None

@@ -130,7 +130,9 @@ async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
 
 
 async def test_all_that_stands_above_takes_no_line_from_the_worst_queue_why_and_the_keys() -> None:
-    stopped = tuple(Pause(name, Side.PUSHERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch") for name in "abcd")
+    stopped = tuple(
+        Pause(name, Side.PRODUCERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch") for name in "abcd"
+    )
     found = shop()
     worst = replace(found.queues[0], pauses=stopped, ready=Figure(9_000.0), stuck=Figure(7.0))
     rule = AlertRule("deep", figure="ready", warn=100.0)

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.unit
 
 
 def test_what_it_takes_is_for_the_queue_screen() -> None:
-    growing = queue("mails", ready=400.0, forecast="growing 12/s: needs ≥ 3 more poppers")
-    assert figures.forecast_cell(growing)[0] == "growing 12/s: needs ≥ 3 more poppers"
+    growing = queue("mails", ready=400.0, forecast="growing 12/s: needs ≥ 3 more consumers")
+    assert figures.forecast_cell(growing)[0] == "growing 12/s: needs ≥ 3 more consumers"
     assert figures.forecast_cell(growing, brief=True)[0] == "growing 12/s"
     assert figures.short_forecast_cell(growing)[0] == "↑ 12/s"
 

@@ -35,7 +35,7 @@ DOES = {
     "poison message at the head": {"2": "screen('queue')"},
     "ring hole": {"R": "act('repair')"},
     "ring orphans": {"R": "act('repair')"},
-    "poppers not claiming": {"4": "screen('blocking')"},
+    "consumers not claiming": {"4": "screen('blocking')"},
     "stuck in progress": {"2": "screen('queue')", "r": "act('requeue')"},
     "cleanup held back": {"3": "screen('waits')"},
     "cleanup behind": {"3": "screen('waits')"},
@@ -51,7 +51,7 @@ DOES = {
     "plan regressed": {"3": "screen('waits')"},
     "failed over": {"7": "screen('timeline')"},
     "deadlocks": {"4": "screen('blocking')"},
-    "paused": {"p": "act('pause')", "P": "act('pause-poppers')"},
+    "paused": {"p": "act('pause')", "P": "act('pause-consumers')"},
     "cannot tell": {"n": "poll_now"},
 }
 OPEN = DrawerSample(22, 61, "app-7", "idle in transaction", 120.0)
@@ -73,8 +73,8 @@ def held(by: str, waited_for: bool) -> RuleInput:
     return replace(FINE, locked=QueueLock(by, "proof", waited_for), snapshot=now)
 
 
-def popper(wait_kind: str) -> ClientsSeen:
-    """One popper that waits."""
+def consumer(wait_kind: str) -> ClientsSeen:
+    """One consumer that waits."""
     return ClientsSeen(1, 1, "table", ClientSample(71, 5.0, "mailer-1", "app", "active", 45.0, 45.0, wait_kind, ""))
 
 
@@ -91,23 +91,23 @@ def test_each_key_is_one_of_the_screen_and_does_what_answers_the_verdict(screen:
 @pytest.mark.parametrize(
     ("code", "evidence", "key"),
     [
-        ("paused", replace(FINE, pauses=(pause(Side.PUSHERS),)), "p"),
-        ("paused", replace(FINE, pauses=(pause(Side.POPPERS),)), "P"),
-        ("paused", replace(FINE, pauses=(pause(Side.POPPERS), pause(Side.PUSHERS))), "p P"),
+        ("paused", replace(FINE, pauses=(pause(Side.PRODUCERS),)), "p"),
+        ("paused", replace(FINE, pauses=(pause(Side.CONSUMERS),)), "P"),
+        ("paused", replace(FINE, pauses=(pause(Side.CONSUMERS), pause(Side.PRODUCERS))), "p P"),
         ("everything locked", held("session 61", waited_for=True), "4"),
         ("everything locked", held("session 61", waited_for=False), "3"),
         ("everything locked", held("session 62", waited_for=False), ""),
         ("ring hole", given(ring_loss=RingLoss(hole=7)), "R"),
         ("ring hole", given(ring_loss=RingLoss(hole=7, drawer=OPEN)), ""),
         ("ring orphans", given(ring_loss=RingLoss(orphans=1)), "R"),
-        ("ring orphans", given(ring_loss=RingLoss(orphans=1, popper=OPEN)), ""),
-        ("poppers not claiming", given(poppers=popper("Lock")), "4"),
-        ("poppers not claiming", given(poppers=popper("Client")), ""),
+        ("ring orphans", given(ring_loss=RingLoss(orphans=1, consumer=OPEN)), ""),
+        ("consumers not claiming", given(consumers=consumer("Lock")), "4"),
+        ("consumers not claiming", given(consumers=consumer("Client")), ""),
         ("stuck in progress", given(owners=Owners(dead=3, alive=1)), "r"),
         ("stuck in progress", given(owners=Owners(alive=2)), "2"),
         ("stuck in progress", given(owners=Owners(unknown=2, alive=1)), "r"),
         ("stuck in progress", FINE, "r"),
-        ("no poppers", FINE, ""),
+        ("no consumers", FINE, ""),
     ],
 )
 def test_the_evidence_decides(code: str, evidence: RuleInput, key: str) -> None:
@@ -131,9 +131,9 @@ def test_no_key_that_can_do_nothing_to_the_queue_and_none_of_the_screen_itself()
     assert verdict_keys(both) == "p P"
 
 
-async def test_the_key_beside_paused_poppers_lets_them_go_on() -> None:
-    (verdict,), _ = judge_queue(replace(FINE, pauses=(pause(Side.POPPERS),)), 1000.0, {})
-    script = Script(paused=(pause(Side.POPPERS),))
+async def test_the_key_beside_paused_consumers_lets_them_go_on() -> None:
+    (verdict,), _ = judge_queue(replace(FINE, pauses=(pause(Side.CONSUMERS),)), 1000.0, {})
+    script = Script(paused=(pause(Side.CONSUMERS),))
     async with dashboard((80, 24), runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(view([queue("mails", verdict=verdict)]))
         assert "‖ paused [P]" in d.text()

@@ -61,7 +61,7 @@ async def on_call(url: str, tmp_path: Path, queue: str = "jobs") -> AsyncIterato
 
 async def test_trouble_and_why(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
-        await d.sees("The only queue is critical: jobs", "why: jobs no poppers", "4 ready")
+        await d.sees("The only queue is critical: jobs", "why: jobs no consumers", "4 ready")
         assert d.pressed == 0
 
 
@@ -117,7 +117,7 @@ async def test_find_and_end_the_blocker(database: str, tmp_path: Path) -> None:
 async def test_copy_an_id_and_the_whole_payload_and_help(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
         await d.press("question_mark")
-        await d.sees("no poppers", "qmon help in a shell")
+        await d.sees("no consumers", "qmon help in a shell")
         assert d.pressed == 1
         await d.press("escape", "2")
         await d.sees("card 4111-1111 of 1")

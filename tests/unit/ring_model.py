@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-# The side of the pushers; subscriber k is side k.
+# The side of the producers; subscriber k is side k.
 PUSH: Final = 0
 
 
@@ -26,7 +26,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Session:
-    """A pusher or popper. ``written``: what its open transaction has done: place, slot as it will be, message."""
+    """A producer or consumer. ``written``: what its open transaction has done: place, slot as it will be, message."""
 
     side: int
     number: int | None = None
@@ -52,7 +52,7 @@ class Ring:
     spare: frozenset[tuple[int, int]] = frozenset()
     pushed: tuple[str, ...] = ()
     popped: tuple[tuple[int, str], ...] = ()
-    # Messages that pushers may still begin to push.
+    # Messages that producers may still begin to push.
     left: int = 0
     faults: int = 0
     doubts: int = 0
@@ -192,7 +192,7 @@ def _holes_of_spare(ring: Ring, side: int, spare: list[int]) -> Iterator[Ring]:
 
 
 def settled(ring: Ring, by: int) -> Iterator[Ring]:
-    """Settle: PostgreSQL's gives the popper an orphan, SQL Server's makes the numbers spare."""
+    """Settle: PostgreSQL's gives the consumer an orphan, SQL Server's makes the numbers spare."""
     side = ring.sessions[by].side
     first = ring.settled[side] + 1
     while first <= ring.drawn[side] and not ring.unsettled(side, first) and not ring.locked(first):

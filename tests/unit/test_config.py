@@ -43,8 +43,8 @@ state = { column = "Status", ready = 1, in_progress = 2 }
 started_at = "StartedAt"
 owner = { column = "Owner", kind = "session", held_while_working = false }
 timeout = "5m"
-pushers = { application = "shop-api*" }
-poppers = { application = "mailer-*" }
+producers = { application = "shop-api*" }
+consumers = { application = "mailer-*" }
 
 [[target.orders.queue]]
 name = "mails"
@@ -76,8 +76,8 @@ def test_the_whole_file_is_read() -> None:
             started_at="StartedAt",
             owner=OwnerColumn("Owner", "session"),
             timeout_s=300.0,
-            pushers=Clients("shop-api*"),
-            poppers=Clients("mailer-*"),
+            producers=Clients("shop-api*"),
+            consumers=Clients("mailer-*"),
         ),
         Layout("mails", "fifo", TableName("", "Mail"), id="Id"),
     )

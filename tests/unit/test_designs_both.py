@@ -294,7 +294,7 @@ def test_who_cannot_deadlock_is_said_with_whom_on_sql_server() -> None:
         if file.engine != "sqlserver" or file.kind != "design":
             continue
         text = " ".join(file.file.read_text(encoding="utf-8").replace("\n--", "").split())
-        absolute = re.findall(r"No deadlock(?! among pushers and poppers|: one row is locked by a call)", text)
+        absolute = re.findall(r"No deadlock(?! among producers and consumers|: one row is locked by a call)", text)
         assert absolute == [], file.path
         pops = file.name in ("design/status/09_pop", "design/batch_fast/09_pop_batch")
         assert ("as a rule the reader (error 1205)" in text) == pops, file.path

@@ -28,11 +28,11 @@ def test_what_was_left_out_is_what_it_was_and_who_is_connected_for_half_a_minute
     evidence = QueueDiagnosis()
     first = evidence.record_poll(FULL, READ, DONE, SEEN)
     assert first.owners is not None
-    assert first.poppers is not None
+    assert first.consumers is not None
     later = evidence.record_poll(replace(POLL, sampled_at=1020.0), LEFT, DONE, None)
-    assert (later.owners, later.poppers) == (first.owners, first.poppers)
+    assert (later.owners, later.consumers) == (first.owners, first.consumers)
     gone = evidence.record_poll(replace(POLL, sampled_at=1031.0), LEFT, DONE, None)
-    assert (gone.owners, gone.poppers) == (first.owners, None)
+    assert (gone.owners, gone.consumers) == (first.owners, None)
     assert evidence.record_poll(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE, SEEN).owners is None
 
 
@@ -53,7 +53,7 @@ def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when
 
 def test_each_field_says_which_probes_it_comes_from_so_that_it_is_forgotten_when_they_fail_for_long() -> None:
     # the first three are forgotten with the sessions, the others with the figures that they come from
-    by_other_means = {"pushers", "poppers", "use", "rise", "slower", "silence", "due_later"}
+    by_other_means = {"producers", "consumers", "use", "rise", "slower", "silence", "due_later"}
     assert {field.name for field in fields(QueueEvidence)} == EVIDENCE_PROBES.keys() | by_other_means
 
 

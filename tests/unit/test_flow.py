@@ -219,7 +219,7 @@ def test_ring_flow_counts_what_is_committed_around_both_positions() -> None:
     assert flow.net == ring_ready(now) - ring_ready(before)
 
 
-def test_ring_with_poppers_ahead_is_empty_not_negative() -> None:
+def test_ring_with_consumers_ahead_is_empty_not_negative() -> None:
     assert ring_ready(RingSample(100, 108, 0, 0, 8, 0, None)) == 0
 
 

@@ -41,16 +41,16 @@ def test_growing_says_by_how_much_and_gives_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("net", "popped", "poppers", "text"),
+    ("net", "popped", "consumers", "text"),
     [
-        (12, 20, 4, "growing 12.0/s: needs ≥ 3 more poppers"),  # each pops 5/s
-        (5, 20, 4, "growing 5.0/s: needs ≥ 1 more popper"),
+        (12, 20, 4, "growing 12.0/s: needs ≥ 3 more consumers"),  # each pops 5/s
+        (5, 20, 4, "growing 5.0/s: needs ≥ 1 more consumer"),
         (12, 0, 4, "growing 12.0/s"),  # they pop nothing: more of them would not help
         (12, 20, 0, "growing 12.0/s"),
     ],
 )
-def test_growing_says_how_many_poppers_it_takes(net: float, popped: float, poppers: int, text: str) -> None:
-    assert forecast_drain(1_000.0, steady(net, popped=popped), poppers).text == text
+def test_growing_says_how_many_consumers_it_takes(net: float, popped: float, consumers: int, text: str) -> None:
+    assert forecast_drain(1_000.0, steady(net, popped=popped), consumers).text == text
 
 
 def test_noise_around_nothing_holds_steady() -> None:

@@ -1,4 +1,4 @@
-"""While a queue is paused nobody is told how many more poppers it needs: what does not move is meant to."""
+"""While a queue is paused nobody is told how many more consumers it needs: what does not move is meant to."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.unit.test_freshness import FIFO, Step, World
 
 pytestmark = pytest.mark.unit
 
-LAYOUT = replace(FIFO, poppers=Clients(application="worker*"))
+LAYOUT = replace(FIFO, consumers=Clients(application="worker*"))
 WORKER = ClientSample(61, 900.0, "worker-1", "shop", "active", 0.1, 0.1, "", "DELETE")
 STEP = Step(1.0, 30, 10, 20, "", left_out=False)
 
 
 def polled(world: World, *sides: str, read: bool = True) -> Snapshot:
-    """A growing queue with a popper, paused on these sides."""
+    """A growing queue with a consumer, paused on these sides."""
     snapshot = world.poll(STEP)
     first = snapshot.queues[0]
     assert first.head is not None
@@ -36,11 +36,11 @@ def polled(world: World, *sides: str, read: bool = True) -> Snapshot:
 
 
 @pytest.mark.parametrize("read", [True, False], ids=["read", "not its turn"])
-@pytest.mark.parametrize("sides", [("pushers",), ("poppers",), ("pushers", "poppers")], ids="-".join)
-def test_no_poppers_are_asked_for_while_a_side_is_paused(sides: tuple[str, ...], read: bool) -> None:
+@pytest.mark.parametrize("sides", [("producers",), ("consumers",), ("producers", "consumers")], ids="-".join)
+def test_no_consumers_are_asked_for_while_a_side_is_paused(sides: tuple[str, ...], read: bool) -> None:
     world, history = World(), TargetHistory()
     view = [history.record_snapshot(polled(world)) for _ in range(20)][-1]
-    assert view.queues[0].forecast.text == "growing 20.0/s: needs ≥ 2 more poppers"
+    assert view.queues[0].forecast.text == "growing 20.0/s: needs ≥ 2 more consumers"
     paused = history.record_snapshot(polled(world, *sides, read=read)).queues[0]
     assert paused.pauses
     assert (paused.forecast.trend, paused.forecast.text) == (Trend.GROWING, "growing 20.0/s")

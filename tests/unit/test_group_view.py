@@ -25,7 +25,7 @@ def test_counts_and_rates_are_added_and_the_oldest_is_the_oldest() -> None:
     assert found.figures["ready"] == Figure(7.0, estimated=True)
     assert [found.figures[field].value for field in ("in_progress", "push_rate", "pop_rate", "oldest")] == [2, 4, 1, 90]
     assert "gap" not in found.figures
-    assert "poppers" not in found.figures
+    assert "consumers" not in found.figures
 
 
 def test_what_is_unknown_of_one_is_unknown_of_all_and_the_age_is_that_of_the_oldest_reading() -> None:

@@ -18,7 +18,7 @@ from qmon.operate.sql import Sql
 
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 CLUSTERED, OTHER = 72057594000000001, 72057594000000002
-POPPER, PUSHER = 61, 62
+CONSUMER, PRODUCER = 61, 62
 NONE: Mapping[str, object] = {}
 
 
@@ -51,30 +51,30 @@ def taken(layout: Layout, locks: list[tuple[int, int, str]], seen: list[str]) ->
     return _read_popped_counts(cast(Sql, Server(locks, seen)), layout)
 
 
-def test_an_idle_pusher_holds_no_message_and_a_popper_holds_what_it_took() -> None:
+def test_an_idle_producer_holds_no_message_and_a_consumer_holds_what_it_took() -> None:
     locks = [
-        (POPPER, CLUSTERED, "(01)"),
-        (POPPER, CLUSTERED, "(02)"),
-        (POPPER, OTHER, "(a1)"),
-        (POPPER, OTHER, "(a2)"),
-        (PUSHER, CLUSTERED, "(03)"),
-        (PUSHER, OTHER, "(a3)"),
+        (CONSUMER, CLUSTERED, "(01)"),
+        (CONSUMER, CLUSTERED, "(02)"),
+        (CONSUMER, OTHER, "(a1)"),
+        (CONSUMER, OTHER, "(a2)"),
+        (PRODUCER, CLUSTERED, "(03)"),
+        (PRODUCER, OTHER, "(a3)"),
     ]
-    assert taken(LAYOUT, locks, ["(03)", "(04)"]) == {POPPER: 2, PUSHER: 0}
-    assert taken(LAYOUT, locks, ["(a3)", "(a4)"]) == {POPPER: 2, PUSHER: 0}, "whichever index the server has read"
+    assert taken(LAYOUT, locks, ["(03)", "(04)"]) == {CONSUMER: 2, PRODUCER: 0}
+    assert taken(LAYOUT, locks, ["(a3)", "(a4)"]) == {CONSUMER: 2, PRODUCER: 0}, "whichever index the server has read"
 
 
 @pytest.mark.parametrize(
     "layout", [replace(LAYOUT, design="heap", id=None), replace(LAYOUT, design="pending", due_at="DueTime")]
 )
 def test_where_pushed_rows_may_be_anywhere_all_must_have_been_seen(layout: Layout) -> None:
-    locks = [(PUSHER, CLUSTERED, "1:104:7")]
-    assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 20)]) == {PUSHER: 1}
+    locks = [(PRODUCER, CLUSTERED, "1:104:7")]
+    assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 20)]) == {PRODUCER: 1}
     assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 10 + _MAX_VISIBLE)]) == {}
 
 
 def test_who_has_locked_more_than_is_compared_is_proven_to_hold_nothing() -> None:
-    locks = [(PUSHER, CLUSTERED, f"({n})") for n in range(_MAX_VISIBLE)]
+    locks = [(PRODUCER, CLUSTERED, f"({n})") for n in range(_MAX_VISIBLE)]
     assert taken(LAYOUT, locks, ["(1)"]) == {}
 
 

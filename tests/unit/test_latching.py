@@ -15,7 +15,7 @@ from qmon.model.waits.wait_rates import Waiting, WaitRate
 from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
 from tests.unit.test_verdicts import FINE
 
-ONE = LatchSample(21, "BufferContent", None, 1, None, "", "pusher", "INSERT INTO t VALUES ('x')")
+ONE = LatchSample(21, "BufferContent", None, 1, None, "", "producer", "INSERT INTO t VALUES ('x')")
 SEEN = tuple(replace(ONE, session=21 + n) for n in range(5))
 WAITING = Waiting(
     WaitSource.SAMPLED, 4.0, 16, (WaitRate("LWLock", "BufferContent", 13.2, 0.55), WaitRate("", "", 10.8, 0.45))

@@ -143,8 +143,11 @@ def test_a_pop_may_delete_a_row_that_has_a_state() -> None:
         ),
         ('name = "a"\ntable = "b"\nring = {size = 0}', "q.ring.size: a ring needs its number of slots, 1 or more"),
         ('name = "a"\ntable = "b"\nring = {size = 8, push_sequence = "s"}', "q.ring: needs pop_sequence"),
-        ('name = "a"\ntable = "b"\nid = "c"\npushers = "x"', "q.pushers: must be a table of keys, not a text"),
-        ('name = "a"\ntable = "b"\nid = "c"\npushers = {app = "x"}', "q.pushers.app: unknown key; did you mean applic"),
+        ('name = "a"\ntable = "b"\nid = "c"\nproducers = "x"', "q.producers: must be a table of keys, not a text"),
+        (
+            'name = "a"\ntable = "b"\nid = "c"\nproducers = {app = "x"}',
+            "q.producers.app: unknown key; did you mean applic",
+        ),
     ],
 )
 def test_each_fault_is_named_with_its_path(text: str, message: str) -> None:

@@ -70,11 +70,11 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
     assert f"{layout.part.library}'s queues: use its own tools" in str(
         allowed_actions.why_not_allowed(layout, OperationKind.REPAIR)
     )
-    assert (allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, Side.POPPERS) is None) == (
+    assert (allowed_actions.why_not_allowed(layout, OperationKind.PAUSE, Side.CONSUMERS) is None) == (
         layout.part.library in PAUSED
     )
     for kind in (OperationKind.PAUSE, OperationKind.INSTALL_GATE):
-        assert (allowed_actions.why_not_allowed(layout, kind, Side.PUSHERS) is None) == (
+        assert (allowed_actions.why_not_allowed(layout, kind, Side.PRODUCERS) is None) == (
             layout.part.library not in NO_GATE
         )
 
@@ -86,7 +86,7 @@ def test_the_dialog_offers_owners_and_dead_messages_and_no_length_of_a_pause(lay
     part = layout.part
     assert part is not None
     assert ("dead messages" in [words for words, _ in offered.values]) is ("dead" in part.kinds)
-    assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.POPPERS)) == ()
+    assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.CONSUMERS)) == ()
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)

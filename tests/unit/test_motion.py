@@ -109,7 +109,7 @@ def test_a_queue_without_rates_is_healthy_only_while_it_moves() -> None:
     assert code(unrated(Motion("17", 5.0, 5.0))) == "healthy"
     assert code(unrated(Motion("17", STILL_S, STILL_S))) == "no pops"
     assert code(unrated(None, ready=Figure(0.0), in_progress=Figure(1.0))) == "healthy", "no message need be popped"
-    assert code(unrated(None, pauses=paused(Side.POPPERS))) == "paused"
+    assert code(unrated(None, pauses=paused(Side.CONSUMERS))) == "paused"
 
 
 def test_a_queue_seen_well_stays_so_in_the_polls_in_which_its_rate_is_not_known() -> None:

@@ -54,7 +54,7 @@ def test_what_a_procedure_does_is_said_by_the_words_of_its_name(name: str, verb:
 
 
 def test_the_layout_knows_better_than_the_name() -> None:
-    layout = replace(FOREIGN, poppers=Clients(procedure="dbo.Take*"), pushers=Clients(procedure="put[x]"))
+    layout = replace(FOREIGN, consumers=Clients(procedure="dbo.Take*"), producers=Clients(procedure="put[x]"))
     assert verb_for(layout, "dbo", "takeMail") == "pop"
     assert verb_for(layout, "dbo", "PUT[x]") == "push"
     assert verb_for(layout, "dbo", "DequeueFast") == "", "patterns are there, and it fits none"
@@ -101,7 +101,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     assert still.reason == Reason.NO_POP_ENDED
     other = track.record_poll(polled(6, 1110.0, (replace(POP, queue="orders"),)), FOREIGN)
     assert other is not None
-    assert "poppers = { procedure" in other.reason
+    assert "consumers = { procedure" in other.reason
     ours = track.record_poll(polled(6, 1110.0, ()), INSTALLED)
     assert ours is not None
     assert "VIEW DEFINITION" in ours.reason

@@ -14,7 +14,7 @@ ENGINES = pytest.mark.parametrize("spares", [False, True], ids=["postgres", "sql
 
 
 def drained(ring: Ring) -> Ring:
-    """Fresh poppers of each subscriber pop until there is nothing."""
+    """Fresh consumers of each subscriber pop until there is nothing."""
     for side in ring.readers:
         more = True
         while more:
@@ -36,7 +36,7 @@ def healthy(ring: Ring) -> None:
 
 
 def heals(*rings: Ring) -> None:
-    """Once their sessions end, all rings are healthy as soon as poppers come, with and without a repair before."""
+    """Once their sessions end, all rings are healthy as soon as consumers come, with and without a repair before."""
     for ring in rings:
         assert len(set(ring.popped)) == len(ring.popped), "delivered twice"
     ends = {all_ended(ring) for ring in rings}
@@ -44,7 +44,7 @@ def heals(*rings: Ring) -> None:
         healthy(ring)
 
 
-def test_from_every_state_of_a_small_ring_poppers_bring_push_and_pop_in_step() -> None:
+def test_from_every_state_of_a_small_ring_consumers_bring_push_and_pop_in_step() -> None:
     start = new(spares=False, size=2, readers=1, sessions=(PUSH, 1), left=1, faults=2, doubts=0)
     ends = {all_ended(ring) for ring in reached(start, 3, 2, 20_000)}
     assert len(ends) > 50
@@ -60,9 +60,9 @@ def test_from_every_state_of_a_small_ring_poppers_bring_push_and_pop_in_step() -
         (4, 1, (PUSH, PUSH, 1), 1),
         (3, 2, (PUSH, PUSH, 1, 2, 2), 4),
     ],
-    ids=["laps", "a jump of laps", "two pushers", "two subscribers"],
+    ids=["laps", "a jump of laps", "two producers", "two subscribers"],
 )
-def test_after_any_rollbacks_deaths_and_crashes_poppers_bring_push_and_pop_in_step(
+def test_after_any_rollbacks_deaths_and_crashes_consumers_bring_push_and_pop_in_step(
     spares: bool, size: int, readers: int, sessions: tuple[int, ...], jump: int
 ) -> None:
     start = new(spares=spares, size=size, readers=readers, sessions=sessions, left=6, faults=3)
@@ -80,7 +80,7 @@ def test_what_was_given_back_is_popped_in_the_order_of_numbers_where_sessions_lo
 
 
 @ENGINES
-def test_without_poppers_that_settle_messages_are_stranded(spares: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_consumers_that_settle_messages_are_stranded(spares: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ring_model, "settled", lambda *_: iter(()))
     start = new(spares=spares, size=2, readers=1, sessions=(PUSH, PUSH, 1, 1), left=6, faults=3)
     stranded = 0

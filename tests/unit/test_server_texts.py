@@ -164,7 +164,7 @@ def test_texts_of_triggers_are_left_out_on_sql_server_too() -> None:
         ("ERROR: value too long for type character varying(10)", "22001"),
         ("ERROR: canceling statement due to statement timeout", "57014"),
         ("ERROR: deadlock detected", "40P01"),
-        ("ERROR: the pushers of shop.orders are paused until 2026-11-22 14:05:34 UTC", "QM001"),
+        ("ERROR: the producers of shop.orders are paused until 2026-11-22 14:05:34 UTC", "QM001"),
         ("FATAL: terminating connection due to administrator command", "57P01"),
     ],
 )
@@ -177,11 +177,11 @@ def test_what_the_server_itself_says_stays_where_payloads_are_covered(words: str
 @pytest.mark.parametrize("number", [50_000, 770_001])
 def test_what_qmon_s_own_procedures_raise_stays(name: str, number: int) -> None:
     for words in (
-        f"QM001: the pushers of {name} are paused until 2026-11-22 14:05:34 UTC; nothing was done, try again later",
+        f"QM001: the producers of {name} are paused until 2026-11-22 14:05:34 UTC; nothing was done, try again later",
         f"QM003: the ring {name} is full; nothing was done, try again later",
     ):
         assert words in of_sqlserver(words, number, raised_hidden=True).text
-    for words in (f"the poppers of {name} are paused until 2026-11-22 14:05:34 UTC", f"the ring {name} is full"):
+    for words in (f"the consumers of {name} are paused until 2026-11-22 14:05:34 UTC", f"the ring {name} is full"):
         assert of_postgres(f"ERROR: {words}", "QM001", raised_hidden=True).text == f"ERROR: {words}"
     assert "hush" not in of_postgres(f"ERROR: the ring {name} is full of hush", "QM003", raised_hidden=True).text
 

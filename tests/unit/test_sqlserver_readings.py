@@ -33,7 +33,7 @@ from qmon.tui.waits import horizon_panel, usage_panel, waits_panel
 from tests.replayed import Driver, connection, emptied, full
 from tests.tsql_types import Type
 
-MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), poppers=Clients(procedure="*"))
+MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), consumers=Clients(procedure="*"))
 INSTALLED: Final = Layout("jobs", "heap", TableName("q", "jobs"), routines=(("pop", TableName("q", "jobs_pop")),))
 FACTS: Final = {"mails": TableFacts(11), "jobs": TableFacts(12)}
 VERSIONS: Final = ((11, 0), (13, 0), (14, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0), (RESTRICTED, 0))
@@ -200,7 +200,7 @@ def test_a_readable_secondary_tells_nothing_that_only_its_primary_counts() -> No
     mails = view.queue("mails")
     assert mails is not None
     assert (mails.push_rate.value, mails.push_rate.reason) == (None, Reason.STANDBY_COUNTERS)
-    assert (mails.poppers.value, mails.poppers.reason) == (None, Reason.STANDBY_SESSIONS)
+    assert (mails.consumers.value, mails.consumers.reason) == (None, Reason.STANDBY_SESSIONS)
     assert mails.gap.value is None
     assert mails.verdict.code not in ("healthy", "empty")
     assert view.server.standby is not None

@@ -156,7 +156,7 @@ def test_their_indexes_lead_to_what_they_are_asked_and_what_none_leads_to_is_sai
     assert not known["Sales"].unknown.keys() & {"in_progress", "stuck", "gap", "rates"}
     assert known["Sales.Delayed"].indexes["due"] == "Index_Due"
     assert "an index on (`visible`) would serve it" in known["orders"].slow["scheduled"]
-    assert "nothing leads to the rows that poppers hold" in known["orders"].unknown["in_progress"]
+    assert "nothing leads to the rows that consumers hold" in known["orders"].unknown["in_progress"]
 
 
 @pytest.mark.parametrize("row", [full, emptied])
@@ -179,7 +179,7 @@ def test_typed_rows_reach_the_figures(row: Any) -> None:
     assert later.scheduled.value is not None
     assert orders is not None
     assert orders.in_progress.value is None
-    assert "poppers hold" in orders.in_progress.reason
+    assert "consumers hold" in orders.in_progress.reason
 
 
 def test_they_are_acted_on_as_tables_of_their_design_but_for_what_would_break_them() -> None:
@@ -189,4 +189,4 @@ def test_they_are_acted_on_as_tables_of_their_design_but_for_what_would_break_th
         assert why_not_allowed(layout, OperationKind.PURGE) is None
     assert why_not_allowed(known["orders"], OperationKind.INSTALL_GATE) is None
     for kind in (OperationKind.INSTALL_GATE, OperationKind.PAUSE):
-        assert "OUTPUT … INTO" in str(why_not_allowed(known["Sales"], kind, Side.PUSHERS))
+        assert "OUTPUT … INTO" in str(why_not_allowed(known["Sales"], kind, Side.PRODUCERS))

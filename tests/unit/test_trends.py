@@ -56,7 +56,7 @@ def test_a_slow_leak_is_found_within_half_an_hour_and_stays_found() -> None:
     assert 3000 < last.over_s <= 3700
 
 
-def test_a_leak_without_ages_is_found_by_what_the_poppers_need_for_it() -> None:
+def test_a_leak_without_ages_is_found_by_what_the_consumers_need_for_it() -> None:
     found = [rise for rise, _ in hours(lambda second: 4 * leak(second), lambda _: None, 40)]
     assert found[-1] is not None
     assert found[-1].age_before_s is None
@@ -116,7 +116,7 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
     given = replace(FINE, ready=Figure(5876.0), net_rate=0.1, queue=replace(FINE.queue, rise=rise, slower=slower))
     _, spans = judge_queue(given, 0.0, {})
     (verdict,), _ = judge_queue(given, 60.0, spans)
-    assert verdict.code == "pushers outrun poppers"
+    assert verdict.code == "producers outrun consumers"
     assert verdict.proof.startswith(
         "ready rose from 600 to 5,876, the oldest from 8.0 s to 16 m 00 s in 1 h 00 m; each message"
     )

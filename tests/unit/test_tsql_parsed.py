@@ -46,7 +46,7 @@ def sent_by_the_contract() -> list[str]:
     ]
     texts += [text.format("x", "dbo") for text in (*forms.SELECTS["sqlserver"], *forms.STATE["sqlserver"])]
     texts += [text.format(**WORDS["sqlserver"]) for text in (*forms.JOBS, forms.MASK)]
-    texts += [SESSIONS["sqlserver"].format(name="popper1"), KILL["sqlserver"].format(session=51)]
+    texts += [SESSIONS["sqlserver"].format(name="consumer1"), KILL["sqlserver"].format(session=51)]
     texts += roles.KEPT_OUT["sqlserver"]
     texts += [text.format("x") for text in roles.WORKERS["sqlserver"]]
     texts += [text.format(table=1, status=2, trash=3) for text in roles.MISUSED]

@@ -56,7 +56,7 @@ def test_outrun_needs_thirty_seconds() -> None:
     signs = replace(FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0)
     assert after(signs, 29)[0] == "healthy"
     code, proof = after(signs, 30)
-    assert code == "pushers outrun poppers"
+    assert code == "producers outrun consumers"
     assert "growing 40.0/s" in proof
 
 
@@ -103,7 +103,7 @@ def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical
 
 def test_full_ring() -> None:
     code, proof = after(replace(FINE, fill=Figure(1.0)), 5)
-    assert (code, proof) == ("ring full", "100 % of the slots hold messages, pushers wait")
+    assert (code, proof) == ("ring full", "100 % of the slots hold messages, producers wait")
 
 
 def test_cannot_see_names_the_grant() -> None:
@@ -124,12 +124,12 @@ def paused(side: Side) -> tuple[Pause, ...]:
 
 
 def test_paused_is_said_at_once_by_whom_until_when_and_why() -> None:
-    code, proof = after(replace(FINE, ready=Figure(0), in_progress=Figure(0), pauses=paused(Side.PUSHERS)), 0)
-    assert (code, proof) == ("paused", "pushers paused by anna@app-7 until 08:00:00 UTC: [deploy]")
+    code, proof = after(replace(FINE, ready=Figure(0), in_progress=Figure(0), pauses=paused(Side.PRODUCERS)), 0)
+    assert (code, proof) == ("paused", "producers paused by anna@app-7 until 08:00:00 UTC: [deploy]")
 
 
-def test_what_paused_poppers_do_not_do_is_no_trouble_but_stuck_messages_are() -> None:
-    still = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0, pauses=paused(Side.POPPERS))
+def test_what_paused_consumers_do_not_do_is_no_trouble_but_stuck_messages_are() -> None:
+    still = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0, pauses=paused(Side.CONSUMERS))
     assert after(still, 60)[0] == "paused"
-    assert after(replace(still, pauses=paused(Side.PUSHERS)), 60)[0] == "no pops"
+    assert after(replace(still, pauses=paused(Side.PRODUCERS)), 60)[0] == "no pops"
     assert after(replace(still, stuck=Figure(3)), 60)[0] == "stuck in progress"

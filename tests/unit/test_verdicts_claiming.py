@@ -1,4 +1,4 @@
-"""No poppers, and poppers that do not claim: who is one, and when it is said."""
+"""No consumers, and consumers that do not claim: who is one, and when it is said."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ PLAIN = Layout("mails", "status", TableName("dbo", "mails"))
 IDLE = ClientSample(71, 5.0, "mailer-1", "app", "idle", 45.0, 45.0, "Client", "SELECT * FROM dbo.mails_pop()")
 
 
-def signs(poppers: ClientsSeen | None, **more: object) -> RuleInput:
+def signs(consumers: ClientsSeen | None, **more: object) -> RuleInput:
     still = replace(FINE, ready=Figure(31), in_progress=Figure(0), pop_rate=Figure(0.0), layout=LAYOUT)
-    return replace(still, queue=replace(FINE.queue, poppers=poppers), **more)  # type: ignore[arg-type]
+    return replace(still, queue=replace(FINE.queue, consumers=consumers), **more)  # type: ignore[arg-type]
 
 
 def said(signs: RuleInput, seconds: float = 10.0) -> tuple[str, str]:
@@ -50,26 +50,26 @@ def said(signs: RuleInput, seconds: float = 10.0) -> tuple[str, str]:
 def test_nobody_is_connected() -> None:
     nobody = ClientsSeen(0, 0, "routine", others=3, left_s=40.0)
     code, proof = said(signs(nobody))
-    assert code == "no poppers"
+    assert code == "no consumers"
     assert (
         proof
         == "31 ready and none of the 3 sessions connected was seen to call dbo.mails_pop; the last one left 40 s ago"
     )
     assert said(signs(nobody), 9.9)[0] == "cannot tell"
-    pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, poppers=Clients(application="mailer-*")))
-    assert said(pattern)[1] == "31 ready and no session is connected that is a popper (application mailer-*)"
+    pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, consumers=Clients(application="mailer-*")))
+    assert said(pattern)[1] == "31 ready and no session is connected that is a consumer (application mailer-*)"
 
 
 def test_those_connected_do_not_pop() -> None:
     code, proof = said(signs(ClientsSeen(2, 2, "routine", IDLE, 3)))
-    assert code == "poppers not claiming"
-    assert proof == "2 poppers are connected, not one pops while 31 are ready: session 71 (mailer-1) idle for 45 s"
+    assert code == "consumers not claiming"
+    assert proof == "2 consumers are connected, not one pops while 31 are ready: session 71 (mailer-1) idle for 45 s"
 
 
 def test_where_messages_complete_somebody_claims_them_however_pops_are_counted() -> None:
     """A pop that deletes its row looks like a complete, where the layout does not say that pops delete."""
     two = ClientsSeen(2, 2, "routine", IDLE, 3)
-    assert said(signs(two, completes=0.0))[0] == "poppers not claiming"
+    assert said(signs(two, completes=0.0))[0] == "consumers not claiming"
     assert said(signs(two, completes=56.5))[0] == "healthy"
     assert said(signs(None, completes=0.0))[0] == "no pops"
     assert said(signs(None, completes=56.5))[0] == "healthy"
@@ -78,7 +78,7 @@ def test_where_messages_complete_somebody_claims_them_however_pops_are_counted()
 def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() -> None:
     """A server counts what a session did last ten seconds after it has fallen idle."""
     late = {"recent_pop_rate": Figure(3.0)}
-    assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=5.0), **late))[0] == "poppers not claiming"
+    assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=5.0), **late))[0] == "consumers not claiming"
     assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=3.0), **late))[0] == "healthy"
     assert said(signs(ClientsSeen(2, 1, "routine", IDLE, 3), **late))[0] == "healthy"
 
@@ -99,12 +99,12 @@ def test_all_must_be_idle_and_the_one_that_worked_last_says_for_how_long() -> No
         {"pop_rate": Figure(0.3)},
         {"recent_pop_rate": Figure(0.3)},
         {"in_progress": Figure(1)},
-        {"pauses": (Pause("mails", Side.POPPERS, 200.0, "anna", "deploy", 50.0, "switch"),)},
+        {"pauses": (Pause("mails", Side.CONSUMERS, 200.0, "anna", "deploy", 50.0, "switch"),)},
     ],
 )
 def test_neither_where_something_moves_is_worked_on_or_paused(fine: dict[str, object]) -> None:
-    for poppers in (ClientsSeen(0, 0, "routine"), ClientsSeen(1, 1, "routine", IDLE)):
-        assert said(signs(poppers, **fine))[0] not in ("no poppers", "poppers not claiming")
+    for consumers in (ClientsSeen(0, 0, "routine"), ClientsSeen(1, 1, "routine", IDLE)):
+        assert said(signs(consumers, **fine))[0] not in ("no consumers", "consumers not claiming")
 
 
 def test_what_cannot_be_seen_is_no_pops_and_no_more() -> None:
@@ -115,34 +115,34 @@ def test_what_cannot_be_seen_is_no_pops_and_no_more() -> None:
 def test_stuck_messages_are_not_work() -> None:
     stuck = signs(ClientsSeen(0, 0, "routine"), in_progress=Figure(4), stuck=Figure(4))
     assert [v.code for v in judge_queue(stuck, 110.0, judge_queue(stuck, 100.0, {})[1])[0]] == [
-        "no poppers",
+        "no consumers",
         "stuck in progress",
     ]
 
 
 @pytest.mark.parametrize(
-    ("statement", "popper", "pusher"),
+    ("statement", "consumer", "producer"),
     [
         ("SELECT * FROM dbo.mails_pop()", True, False),
         ('/* app */ SELECT * FROM "dbo" . "mails_pop"($1)', True, False),
         ("EXEC [dbo].[Mails_Pop]", True, False),
         ("select mails_pop()", True, False),
         ("SELECT other.mails_pop()", False, False),
-        ("SELECT dbo.mails_push('mails_pop')", True, True),  # a name in a text is taken for a call: a popper too many
+        ("SELECT dbo.mails_push('mails_pop')", True, True),  # a name in a text is taken for a call: a consumer too many
         ("SELECT 1", False, False),
     ],
 )
-def test_by_the_routines_they_call(statement: str, popper: bool, pusher: bool) -> None:
+def test_by_the_routines_they_call(statement: str, consumer: bool, producer: bool) -> None:
     client = replace(IDLE, statement=statement)
-    assert identification_for(LAYOUT, Side.POPPERS) == "routine"
-    assert is_client(client, LAYOUT, Side.POPPERS) is popper
-    assert is_client(client, LAYOUT, Side.PUSHERS) is pusher
-    assert SessionIndex([client]).find_clients(LAYOUT, Side.POPPERS) == [client] * popper
-    assert SessionIndex([client]).find_clients(LAYOUT, Side.PUSHERS) == [client] * pusher
+    assert identification_for(LAYOUT, Side.CONSUMERS) == "routine"
+    assert is_client(client, LAYOUT, Side.CONSUMERS) is consumer
+    assert is_client(client, LAYOUT, Side.PRODUCERS) is producer
+    assert SessionIndex([client]).find_clients(LAYOUT, Side.CONSUMERS) == [client] * consumer
+    assert SessionIndex([client]).find_clients(LAYOUT, Side.PRODUCERS) == [client] * producer
 
 
 @pytest.mark.parametrize(
-    ("statement", "popper", "pusher"),
+    ("statement", "consumer", "producer"),
     [
         ("INSERT INTO dbo.mails (m) VALUES ($1)", False, True),
         ("UPDATE dbo.mails SET status = 2 WHERE id = 5", True, False),
@@ -151,22 +151,22 @@ def test_by_the_routines_they_call(statement: str, popper: bool, pusher: bool) -
         ("INSERT INTO orders VALUES (1)", False, False),
     ],
 )
-def test_by_what_they_do_with_the_table(statement: str, popper: bool, pusher: bool) -> None:
+def test_by_what_they_do_with_the_table(statement: str, consumer: bool, producer: bool) -> None:
     client = replace(IDLE, statement=statement)
-    assert identification_for(PLAIN, Side.POPPERS) == "table"
-    assert (is_client(client, PLAIN, Side.POPPERS), is_client(client, PLAIN, Side.PUSHERS)) == (popper, pusher)
-    assert SessionIndex([client]).find_clients(PLAIN, Side.POPPERS) == [client] * popper
+    assert identification_for(PLAIN, Side.CONSUMERS) == "table"
+    assert (is_client(client, PLAIN, Side.CONSUMERS), is_client(client, PLAIN, Side.PRODUCERS)) == (consumer, producer)
+    assert SessionIndex([client]).find_clients(PLAIN, Side.CONSUMERS) == [client] * consumer
 
 
 def test_patterns_decide_where_there_are_some() -> None:
     layout = replace(
-        LAYOUT, poppers=Clients(application="mailer-*", login="app"), pushers=Clients(procedure="mails_pu?h")
+        LAYOUT, consumers=Clients(application="mailer-*", login="app"), producers=Clients(procedure="mails_pu?h")
     )
-    assert is_client(replace(IDLE, statement=""), layout, Side.POPPERS)
-    assert not is_client(replace(IDLE, login="root"), layout, Side.POPPERS)
-    assert is_client(replace(IDLE, statement="exec dbo.mails_push"), layout, Side.PUSHERS)
-    assert SessionIndex([IDLE]).find_clients(layout, Side.POPPERS) == [IDLE]
-    assert not is_client(IDLE, layout, Side.PUSHERS)
+    assert is_client(replace(IDLE, statement=""), layout, Side.CONSUMERS)
+    assert not is_client(replace(IDLE, login="root"), layout, Side.CONSUMERS)
+    assert is_client(replace(IDLE, statement="exec dbo.mails_push"), layout, Side.PRODUCERS)
+    assert SessionIndex([IDLE]).find_clients(layout, Side.CONSUMERS) == [IDLE]
+    assert not is_client(IDLE, layout, Side.PRODUCERS)
 
 
 def test_odd_names_are_read_as_they_are_quoted() -> None:
@@ -189,8 +189,8 @@ def test_who_waits() -> None:
 def test_where_sessions_cannot_be_seen_nobody_knows_who_is_connected(sees: bool, connected: int | None) -> None:
     server = ServerSample(100.0, 1.0, None, False, 5, 10, 0, 0, sees)
     snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 100.0, 3.0, 1.5, 10, 2.0, server, (), clients=(IDLE,))
-    track, sessions = ClientsTrack(Side.POPPERS), SessionIndex((IDLE,))
+    track, sessions = ClientsTrack(Side.CONSUMERS), SessionIndex((IDLE,))
     found = track.record_poll(snapshot, LAYOUT, sessions)
     assert (None if found is None else found.connected) == connected
-    by_name = track.record_poll(snapshot, replace(LAYOUT, poppers=Clients(application="mailer-*")), sessions)
+    by_name = track.record_poll(snapshot, replace(LAYOUT, consumers=Clients(application="mailer-*")), sessions)
     assert by_name is not None and by_name.connected == 1, "names of applications are seen by everybody"

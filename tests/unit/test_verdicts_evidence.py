@@ -86,7 +86,7 @@ def test_a_count_of_a_while_ago_does_not_prove_that_a_queue_is_empty() -> None:
 
 
 def test_a_pause_does_not_hide_what_is_not_known() -> None:
-    pause = Pause("q", Side.PUSHERS, 2e9, "ada", "", 1.0, "switch")
+    pause = Pause("q", Side.PRODUCERS, 2e9, "ada", "", 1.0, "switch")
     verdicts, _ = judge_queue(replace(FINE, pauses=(pause,), stuck=Figure.unknown(NO_INDEX)), 0.0, {})
     assert [v.code for v in verdicts] == ["paused", "cannot tell"]
     stuck, _ = judge_queue(replace(FINE, stuck=Figure(2.0), in_progress=Figure.unknown(NO_INDEX)), 0.0, {})

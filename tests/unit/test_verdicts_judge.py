@@ -32,7 +32,7 @@ TWICE = replace(
 def test_all_that_hold_are_given_the_worst_first() -> None:
     _, since = judge_queue(TWICE, 0.0, {})
     verdicts, _ = judge_queue(TWICE, 40.0, since)
-    assert [v.code for v in verdicts] == ["stuck in progress", "pushers outrun poppers"]
+    assert [v.code for v in verdicts] == ["stuck in progress", "producers outrun consumers"]
     assert [v.since_at for v in verdicts] == [0.0, 0.0]
 
 
@@ -82,7 +82,9 @@ READ = replace(poll(1, 0.0), server_state=ServerState(read_at=dict.fromkeys(READ
 
 def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -> None:
     nothing = Figure.unknown(Reason.NOTHING_POPPED)
-    read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
+    read = QueueEvidence(
+        consumers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ())
+    )
     seen = replace(
         FINE,
         queue=read,
@@ -94,7 +96,7 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     assert "no pops" in undecided_of(still, 0.0, {})
     assert "no pops" not in undecided_of(still, 60.0, {"no pops": EvidenceSpan(0.0, 58.0)}), "it holds"
     grown = replace(seen, ready=Figure(5000), pop_rate=Figure(10.0), net_rate=40.0)
-    since = {"pushers outrun poppers": EvidenceSpan(0.0, 38.0)}
+    since = {"producers outrun consumers": EvidenceSpan(0.0, 38.0)}
     assert undecided_of(grown, 40.0, since) == frozenset()
     assert "stuck in progress" in undecided_of(replace(grown, stuck=Figure.unknown("no answer")), 40.0, since)
     assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)
@@ -102,7 +104,7 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
         (replace(seen, target=TargetEvidence()), {"log-bound", "latch-bound"}),
         (replace(seen, snapshot=replace(READ, horizon=None, blocking=())), {"cleanup held back"}),
         (replace(seen, snapshot=replace(READ, horizon=(), blocking=None)), {"everything locked"}),
-        (replace(seen, queue=replace(read, poppers=None)), {"no poppers", "poppers not claiming"}),
+        (replace(seen, queue=replace(read, consumers=None)), {"no consumers", "consumers not claiming"}),
     ):
         assert undecided_of(blind, 0.0, {}) == codes
 
@@ -181,7 +183,9 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
 )
 def test_a_verdict_whose_probe_fails_is_not_over(probe: str, codes: set[str]) -> None:
     nothing = Figure.unknown(Reason.NOTHING_POPPED)
-    read = QueueEvidence(poppers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ()))
+    read = QueueEvidence(
+        consumers=ClientsSeen(1, 0, "routine"), use=QueueUse(nothing, nothing, None, nothing, 0, (), ())
+    )
     seen = replace(
         FINE,
         queue=read,

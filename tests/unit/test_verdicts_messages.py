@@ -185,19 +185,19 @@ def sweep(hole: int | None = None, orphan: int | None = None, pop_last: int = 90
     )
 
 
-def test_a_hole_is_one_that_poppers_have_drawn_and_its_drawer_is_named_while_there_is_one() -> None:
+def test_a_hole_is_one_that_consumers_have_drawn_and_its_drawer_is_named_while_there_is_one() -> None:
     ring = RingTrack()
-    pusher = DrawerSample(9, 61, "shop", "idle in transaction", 30.0)
+    producer = DrawerSample(9, 61, "shop", "idle in transaction", 30.0)
     assert ring.record_poll(MessageDiagnostics(sweep=sweep(hole=91)), 1000, 10.0) == RingLoss(swept=1.0)
-    ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 12.0)
-    loss = ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
-    assert loss == RingLoss(80, 6.0, pusher, swept=1.0)
+    ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(producer,)), 1000, 12.0)
+    loss = ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(producer,)), 1000, 18.0)
+    assert loss == RingLoss(80, 6.0, producer, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
-        "number 80 has no message; a popper drew it at least 6.0 s ago: session 61 (idle in transaction, shop)"
+        "number 80 has no message; a consumer drew it at least 6.0 s ago: session 61 (idle in transaction, shop)"
         " has drawn a number and may yet push it"
     )
     proven = ring.record_poll(
-        MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(pusher, transaction_s=1.0),)), 1000, 20.0
+        MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(producer, transaction_s=1.0),)), 1000, 20.0
     )
     assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago: no open transaction has it")
     assert said(signs(ring_loss=proven), 4.9).keys() == {"cannot tell"}
@@ -213,12 +213,13 @@ def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
     assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0) == {
-        "ring orphans": "1 message was drawn by poppers and not popped: number 70, pushed 40 s ago"
+        "ring orphans": "1 message was drawn by consumers and not popped: number 70, pushed 40 s ago"
     }
-    popper = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
-    held = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(popper,)), 2000, 15.0)
+    consumer = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
+    held = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(consumer,)), 2000, 15.0)
     assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
-        "pushed 40 s ago; poppers take them when session 77 (idle in transaction, mailer) has ended, which may yet pop "
+        "pushed 40 s ago; consumers take them when session 77 (idle in transaction, mailer) has ended, which "
+        "may yet pop "
         "them"
     )
     assert ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

@@ -92,7 +92,7 @@ class Driver:
             return MESSAGE.encode() if taken == "varbinary(max)" else MESSAGE
         if column == "id":
             return BIG + row
-        texts = {"title": "a title", "was": "orphan", "queue_date_time": None, "application": "load-popper"}
+        texts = {"title": "a title", "was": "orphan", "queue_date_time": None, "application": "load-consumer"}
         numbers = {"done": 3 if row == 0 else 0, "moved": 7, "state": 1, "attempt": 2, "depth": BIG}
         return texts[column] if column in texts else numbers.get(column, row + 1)
 

@@ -32,7 +32,9 @@ from tests.queues import ENGINE, target_of
 from tests.schemas import valid
 
 ALL = available_designs(ENGINE)
-SHORT = BenchPlan(ALL, pushers=2, poppers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300)
+SHORT = BenchPlan(
+    ALL, producers=2, consumers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300
+)
 
 
 def traces(url: str) -> list[object]:
@@ -73,7 +75,7 @@ def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batc
         return
     pushed = popped = loads = 0
     pushes, pops = list[Slice](), list[Slice]()
-    while not popped:  # on a busy machine a slice may be over before a popper has had its turn
+    while not popped:  # on a busy machine a slice may be over before a consumer has had its turn
         for all_of_them, new in zip((pushes, pops), loaded(site, layout, case), strict=True):
             all_of_them += new
         loads += 1
@@ -96,7 +98,7 @@ def test_the_loops_count_what_the_tables_hold(site: BenchSite, design: str, batc
 
 @pytest.mark.parametrize(("design", "batch"), [("fifo", 7), ("batch_fast", 7), ("status", 1)])
 def test_what_was_committed_before_a_slice_failed_is_counted(site: BenchSite, design: str, batch: int) -> None:
-    """Pushers and poppers are cancelled in the middle of their slices, as a deadlock would end them."""
+    """Producers and consumers are cancelled in the middle of their slices, as a deadlock would end them."""
     layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q")
     cancel = (
         f"SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '{site.load_prefix}%'"
@@ -120,17 +122,17 @@ def test_what_was_committed_before_a_slice_failed_is_counted(site: BenchSite, de
 def loaded(
     site: BenchSite, layout: Layout, case: Case, meanwhile: Callable[[float], None] = lambda _: None
 ) -> tuple[list[Slice], list[Slice]]:
-    """What two pushers and two poppers did in three slices."""
+    """What two producers and two consumers did in three slices."""
     loops = make_loops(site, layout, case)
     settings: dict[str, Value] = {"batch": case.batch, "unit": 16, "ahead": 10, "bytes": 50}
     with LoadSessions(site.connect_load, site.statement("salvage")) as sessions:
-        sessions.connect_sessions("pusher", 2, loops.push, settings)
-        sessions.connect_sessions("popper", 2, loops.pop, settings)
+        sessions.connect_sessions("producer", 2, loops.push, settings)
+        sessions.connect_sessions("consumer", 2, loops.pop, settings)
         start_at = now(site)
         sessions.start(start_at, 3)
         meanwhile(start_at)
         wait_until(lambda: not sessions.is_working)
-    pushes, pops = ([each for one in kind for each in one.slices] for kind in (sessions.pushers, sessions.poppers))
+    pushes, pops = ([each for one in kind for each in one.slices] for kind in (sessions.producers, sessions.consumers))
     return pushes, pops
 
 
@@ -165,7 +167,7 @@ def query_of(site: BenchSite, sql: str) -> object:
 def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     found: list[CaseResult | Dequeue] = []
     told: list[BenchProgress] = []
-    plan = replace(SHORT, pushers=1, poppers=1, seconds=SLICE_S, warm_up_s=SLICE_S / 2)
+    plan = replace(SHORT, producers=1, consumers=1, seconds=SLICE_S, warm_up_s=SLICE_S / 2)
     report = run_bench(target_of(database), plan, new_schema_name(), install_trial, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)
     assert tuple(found) == report.outcomes
@@ -198,7 +200,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
     def look(_: BenchProgress) -> None:
         ages.extend(float(str(row[0])) for row in query(database, sql))
 
-    plan = replace(SHORT, designs=("naive",), pushers=1, poppers=1, parts=(Part.HELD,))
+    plan = replace(SHORT, designs=("naive",), producers=1, consumers=1, parts=(Part.HELD,))
     (found,) = run_bench(target_of(database), plan, new_schema_name(), install_trial, look).outcomes
     assert found.case.held
     assert found.dead_rows > 0
@@ -208,7 +210,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
 
 @pytest.mark.usefixtures("short_slices")
 def test_batches_are_left_out_where_a_design_has_none(database: str) -> None:
-    plan = replace(SHORT, designs=("ring_classic", "naive"), pushers=1, poppers=1, batches=(10,))
+    plan = replace(SHORT, designs=("ring_classic", "naive"), producers=1, consumers=1, batches=(10,))
     report = run_bench(target_of(database), plan, new_schema_name(), install_trial)
     assert [each.case.design for each in report.outcomes] == ["naive"]
     assert report.without_batches == ("ring_classic",)
@@ -250,7 +252,7 @@ def query_gone(site: BenchSite) -> None:
 
 
 def test_a_server_without_room_is_told_before_anything_is_made(database: str) -> None:
-    plan = replace(SHORT, pushers=150, poppers=150)
+    plan = replace(SHORT, producers=150, consumers=150)
     with pytest.raises(BadInput, match=r"has room for \d+ more connections, and the bench needs 302"):
         run_bench(target_of(database), plan, new_schema_name(), install_trial)
     assert traces(database) == []
@@ -265,22 +267,35 @@ def test_what_is_left_of_a_bench_is_known_by_its_comment(site: BenchSite, databa
     assert traces(database) == ["qmon_bench_of_mine", "qmon bench"]
 
 
-LONG = ("--designs", "naive", "--pushers", "2", "--poppers", "2", "--for", "60s", "--batch", "1", "--parts", "healthy")
+LONG = (
+    "--designs",
+    "naive",
+    "--producers",
+    "2",
+    "--consumers",
+    "2",
+    "--for",
+    "60s",
+    "--batch",
+    "1",
+    "--parts",
+    "healthy",
+)
 
 
 @pytest.mark.parametrize(
     ("number", "code", "role"),
     [
-        (signal.SIGINT, 130, "popper"),
-        (signal.SIGTERM, 143, "pusher"),
-        (signal.SIGHUP, 129, "pusher"),
-        (signal.SIGKILL, -9, "pusher"),
+        (signal.SIGINT, 130, "consumer"),
+        (signal.SIGTERM, 143, "producer"),
+        (signal.SIGHUP, 129, "producer"),
+        (signal.SIGKILL, -9, "producer"),
     ],
 )
 def test_nothing_stays_however_the_program_ends(
     server: EmbeddedServer, database: str, number: signal.Signals, code: int, role: str
 ) -> None:
-    """Pushers alone run empty loops before the designs are measured."""
+    """Producers alone run empty loops before the designs are measured."""
     command = program("design", "bench", database, *LONG)
     with subprocess.Popen(command, env=surroundings(), stderr=subprocess.DEVNULL, start_new_session=True) as process:
         at_work = (
@@ -292,7 +307,7 @@ def test_nothing_stays_however_the_program_ends(
     wait_until(lambda: not traces(database), timeout=60)
 
 
-PAIR = ("--designs", "ring,naive", "--pushers", "2", "--poppers", "2", "--for", "500ms", "--batch", "1")
+PAIR = ("--designs", "ring,naive", "--producers", "2", "--consumers", "2", "--for", "500ms", "--batch", "1")
 RUNS = [("naive", False), ("ring", False), ("naive", True), ("ring", True)]
 
 
@@ -338,7 +353,7 @@ def test_the_program_measures_and_leaves_nothing(database: str) -> None:
     found = valid(made.stdout, "bench")
     assert [(each["design"], each["held"]) for each in found["loads"]] == [("naive", False), ("naive", True)]
     assert found["settings"]["fsync"] in ("on", "off")
-    assert (found["plan"]["pushers"], found["plan"]["seconds"]) == (2, 0.5)
+    assert (found["plan"]["producers"], found["plan"]["seconds"]) == (2, 0.5)
     assert all(each["kept"] for each in found["loads"] if each["held"])
     assert traces(database) == []
 
@@ -359,7 +374,7 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
         (("--designs", "rings"), "there is no design 'rings' to measure here"),
         (("--batch", "1,x"), "--batch takes whole numbers"),
         (("--parts", "sick"), "there is no part 'sick'"),
-        (("--pushers", "0"), "Invalid value for '--pushers'"),
+        (("--producers", "0"), "Invalid value for '--producers'"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_nothing_is_made(database: str, arguments: tuple[str, ...], words: str) -> None:

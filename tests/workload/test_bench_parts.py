@@ -86,8 +86,8 @@ def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: in
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"pushers": 0}, "1 pusher and 1 popper or more"),
-        ({"poppers": 493}, "500 in all at most"),
+        ({"producers": 0}, "1 producer and 1 consumer or more"),
+        ({"consumers": 493}, "500 in all at most"),
         ({"seconds": 0.0}, "more than 0 seconds"),
         ({"message_bytes": 0}, "1 to 1,000,000 bytes"),
         ({"batches": (1, 0)}, "1 to 10,000 messages"),

@@ -33,8 +33,8 @@ DESIGNS: Final = tuple(queries.designs("sqlserver"))
 TARGET: Final = Target("shop", "sqlserver", {})
 PLAN: Final = BenchPlan(
     ("naive", "ring", "status"),
-    pushers=1,
-    poppers=1,
+    producers=1,
+    consumers=1,
     seconds=1.0,
     warm_up_s=0.0,
     batches=(1,),

@@ -93,8 +93,8 @@ def test_each_design_is_driven_and_the_counts_are_those_of_the_table(database: s
     loads = [
         QueueLoad(
             layout,
-            pushers=2,
-            poppers=2,
+            producers=2,
+            consumers=2,
             rate=80,
             pop_rate=50,
             batch=batch,
@@ -149,7 +149,7 @@ def test_every_subscriber_goes_on_where_the_last_load_has_left_it(database: str)
     layout = made(database, "ring_subscribers", ring_size=500)
     query(database, "SELECT orders_push('x') FROM generate_series(1, 40)")
     query(database, "SELECT orders_pop(2) FROM generate_series(1, 15)")
-    with load_of(database, QueueLoad(layout, pushers=0, poppers=2)) as load:
+    with load_of(database, QueueLoad(layout, producers=0, consumers=2)) as load:
         wait_until(lambda: popped(load) == 40, what="both have read everything")
     assert load.counts.totals("orders").popped_by == (40, 25)
     assert load.counts.depth_at("orders", load.counts.last_at()) == 0
@@ -159,7 +159,7 @@ def test_every_subscriber_goes_on_where_the_last_load_has_left_it(database: str)
 def test_several_queues_under_hostile_names_from_few_processes(database: str) -> None:
     names = ["[a]]b].[c d]", '"; drop table x; --', "🐘", "it's {odd} ? :name", "back\\slash"]
     layouts = [made(database, design, name) for design, name in zip(HOSTILE, names, strict=True)]
-    load = load_of(database, *(QueueLoad(each, pushers=2, poppers=1, rate=100, keeper=True) for each in layouts))
+    load = load_of(database, *(QueueLoad(each, producers=2, consumers=1, rate=100, keeper=True) for each in layouts))
     with load:
         wait_until(lambda: all(popped(load, name) >= 20 for name in names))
         assert len(load.pids) == 2 + 5 + 1
@@ -168,11 +168,11 @@ def test_several_queues_under_hostile_names_from_few_processes(database: str) ->
 
 def test_counts_survive_kill_9_of_both_sides(database: str) -> None:
     layout = made(database, "fifo")
-    load = load_of(database, QueueLoad(layout, pushers=2, poppers=2, rate=400))
+    load = load_of(database, QueueLoad(layout, producers=2, consumers=2, rate=400))
     with load:
         for goal in (50, 100):
             wait_until(lambda goal=goal: popped(load) >= goal)  # type: ignore[misc]
-            for role in ("pusher", "popper"):
+            for role in ("producer", "consumer"):
                 before = load.pids_of("orders", role)
                 load.kill_members("orders", role)
                 assert alive(before) == []
@@ -184,9 +184,9 @@ def test_counts_survive_kill_9_of_both_sides(database: str) -> None:
 
 
 @pytest.mark.parametrize("design", COMPLETING)
-def test_poppers_that_crash_leave_rows_in_progress_of_a_dead_owner(database: str, design: str) -> None:
+def test_consumers_that_crash_leave_rows_in_progress_of_a_dead_owner(database: str, design: str) -> None:
     layout = made(database, design)
-    load = load_of(database, QueueLoad(layout, poppers=2, rate=100))
+    load = load_of(database, QueueLoad(layout, consumers=2, rate=100))
     orphans = """
         SELECT count(*) FROM orders AS q WHERE q.owner IS NOT NULL AND q.completed AND NOT EXISTS (
             SELECT FROM pg_stat_activity AS a WHERE split_part(q.owner, '/', 1) = CAST(a.pid AS text))""".replace(
@@ -197,19 +197,19 @@ def test_poppers_that_crash_leave_rows_in_progress_of_a_dead_owner(database: str
         load.inject_fault(PlannedFault("crash", "orders", for_s=0))
         wait_until(lambda: number(database, orphans) > 0, what="rows in progress whose owner is gone")
         fallen = popped(load)
-        wait_until(lambda: popped(load) > fallen + 5, what="the poppers are back")
-    with load_of(database, QueueLoad(layout, pushers=0, poppers=0, keeper=True, requeue_after_s=0.0)) as keeper:
+        wait_until(lambda: popped(load) > fallen + 5, what="the consumers are back")
+    with load_of(database, QueueLoad(layout, producers=0, consumers=0, keeper=True, requeue_after_s=0.0)) as keeper:
         wait_until(lambda: keeper.counts.totals("orders").requeued > 0, what="the keeper requeues them")
     assert number(database, orphans) == 0
 
 
-def test_poppers_that_crash_in_their_transaction_give_their_messages_back(database: str) -> None:
+def test_consumers_that_crash_in_their_transaction_give_their_messages_back(database: str) -> None:
     designs = [design for design in DESIGNS if TRAITS[design].deletes_on_pop or design == "flag"]
-    loads = [QueueLoad(made(database, design, design), poppers=1, rate=60, work_s=0.01) for design in designs]
+    loads = [QueueLoad(made(database, design, design), consumers=1, rate=60, work_s=0.01) for design in designs]
     with load_of(database, *loads) as load:
         for design in designs:
             wait_until(lambda design=design: popped(load, design) > 10, what=design)  # type: ignore[misc]
-            before = load.pids_of(design, "popper")
+            before = load.pids_of(design, "consumer")
             load.inject_fault(PlannedFault("crash", design, for_s=0))
             wait_until(lambda pids=before: not alive(pids), what=f"{design} crashes")  # type: ignore[misc]
         for design in designs:
@@ -233,7 +233,7 @@ def test_a_session_that_holds_locks_has_those_messages_that_go_next(database: st
     idle = (
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'load-fault' AND state = 'idle in transaction'"
     )
-    with load_of(database, *(QueueLoad(each, pushers=0, poppers=0) for each in layouts.values())) as load:
+    with load_of(database, *(QueueLoad(each, producers=0, consumers=0) for each in layouts.values())) as load:
         for design in designs:
             load.inject_fault(PlannedFault("hold", design, for_s=600, amount=5))
         wait_until(lambda: number(database, idle) == len(designs), what="all hold their locks")
@@ -250,25 +250,25 @@ def test_a_session_that_holds_locks_has_those_messages_that_go_next(database: st
 @pytest.mark.parametrize("design", ["ring", "ring_pointer", "ring_subscribers"])
 def test_a_crash_in_a_ring_leaves_an_orphan_and_the_keeper_repairs_it(database: str, design: str) -> None:
     layout = made(database, design, ring_size=50)
-    with load_of(database, QueueLoad(layout, poppers=1, rate=100, keeper=True, requeue_after_s=0.2)) as load:
+    with load_of(database, QueueLoad(layout, consumers=1, rate=100, keeper=True, requeue_after_s=0.2)) as load:
         wait_until(lambda: popped(load) > 5)
-        # The poppers stay away: one that comes back would take the orphan itself.
+        # The consumers stay away: one that comes back would take the orphan itself.
         load.inject_fault(PlannedFault("crash", "orders", for_s=600))
         wait_until(lambda: load.counts.totals("orders").repaired > 0, timeout=90, what="an orphan is repaired")
-    with load_of(database, QueueLoad(layout, pushers=0, poppers=1)):
+    with load_of(database, QueueLoad(layout, producers=0, consumers=1)):
         wait_until(lambda: ready(database, design) == 0, what="every message is popped")
     assert query(database, "SELECT DISTINCT reference_count FROM orders") == [(0,)]
 
 
 @pytest.mark.parametrize("design", ["ring", "ring_pointer", "ring_subscribers"])
-def test_a_popper_that_starts_again_after_a_crash_takes_the_orphan(database: str, design: str) -> None:
+def test_a_consumer_that_starts_again_after_a_crash_takes_the_orphan(database: str, design: str) -> None:
     layout = made(database, design, ring_size=50)
-    with load_of(database, QueueLoad(layout, poppers=1, rate=100)) as load:
+    with load_of(database, QueueLoad(layout, consumers=1, rate=100)) as load:
         wait_until(lambda: popped(load) > 5)
-        before = load.pids_of("orders", "popper")
+        before = load.pids_of("orders", "consumer")
         load.inject_fault(PlannedFault("crash", "orders", for_s=0))
-        wait_until(lambda: not alive(before), what="the popper dies")
-        load.change_members("orders", "pusher", rate=0.0)
+        wait_until(lambda: not alive(before), what="the consumer dies")
+        load.change_members("orders", "producer", rate=0.0)
         wait_until(lambda: ready(database, design) == 0, timeout=90, what="every message is popped")
     assert query(database, "SELECT DISTINCT reference_count FROM orders") == [(0,)]
 
@@ -280,15 +280,15 @@ def test_faults_come_and_go(database: str) -> None:
     )
     load = load_of(
         database,
-        QueueLoad(layout, pushers=1, poppers=1, rate=200),
-        faults=(PlannedFault("pin", at_s=0.0, for_s=600), PlannedFault("no_poppers", "orders", at_s=0.2, for_s=1.0)),
+        QueueLoad(layout, producers=1, consumers=1, rate=200),
+        faults=(PlannedFault("pin", at_s=0.0, for_s=600), PlannedFault("no_consumers", "orders", at_s=0.2, for_s=1.0)),
     )
     with load:
         wait_until(lambda: number(database, fault + " AND backend_xid IS NOT NULL") == 1, what="the pinned horizon")
-        wait_until(lambda: pushed(load) > popped(load) + 50, what="poppers pause")
+        wait_until(lambda: pushed(load) > popped(load) + 50, what="consumers pause")
         load.inject_fault(PlannedFault("hold", "orders", for_s=600, amount=20))
         wait_until(lambda: number(database, fault) == 2, what="locks on the head")
-        load.change_members("orders", "pusher", rate=5.0)  # so that one popper is faster on any machine
+        load.change_members("orders", "producer", rate=5.0)  # so that one consumer is faster on any machine
         wait_until(
             lambda: popped(load) + 20 == pushed(load) or ready(database, "status") <= 20,
             timeout=120,
@@ -310,7 +310,7 @@ from qmon.model.layout.layout_io import layout_from_json
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
 layout = layout_from_json(sys.argv[2])
-load = Load(target_of(sys.argv[1]), [QueueLoad(layout, pushers=2, poppers=2, rate=50, keeper=True)])
+load = Load(target_of(sys.argv[1]), [QueueLoad(layout, producers=2, consumers=2, rate=50, keeper=True)])
 load.start()
 print(*load.pids, flush=True)
 sys.stdin.readline()
@@ -358,7 +358,7 @@ def test_a_load_survives_a_restart_of_the_server() -> None:
     with EmbeddedServer() as server:
         server.create_database("work")
         url = server.url("work")
-        load = load_of(url, QueueLoad(made(url, "fifo"), pushers=1, poppers=1, rate=100))
+        load = load_of(url, QueueLoad(made(url, "fifo"), producers=1, consumers=1, rate=100))
         with load:
             wait_until(lambda: popped(load) > 10)
             server.kill()

@@ -15,11 +15,11 @@ from qmon.engines.sql import queries
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
 from qmon.operate.install.object_names import table_name
+from qmon.workload.consumer import Consumer
 from qmon.workload.counter_slots import CounterField, Slots
 from qmon.workload.keeper import Keeper
 from qmon.workload.member_thread import Worker
-from qmon.workload.popper import Popper
-from qmon.workload.pusher import Pusher
+from qmon.workload.producer import Producer
 from qmon.workload.spec import MemberSpec, Role
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.workload.answering import BIG, ENGINE, Driver, connection, layout_of, parameters, procedure
@@ -131,7 +131,7 @@ def worked(
     kind: type[Worker], driver: Driver, *, stop_first: bool = False, crash: bool = False, **settings: object
 ) -> dict[CounterField, int]:
     """One round of a worker over this driver; what it counted."""
-    role: Role = "pusher" if kind is Pusher else "popper" if kind is Popper else "keeper"
+    role: Role = "producer" if kind is Producer else "consumer" if kind is Consumer else "keeper"
     member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
     slots, stop = Slots(1), threading.Event()
     try:
@@ -152,7 +152,7 @@ def worked(
 @pytest.mark.parametrize("design", DESIGNS)
 def test_a_message_is_pushed_as_the_type_that_the_procedure_takes(design: str) -> None:
     driver = Driver(layout_of(design))
-    assert worked(Pusher, driver) == {CounterField.PUSHED: 1}
+    assert worked(Producer, driver) == {CounterField.PUSHED: 1}
     ((name, (payload,)),) = driver.sent
     assert name == "push"
     assert isinstance(payload, bytes if TRAITS[design].binary else str)
@@ -164,7 +164,7 @@ def test_a_message_is_pushed_as_the_type_that_the_procedure_takes(design: str) -
 @pytest.mark.parametrize("design", DESIGNS)
 def test_many_messages_are_pushed_in_one_call_where_the_design_has_it(design: str) -> None:
     driver = Driver(layout_of(design))
-    counted = worked(Pusher, driver, batch=3, message_bytes=120)
+    counted = worked(Producer, driver, batch=3, message_bytes=120)
     ((name, (value,)),) = driver.sent
     if driver.layout.routine_for("push_batch") is None:
         assert name == "push"
@@ -181,7 +181,7 @@ def test_what_is_popped_is_counted_and_completed(design: str) -> None:
     layout = layout_of(design)
     driver = Driver(layout)
     several = layout.ring is not None and bool(layout.ring.subscribers)
-    counted = worked(Popper, driver, subscriber=int(several))
+    counted = worked(Consumer, driver, subscriber=int(several))
     if layout.traits.completes:
         assert counted == {CounterField.POPPED: 1, CounterField.COMPLETED: 3}
         assert driver.sent == [("take", ()), ("complete", (str(BIG), 2))]
@@ -189,31 +189,31 @@ def test_what_is_popped_is_counted_and_completed(design: str) -> None:
         assert counted == {CounterField.POPPED: 1}
         assert driver.sent == [("pop_subscriber", (1,)) if several else ("pop", ())]
     empty = Driver(layout, empty=True)
-    assert worked(Popper, empty, subscriber=int(several)) == {CounterField.EMPTY_POPS: 1}
+    assert worked(Consumer, empty, subscriber=int(several)) == {CounterField.EMPTY_POPS: 1}
 
 
 @pytest.mark.parametrize("design", [design for design in DESIGNS if TRAITS[design].completes])
 def test_batches_are_completed_and_failures_given_back(design: str) -> None:
     driver = Driver(layout_of(design))
-    assert worked(Popper, driver, batch=3) == {CounterField.POPPED: 3, CounterField.COMPLETED: 3}
+    assert worked(Consumer, driver, batch=3) == {CounterField.POPPED: 3, CounterField.COMPLETED: 3}
     (_, taken), (name, (ids, attempts)) = driver.sent
     assert taken == (3,)
     assert name == "complete_batch"
     assert [text for _, text in rows_of(ids)] == [str(BIG + n) for n in range(3)]
     assert [text for _, text in rows_of(attempts)] == ["2", "2", "2"]
     failing = Driver(layout_of(design))
-    assert worked(Popper, failing, fail_share=1.0) == {CounterField.POPPED: 1, CounterField.RETURNED: 1}
+    assert worked(Consumer, failing, fail_share=1.0) == {CounterField.POPPED: 1, CounterField.RETURNED: 1}
     assert failing.sent[-1] == ("fail", (str(BIG), 2, failing.layout.max_attempts))
 
 
 @pytest.mark.parametrize("design", ["fifo", "flag"])
-def test_a_popper_that_works_inside_its_transaction_commits_or_gives_back(design: str) -> None:
+def test_a_consumer_that_works_inside_its_transaction_commits_or_gives_back(design: str) -> None:
     driver = Driver(layout_of(design))
-    assert worked(Popper, driver, work_s=0.001) == {CounterField.POPPED: 1}
+    assert worked(Consumer, driver, work_s=0.001) == {CounterField.POPPED: 1}
     assert (driver.committed, driver.rolled_back, driver.autocommit) == (1, 0, True)
-    assert worked(Popper, driver, fail_share=1.0) == {CounterField.POP_ROLLED_BACK: 1}
+    assert worked(Consumer, driver, fail_share=1.0) == {CounterField.POP_ROLLED_BACK: 1}
     assert (driver.committed, driver.rolled_back, driver.autocommit) == (1, 1, True)
-    assert worked(Pusher, driver, rollback_share=1.0) == {CounterField.PUSH_ROLLED_BACK: 1}
+    assert worked(Producer, driver, rollback_share=1.0) == {CounterField.PUSH_ROLLED_BACK: 1}
     assert (driver.committed, driver.rolled_back) == (1, 2)
 
 
@@ -254,7 +254,7 @@ def test_depth_and_locks_are_asked_for_with_typed_values(design: str) -> None:
 
 def test_a_worker_goes_by_the_name_of_its_application() -> None:
     for given in ({"Driver": "x"}, {"Driver": "x", "app": "shop"}):
-        for session, name in ((Session(application="load-pusher"), "load-pusher"), (Session("poll"), "qmon poll")):
+        for session, name in ((Session(application="load-producer"), "load-producer"), (Session("poll"), "qmon poll")):
             found = ENGINE.odbc_keywords(Target("t", "sqlserver", given), session)
             shown = [value for word, value in found.items() if word.lower() == "app"]
             assert shown == ["shop" if "app" in given and not session.application else name]

@@ -126,11 +126,11 @@ def test_messages_have_their_size_and_say_whether_they_are_poisoned() -> None:
     assert len(make_message(7, "w", 1, poison=False)) < 80
 
 
-def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_their_own() -> None:
+def test_each_member_has_a_slot_and_the_consumers_of_a_queue_have_processes_of_their_own() -> None:
     loads = [
-        QueueLoad(layout("a"), pushers=3, poppers=5, rate=30.0, keeper=True),
-        QueueLoad(layout("b"), pushers=2, poppers=1, rate=None),
-        QueueLoad(layout("c"), pushers=0, poppers=2),
+        QueueLoad(layout("a"), producers=3, consumers=5, rate=30.0, keeper=True),
+        QueueLoad(layout("b"), producers=2, consumers=1, rate=None),
+        QueueLoad(layout("c"), producers=0, consumers=2),
     ]
     assert slots_needed(loads) == 14
     specs = processes_for(TARGET, loads, 5, 14, connections=4)
@@ -139,14 +139,14 @@ def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_the
     assert [len(spec.members) for spec in specs] == [4, 1, 4, 1, 1, 2, 1]
     for spec in specs:
         assert {m.queue for m in spec.members} == set(spec.layouts)
-        if any(m.role == "popper" for m in spec.members):
+        if any(m.role == "consumer" for m in spec.members):
             assert len({(m.queue, m.role) for m in spec.members}) == 1
-    assert {m.rate for m in members if m.queue == "a" and m.role == "pusher"} == {10.0}
+    assert {m.rate for m in members if m.queue == "a" and m.role == "producer"} == {10.0}
     assert {m.rate for m in members if m.queue == "b"} == {None}
 
 
 def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
-    spec = WorkerSpec(TARGET, {"[a].b": layout("[a].b")}, (MemberSpec("[a].b", "popper", "app", 0, rate=2.5),), 3, 1)
+    spec = WorkerSpec(TARGET, {"[a].b": layout("[a].b")}, (MemberSpec("[a].b", "consumer", "app", 0, rate=2.5),), 3, 1)
     again = WorkerSpec.from_json(spec.to_json())
     assert (again.layouts, again.members, again.counters, again.slots) == (spec.layouts, spec.members, 3, 1)
     assert again.target.password is not None
@@ -159,7 +159,7 @@ def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
     ("loads", "faults", "words"),
     [
         ([QueueLoad(layout("a", installed=False))], [], "a was not installed by qmon"),
-        ([QueueLoad(layout("a"), pushers=201)], [], "0 to 200 pushers"),
+        ([QueueLoad(layout("a"), producers=201)], [], "0 to 200 producers"),
         ([QueueLoad(layout("a"), rate=-1.0)], [], "rate is 0 or more, not -1"),
         ([QueueLoad(layout("a"), fail_share=1.5)], [], "fail share goes from 0 to 1, not 1.5"),
         ([QueueLoad(layout("a"), batch=0)], [], "1 to 10,000 messages"),

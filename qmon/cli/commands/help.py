@@ -21,7 +21,7 @@ _MAX_WIDTH = 100
 
 
 def register_commands(app: typer.Typer) -> None:
-    app.command("help", epilog='Example: qmon help acting, or: qmon help "no poppers", or: qmon help --search trash')(
+    app.command("help", epilog='Example: qmon help acting, or: qmon help "no consumers", or: qmon help --search trash')(
         show
     )
 

@@ -50,12 +50,12 @@ class QueueReport(TypedDict):
     complete_rate: float | None
     gap: int | None
     fill: float | None
-    pushers: int | None
+    producers: int | None
     done: int | None
     bytes: int | None
     growth: float | None
-    poppers: int | None
-    poppers_waiting: int | None
+    consumers: int | None
+    consumers_waiting: int | None
     rows_per_pop: float | None
     pages_per_pop: float | None
     dead_rows: float | None

@@ -22,8 +22,8 @@ _LAYOUT_ONLY_KEYS: Final = (
     "sequence",
     "routines",
     "switch",
-    "pushers",
-    "poppers",
+    "producers",
+    "consumers",
     "writes",
     "order",
 )

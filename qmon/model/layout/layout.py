@@ -127,8 +127,8 @@ class Switch:
     PostgreSQL: one sequence each. SQL Server: one table for both.
     """
 
-    pushers: TableName
-    poppers: TableName
+    producers: TableName
+    consumers: TableName
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +213,8 @@ class Layout:
     order: tuple[Order, ...] = ()
     writes: tuple[Write, ...] = ()
     pop: Literal["delete"] | None = None
-    pushers: Clients = field(default_factory=Clients)
-    poppers: Clients = field(default_factory=Clients)
+    producers: Clients = field(default_factory=Clients)
+    consumers: Clients = field(default_factory=Clients)
     routines: tuple[tuple[str, TableName], ...] = ()
     switch: Switch | None = None
     source: LayoutSource = LayoutSource.CONFIGURATION

@@ -89,7 +89,7 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
     _put_if_set(out, "order", order_to_list(layout.order) or None)
     _put_if_set(out, "writes", writes_to_dict(layout.writes) or None)
     _put_if_set(out, "pop", layout.pop)
-    for name in ("pushers", "poppers"):
+    for name in ("producers", "consumers"):
         clients: dict[str, object] = {}
         for field in fields(Clients):
             _put_if_set(clients, field.name, getattr(getattr(layout, name), field.name))
@@ -97,7 +97,7 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
     if layout.routines:
         out["routines"] = {verb: table_to_text(name) for verb, name in layout.routines}
     if (switch := layout.switch) is not None:
-        out["switch"] = {"pushers": table_to_text(switch.pushers), "poppers": table_to_text(switch.poppers)}
+        out["switch"] = {"producers": table_to_text(switch.producers), "consumers": table_to_text(switch.consumers)}
     return out
 
 
@@ -135,8 +135,8 @@ def layout_from_dict(
         order=(order := parse_order(keys)),
         writes=parse_writes(keys, order),
         pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
-        pushers=_parse_clients(keys, "pushers"),
-        poppers=_parse_clients(keys, "poppers"),
+        producers=_parse_clients(keys, "producers"),
+        consumers=_parse_clients(keys, "consumers"),
         routines=_parse_routines(keys),
         switch=_parse_switch(keys),
         source=source,
@@ -323,7 +323,7 @@ def _parse_switch(keys: Keys) -> Switch | None:
     inner = keys.nested_keys("switch")
     if inner is None:
         return None
-    switch = Switch(parse_required_table(inner, "pushers"), parse_required_table(inner, "poppers"))
+    switch = Switch(parse_required_table(inner, "producers"), parse_required_table(inner, "consumers"))
     inner.reject_unknown_keys()
     return switch
 

@@ -24,7 +24,7 @@ def verb_for(layout: Layout, schema: str, name: str) -> str:
 
     The layout's patterns for procedures decide if it has any, else the words of the procedure's name.
     """
-    patterns = {"pop": layout.poppers, "push": layout.pushers}
+    patterns = {"pop": layout.consumers, "push": layout.producers}
     if any(each.procedure is not None for each in patterns.values()):
         return next((verb for verb, each in patterns.items() if _matches_procedure(each, schema, name)), "")
     words = {word.lower() for word in _WORD.findall(name)}

@@ -417,7 +417,7 @@ class OperatedSample:
 
 @dataclass(frozen=True, slots=True)
 class PauseSample:
-    """One row per pause in force. ``about``: the table. ``side``: pushers or poppers. ``way``: switch or gate."""
+    """One row per pause in force. ``about``: the table. ``side``: producers or consumers. ``way``: switch or gate."""
 
     queue: str
     about: str

@@ -21,8 +21,8 @@ _PART: Final = r'(?:"(?:[^"]|"")+"|\[(?:[^\]]|\]\])+\]|[^\W\d][\w$#@]*)'
 _NAME: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
 _PARTS: Final = re.compile(_PART)
 _VERBS: Final = {
-    Side.PUSHERS: ("push", "push_batch"),
-    Side.POPPERS: ("pop", "pop_batch", "complete", "complete_batch", "fail"),
+    Side.PRODUCERS: ("push", "push_batch"),
+    Side.CONSUMERS: ("pop", "pop_batch", "complete", "complete_batch", "fail"),
 }
 _POPS: Final = frozenset({"delete", "update"})
 
@@ -55,7 +55,7 @@ class ClientsSeen:
 
 def identification_for(layout: Layout, side: Side) -> str:
     """Return how the clients of a side are identified: ``pattern``, ``routine`` or ``table``."""
-    patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
+    patterns = layout.producers if side is Side.PRODUCERS else layout.consumers
     if patterns != Clients():
         return "pattern"
     return "routine" if any(layout.routine_for(verb) for verb in _VERBS[side]) else "table"
@@ -63,7 +63,7 @@ def identification_for(layout: Layout, side: Side) -> str:
 
 def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
     """Return whether the session is a producer or consumer, judged by its properties and its last statement."""
-    patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
+    patterns = layout.producers if side is Side.PRODUCERS else layout.consumers
     if patterns != Clients():
         return _matches_clients(patterns, client)
     called = statement_names(client.statement)
@@ -72,7 +72,7 @@ def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
     if _routines(layout, side):
         return True
     pops = not _POPS.isdisjoint(called)
-    return pops if side is Side.POPPERS else not pops and "insert" in called
+    return pops if side is Side.CONSUMERS else not pops and "insert" in called
 
 
 def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:

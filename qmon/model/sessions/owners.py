@@ -113,7 +113,7 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     if not facts.sees_others:
         why = "this role may not see the sessions of others"
     elif not layout.owner.held_while_working:
-        why = "the layout does not say that poppers hold their session while they work"
+        why = "the layout does not say that consumers hold their session while they work"
     elif facts.pooled:
         why = "a connection pool hands sessions on"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:

@@ -23,7 +23,7 @@ def unreachable_verdict(reason: str) -> Verdict:
 
 def _locked_proof(context: RuleInput) -> str | None:
     moves = bool(context.pops) or (context.pops is None and not context.failures)
-    return None if moves or context.is_paused(Side.POPPERS) or context.locked is None else context.locked.proof
+    return None if moves or context.is_paused(Side.CONSUMERS) or context.locked is None else context.locked.proof
 
 
 def _is_waited_for(context: RuleInput) -> bool:
@@ -41,7 +41,7 @@ LOCKED = Rule(
     Severity.CRITICAL,
     2.0,
     _locked_proof,
-    explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
+    explains=("no pops", "no consumers", "consumers not claiming", "ring full", "producers outrun consumers"),
     cause=lambda s: s.locked.by if s.locked is not None else "",
     keys={"4": _is_waited_for, "3": _holds_horizon},
     probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),

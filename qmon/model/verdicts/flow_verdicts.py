@@ -32,9 +32,9 @@ PAUSED = Rule(
     0.0,
     _paused_proof,
     keys={
-        "p": _paused_sides(Side.PUSHERS),
-        "P": _paused_sides(Side.POPPERS),
-        "p P": _paused_sides(Side.PUSHERS, Side.POPPERS),
+        "p": _paused_sides(Side.PRODUCERS),
+        "P": _paused_sides(Side.CONSUMERS),
+        "p P": _paused_sides(Side.PRODUCERS, Side.CONSUMERS),
     },
     probes=("pauses",),
 )
@@ -95,7 +95,7 @@ def _starved_proof(context: RuleInput) -> str | None:
         or low.still_s < _STILL_S
         or low.others < _MIN_OTHER_MOVES
         or not context.pops
-        or context.is_paused(Side.POPPERS)
+        or context.is_paused(Side.CONSUMERS)
     ):
         return None
     age = f", {duration(low.oldest_s)} old," if low.oldest_s is not None else ""
@@ -239,15 +239,15 @@ BLOCKED = Rule(
 # PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
 # Sessions idle for this long have not popped since.
 _QUIET_S: Final = 4.0
-_FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
+_FOLLOWS: Final = ("no pops", "ring full", "producers outrun consumers")
 
 
-def _idle_poppers(context: RuleInput) -> ClientsSeen | None:
+def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
     """Return the consumers if messages are ready, none was popped recently, and none is being worked on."""
-    if context.is_paused(Side.POPPERS) or not context.ready.value or context.moved is None or context.at_work:
+    if context.is_paused(Side.CONSUMERS) or not context.ready.value or context.moved is None or context.at_work:
         return None
-    poppers = context.queue.poppers
-    return None if context.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
+    consumers = context.queue.consumers
+    return None if context.moved > 0 and (consumers is None or (consumers.quiet_s or 0.0) < _QUIET_S) else consumers
 
 
 def _is_ordered(layout: Layout) -> bool:
@@ -255,39 +255,39 @@ def _is_ordered(layout: Layout) -> bool:
     return layout.traits.order in ("fifo", "due") and layout.priority is None
 
 
-def _no_poppers_proof(context: RuleInput) -> str | None:
-    poppers = _idle_poppers(context)
-    if poppers is None or poppers.connected or not poppers.whole or context.layout is None:
+def _no_consumers_proof(context: RuleInput) -> str | None:
+    consumers = _idle_consumers(context)
+    if consumers is None or consumers.connected or not consumers.whole or context.layout is None:
         return None
-    gone = f"; the last one left {duration(poppers.left_s)} ago" if poppers.left_s is not None else ""
-    return f"{context.ready.value:,.0f} ready and {_no_poppers_text(context.layout, poppers)}{gone}"
+    gone = f"; the last one left {duration(consumers.left_s)} ago" if consumers.left_s is not None else ""
+    return f"{context.ready.value:,.0f} ready and {_no_consumers_text(context.layout, consumers)}{gone}"
 
 
-def _no_poppers_text(layout: Layout, poppers: ClientsSeen) -> str:
-    if poppers.by == "pattern":
+def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
+    if consumers.by == "pattern":
         fields = (
-            ("application", layout.poppers.application),
-            ("login", layout.poppers.login),
-            ("procedure", layout.poppers.procedure),
+            ("application", layout.consumers.application),
+            ("login", layout.consumers.login),
+            ("procedure", layout.consumers.procedure),
         )
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
-        is_one = f"is a popper ({wanted})"
-    elif poppers.by == "library":
+        is_one = f"is a consumer ({wanted})"
+    elif consumers.by == "library":
         return "no worker that serves it has reported"
     else:
         pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
-        is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")
-    if not poppers.others:
+        is_one = "was seen to " + (f"call {pop}" if consumers.by == "routine" else f"take rows of {layout.table}")
+    if not consumers.others:
         return f"no session is connected that {is_one}"
-    return f"none of the {count_text(poppers.others, 'session')} connected {is_one}"
+    return f"none of the {count_text(consumers.others, 'session')} connected {is_one}"
 
 
 def _not_claiming_proof(context: RuleInput) -> str | None:
-    poppers = _idle_poppers(context)
-    if poppers is None or not poppers.connected or context.ready.value is None:
+    consumers = _idle_consumers(context)
+    if consumers is None or not consumers.connected or context.ready.value is None:
         return None
-    count = "1 popper is" if poppers.connected == 1 else f"{poppers.connected:,} poppers are"
-    one = f": {_activity_text(poppers.one)}" if poppers.one is not None else ""
+    count = "1 consumer is" if consumers.connected == 1 else f"{consumers.connected:,} consumers are"
+    one = f": {_activity_text(consumers.one)}" if consumers.one is not None else ""
     return f"{count} connected, not one pops while {context.ready.value:,.0f} are ready{one}"
 
 
@@ -299,31 +299,31 @@ def _activity_text(client: ClientSample) -> str:
 
 
 def _waits_for_lock(context: RuleInput) -> bool:
-    one = context.queue.poppers.one if context.queue.poppers is not None else None
+    one = context.queue.consumers.one if context.queue.consumers is not None else None
     return one is not None and one.wait_kind == "Lock"
 
 
-def _are_poppers_unknown(context: RuleInput) -> bool:
-    return context.queue.poppers is None
+def _are_consumers_unknown(context: RuleInput) -> bool:
+    return context.queue.consumers is None
 
 
-NO_POPPERS = Rule(
-    "no poppers",
+NO_CONSUMERS = Rule(
+    "no consumers",
     Severity.CRITICAL,
     10.0,
-    _no_poppers_proof,
+    _no_consumers_proof,
     explains=_FOLLOWS,
-    unread=_are_poppers_unknown,
+    unread=_are_consumers_unknown,
     refuted=may_have_popped,
 )
 NOT_CLAIMING = Rule(
-    "poppers not claiming",
+    "consumers not claiming",
     Severity.CRITICAL,
     10.0,
     _not_claiming_proof,
     explains=_FOLLOWS,
     keys={"4": _waits_for_lock},
-    unread=_are_poppers_unknown,
+    unread=_are_consumers_unknown,
     refuted=may_have_popped,
 )
 
@@ -332,11 +332,11 @@ _FULL: Final = 0.999
 
 
 def _ring_full_proof(context: RuleInput) -> str | None:
-    if context.is_paused(Side.POPPERS) or context.is_paused(Side.PUSHERS):
+    if context.is_paused(Side.CONSUMERS) or context.is_paused(Side.PRODUCERS):
         return None
     if context.fill.value is None or context.fill.value < _FULL:
         return None
-    return f"{percent(context.fill.value)} of the slots hold messages, pushers wait"
+    return f"{percent(context.fill.value)} of the slots hold messages, producers wait"
 
 
 # Seconds that a message must have been ready while none was popped, if there is no pop rate.
@@ -380,7 +380,7 @@ def _head_stays_proof(context: RuleInput) -> str | None:
 
 
 def _not_moving_proof(context: RuleInput) -> str | None:
-    if context.is_paused(Side.POPPERS):
+    if context.is_paused(Side.CONSUMERS):
         return None
     if context.moved is None:
         in_group = context.layout is not None and context.layout.part is not None
@@ -419,7 +419,7 @@ def _growth_text(context: RuleInput) -> str | None:
 
 def _no_pushes_proof(context: RuleInput) -> str | None:
     silence = context.queue.silence
-    if silence is None or context.is_paused(Side.PUSHERS) or (context.fill.value or 0.0) >= _FULL:
+    if silence is None or context.is_paused(Side.PRODUCERS) or (context.fill.value or 0.0) >= _FULL:
         return None
     rollbacks = context.target.rollbacks
     rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
@@ -436,7 +436,12 @@ def _due_later_proof(context: RuleInput) -> str | None:
 
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full_proof)
 NO_POPS = Rule(
-    "no pops", Severity.CRITICAL, 10.0, _not_moving_proof, explains=("pushers outrun poppers",), refuted=may_have_popped
+    "no pops",
+    Severity.CRITICAL,
+    10.0,
+    _not_moving_proof,
+    explains=("producers outrun consumers",),
+    refuted=may_have_popped,
 )
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes_proof, probes=("counters",), unread=is_uncounted)
 DUE_LATER = Rule(
@@ -447,4 +452,4 @@ DUE_LATER = Rule(
     probes=("counters", "table_counters", "scheduled"),
     unread=is_uncounted,
 )
-OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun_proof)
+OUTRUN = Rule("producers outrun consumers", Severity.WARNING, 30.0, _outrun_proof)

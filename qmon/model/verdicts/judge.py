@@ -17,7 +17,7 @@ from qmon.model.verdicts.flow_verdicts import (
     BEHIND,
     BLOCKED,
     DUE_LATER,
-    NO_POPPERS,
+    NO_CONSUMERS,
     NO_POPS,
     NO_PUSHES,
     NOT_CLAIMING,
@@ -96,7 +96,7 @@ def _unmoved_text(context: RuleInput) -> str:
     """Return why it is unknown whether messages leave the queue. Empty if it is known or no message has to leave."""
     motion = context.queue.motion
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
-    if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.POPPERS):
+    if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
         return ""
     why = context.pop_rate.reason or "there is no rate of pops"
     return f"{context.ready.value:,.0f} ready, and whether messages leave the queue is not known: {why}"
@@ -131,7 +131,7 @@ RULES: Final[tuple[Rule, ...]] = (
     LOCKED,
     POISON,
     HOLE,
-    NO_POPPERS,
+    NO_CONSUMERS,
     NOT_CLAIMING,
     RING_FULL,
     STUCK,

@@ -38,7 +38,7 @@ def _hole_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
-    waited = f"number {loss.hole:,} has no message; a popper drew it at least {duration(loss.hole_s)} ago"
+    waited = f"number {loss.hole:,} has no message; a consumer drew it at least {duration(loss.hole_s)} ago"
     if loss.drawer is None:
         return f"{waited}: no open transaction has it"
     return f"{waited}: {_drawer_text(loss.drawer)} has drawn a number and may yet push it"
@@ -57,9 +57,11 @@ def _orphans_proof(context: RuleInput) -> str | None:
     age = f", pushed {duration(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
     count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
     swept = f" ({loss.swept:.0%} of the slots read)" if loss.swept < 1 else ""
-    who = loss.popper
-    waits = f"; poppers take them when {_drawer_text(who)} has ended, which may yet pop them" if who is not None else ""
-    return f"{count} drawn by poppers and not popped: number {loss.orphan:,}{age}{swept}{waits}"
+    who = loss.consumer
+    waits = (
+        f"; consumers take them when {_drawer_text(who)} has ended, which may yet pop them" if who is not None else ""
+    )
+    return f"{count} drawn by consumers and not popped: number {loss.orphan:,}{age}{swept}{waits}"
 
 
 _ROWS: Final = ("owners", "tried")
@@ -69,7 +71,7 @@ POISON = Rule(
     Severity.CRITICAL,
     3.0,
     _poison_proof,
-    explains=("no pops", "poppers not claiming"),
+    explains=("no pops", "consumers not claiming"),
     keys={"2": holds_always},
     probes=_ROWS,
 )
@@ -79,7 +81,7 @@ HOLE = Rule(
     Severity.CRITICAL,
     5.0,
     _hole_proof,
-    explains=("no pops", "poppers not claiming", "ring full"),
+    explains=("no pops", "consumers not claiming", "ring full"),
     keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.drawer is None},
     probes=_SWEEP,
 )
@@ -88,6 +90,6 @@ ORPHANS = Rule(
     Severity.WARNING,
     5.0,
     _orphans_proof,
-    keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.popper is None},
+    keys={"R": lambda s: s.queue.ring_loss is not None and s.queue.ring_loss.consumer is None},
     probes=_SWEEP,
 )

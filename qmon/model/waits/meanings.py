@@ -66,7 +66,7 @@ _COMMITS = Meaning(
 _SNAPSHOTS = Meaning(
     "the list of running transactions",
     "very many connections with tiny transactions",
-    "a connection pool; fewer polls by poppers",
+    "a connection pool; fewer polls by consumers",
 )
 _LOCKS = Meaning(
     "the lock manager's table",
@@ -76,7 +76,7 @@ _LOCKS = Meaning(
 _NOTIFY = Meaning(
     "the queue of NOTIFY, one commit at a time",
     "each push notifies",
-    "one NOTIFY a batch, or poppers that poll",
+    "one NOTIFY a batch, or consumers that poll",
 )
 _MULTI = Meaning(
     "the lists of transactions that share a row lock",

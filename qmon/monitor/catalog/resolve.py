@@ -452,7 +452,7 @@ def _merge_layouts(layout: Layout, known: Layout) -> Layout:
     open_ones = {
         name: getattr(known, name)
         for name in Layout.__dataclass_fields__
-        if name not in ("queue", "design", "table", "timeout_s", "source", "pushers", "poppers")
+        if name not in ("queue", "design", "table", "timeout_s", "source", "producers", "consumers")
         and getattr(layout, name) in (None, ())
     }
     return replace(layout, source=LayoutSource.CONFIGURATION, **open_ones)

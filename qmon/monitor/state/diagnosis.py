@@ -68,8 +68,8 @@ class QueueDiagnosis:
     """
 
     def __init__(self) -> None:
-        self._pushers = ClientsTrack(Side.PUSHERS)
-        self._poppers = ClientsTrack(Side.POPPERS)
+        self._producers = ClientsTrack(Side.PRODUCERS)
+        self._consumers = ClientsTrack(Side.CONSUMERS)
         self._tries = TriesTrack()
         self._deliveries = DoubleDeliveryTrack()
         self._ring = RingTrack()
@@ -108,9 +108,9 @@ class QueueDiagnosis:
                 None if samples.workers is None else ClientsSeen(samples.workers, None, "library", quiet_s=_STALE_S)
             )
         self._last = QueueEvidence(
-            pushers=before.pushers if sessions is None else self._pushers.record_poll(snapshot, layout, sessions),
-            poppers=workers
-            or (before.poppers if sessions is None else self._poppers.record_poll(snapshot, layout, sessions)),
+            producers=before.producers if sessions is None else self._producers.record_poll(snapshot, layout, sessions),
+            consumers=workers
+            or (before.consumers if sessions is None else self._consumers.record_poll(snapshot, layout, sessions)),
             owners=count_owners(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated_message(samples, at) if rows_read else before.repeated,
             twice=self._deliveries.record_poll(snapshot, layout, messages) if rows_read and seen else before.twice,
@@ -122,7 +122,7 @@ class QueueDiagnosis:
         self._failing = {probe: self._failing.get(probe, at) for probe in failing}
         if seen:
             self._seen_at = at
-        known = self._last if at - self._seen_at <= _STALE_S else replace(self._last, pushers=None, poppers=None)
+        known = self._last if at - self._seen_at <= _STALE_S else replace(self._last, producers=None, consumers=None)
         return _without_evidence({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
 
     def locking_session(self, snapshot: Snapshot, samples: QueueSamples) -> QueueLock | None:
@@ -178,7 +178,7 @@ class ClientsTrack:
         if self._known_by is None or self._known_by[0] is not layout:
             self._known_by = layout, identification_for(layout, self._side)
         by = self._known_by[1]
-        patterns = layout.pushers if self._side is Side.PUSHERS else layout.poppers
+        patterns = layout.producers if self._side is Side.PRODUCERS else layout.consumers
         hidden = not snapshot.server.sees_sessions or sessions.hidden
         if hidden and (by != "pattern" or patterns.procedure is not None):
             return None

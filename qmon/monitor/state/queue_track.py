@@ -530,10 +530,12 @@ class QueueTrack:
         if given.ready.at_least:
             return Forecast(Trend.UNKNOWN)
         ready = given.ready.value if plotted else None
-        poppers, known = given.queue.poppers, given.queue
+        consumers, known = given.queue.consumers, given.queue
         helps = not given.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
-        busy = poppers is not None and (not poppers.waiting or (given.in_progress.value or 0.0) >= poppers.connected)
-        connected = poppers.connected if poppers is not None and helps and busy else None
+        busy = consumers is not None and (
+            not consumers.waiting or (given.in_progress.value or 0.0) >= consumers.connected
+        )
+        connected = consumers.connected if consumers is not None and helps and busy else None
         found = forecast_drain(ready, self._window.ticks, connected)
         return found if known.rise is None else found.with_hourly_rise(known.rise)
 

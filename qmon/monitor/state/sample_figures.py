@@ -385,14 +385,14 @@ def pop_figure(samples: QueueSamples, rate: Figure) -> Figure:
 
 def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
     """Return the connected producers and consumers by their names in ``QueueView``. ``why``: the reason if unknown."""
-    pushers, poppers = known.pushers, known.poppers
+    producers, consumers = known.producers, known.consumers
     unseen = Figure.unknown(why)
     return {
-        "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),
-        "poppers": unseen if poppers is None else Figure(float(poppers.connected), at_least=not poppers.whole),
-        "poppers_waiting": unseen
-        if poppers is None or poppers.waiting is None
-        else Figure(float(poppers.waiting), at_least=not poppers.whole),
+        "producers": unseen if producers is None else Figure(float(producers.connected), at_least=not producers.whole),
+        "consumers": unseen if consumers is None else Figure(float(consumers.connected), at_least=not consumers.whole),
+        "consumers_waiting": unseen
+        if consumers is None or consumers.waiting is None
+        else Figure(float(consumers.waiting), at_least=not consumers.whole),
     }
 
 

@@ -106,7 +106,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
             why = why or f"{layout.table} has no gate"
         elif not rights or not rights[0].owns:
             why = why or f"only the owner of {layout.table} may take a trigger off it"
-        means = gate or PauseMeans("gate", _new_switch_name(context, layout), Side.PUSHERS)
+        means = gate or PauseMeans("gate", _new_switch_name(context, layout), Side.PRODUCERS)
         steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
         plan = _plan(
             context,
@@ -115,7 +115,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
             f"Take the gate off {layout.table}?",
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
             consequences=(
-                "pushers that it pauses go on at once",
+                "producers that it pauses go on at once",
                 _lock_text("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
             undo=Undo(possible=False, notes=("install-gate puts it back",)),
@@ -224,7 +224,7 @@ def _why_no_gate(
     context: OperatorContext, layout: Layout, rights: list[_GateRights], gate: PauseMeans | None
 ) -> str | None:
     if context.engine.name == "sqlserver" and gate_row_values(layout):
-        return "on SQL Server a gate is that of a whole table: it would stop the pushers of other queues, too"
+        return "on SQL Server a gate is that of a whole table: it would stop the producers of other queues, too"
     if layout.switch is not None:
         return "this queue needs no gate: its push asks a switch; pause it"
     if gate is not None:
@@ -251,7 +251,7 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights 
     if context.engine.name == "sqlserver":
         return (
             "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
-            " the pusher is rolled back; the identity that it drew is burnt",
+            " the producer is rolled back; the identity that it drew is burnt",
             _lock_text("Sch-M"),
         )
     part = bool(gate_row_values(layout))
@@ -260,7 +260,7 @@ def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights 
     every = ("every partition has it, those that are created or attached later too; each asks for inserts of its own",)
     return (
         f"while a pause lasts, INSERT and COPY{' of messages of this queue' if part else ''} fail with SQLSTATE QM001"
-        " and the whole transaction of the pusher is"
+        " and the whole transaction of the producer is"
         f" rolled back, unless its session asked to wait (qmon.pause_wait_ms); {drawn}",
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
         f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not"
@@ -274,7 +274,8 @@ def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None)
         instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
         return (
             PUT_BACK_RISK,
-            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
+            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where producers use it, "
+            "no gate",
             "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
             *(instead if rights and rights.instead else ()),
         )
@@ -292,7 +293,7 @@ def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
             "jobs of schedules, and those that other jobs push, are refused as well",
             "sessions with session_replication_role = replica, as those of a subscription, pass it",
         )
-    moved = ("an UPDATE that moves a row into another partition inserts it there: poppers that do so fail, too",)
+    moved = ("an UPDATE that moves a row into another partition inserts it there: consumers that do so fail, too",)
     return (
         PUT_BACK_RISK,
         *(moved if rows else ()),

@@ -32,9 +32,11 @@ from qmon.operate.sql import Sql
 MIN_PAUSE_S: Final = 1.0
 MAX_PAUSE_S: Final = 86_400.0
 _NO_SWITCH_TEXTS: Final = {
-    Side.PUSHERS: "push does not ask a switch here: qmon has not installed this queue, or an older qmon has;"
+    Side.PRODUCERS: "push does not ask a switch here: qmon has not installed this queue, or an older qmon has;"
     " install a gate on the table, or the queue anew",
-    Side.POPPERS: "pop does not ask a switch here: only the poppers of queues that qmon has installed can be paused",
+    Side.CONSUMERS: (
+        "pop does not ask a switch here: only the consumers of queues that qmon has installed can be paused"
+    ),
 }
 
 
@@ -221,7 +223,7 @@ def _describe_author(pause: Pause) -> str:
 
 
 def _describe_effects(layout: Layout, side: Side, means: PauseMeans | None) -> tuple[str, ...]:
-    what, code = ("push", "QM001") if side is Side.PUSHERS else ("pop", "QM002")
+    what, code = ("push", "QM001") if side is Side.PRODUCERS else ("pop", "QM002")
     if means is not None and means.way == "gate":
         part = gate.gate_row_values(layout) and " of a message of this queue"
         return (

@@ -170,8 +170,8 @@ class PauseVerification:
 
     def result_text(self, side: Side) -> str:
         """Return the result in one line for the operator."""
-        what = "push" if side is Side.PUSHERS else "pop"
-        many = "pushes" if side is Side.PUSHERS else "pops"
+        what = "push" if side is Side.PRODUCERS else "pop"
+        many = "pushes" if side is Side.PRODUCERS else "pops"
         by = f", from {', '.join(self.who)}" if self.who else ""
         if not self.readable:
             return f"whether {many} still come could not be seen"
@@ -229,7 +229,7 @@ class ArrivalCounter:
         self._sql, self._layout, self._side = sql, layout, side
         self._sequences = _sequences(layout, side)
         state = layout.state
-        popped = side is Side.POPPERS and state is not None and layout.started_at is not None
+        popped = side is Side.CONSUMERS and state is not None and layout.started_at is not None
         self._state = state if popped and not self._sequences else None
         counters = not self._sequences and self._state is None
         self.is_late = counters and sql.engine.name == "postgres"
@@ -273,7 +273,7 @@ class ArrivalCounter:
         )
         if min(inserted, updated, deleted) < 0:
             return None
-        if self._side is Side.PUSHERS:
+        if self._side is Side.PRODUCERS:
             return max(0, min(inserted, live + deleted))
         if self._layout.deletes_on_pop:
             return max(0, min(deleted, inserted - live))
@@ -326,7 +326,7 @@ def watch_pause(counter: ArrivalCounter, stopped: StopRequested) -> PauseVerific
 
 def _sequences(layout: Layout, side: Side) -> tuple[TableName, ...]:
     if layout.ring is not None:
-        if side is Side.PUSHERS:
+        if side is Side.PRODUCERS:
             return (layout.ring.push_sequence,)
         return layout.ring.subscribers or (layout.ring.pop_sequence,)
-    return (layout.sequence,) if side is Side.PUSHERS and layout.sequence is not None else ()
+    return (layout.sequence,) if side is Side.PRODUCERS and layout.sequence is not None else ()

@@ -78,8 +78,8 @@ def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
     """Return the switch of an installed queue, else the gate of its table; ``None`` if it has neither."""
     switch = layout.switch or _registered_switch(sql, layout)
     if switch is not None:
-        return PauseMeans("switch", switch.pushers if side is Side.PUSHERS else switch.poppers, side)
-    return find_gate(sql, layout) if side is Side.PUSHERS else None
+        return PauseMeans("switch", switch.producers if side is Side.PRODUCERS else switch.consumers, side)
+    return find_gate(sql, layout) if side is Side.PRODUCERS else None
 
 
 def _registered_switch(sql: Sql, layout: Layout) -> Switch | None:
@@ -92,7 +92,7 @@ def find_gate(sql: Sql, layout: Layout) -> PauseMeans | None:
     """Return the gate of a table, or ``None``."""
     names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
     for found in sql.fetch(_Gate, "action/pause/gate", names, {"trigger": gate_trigger(layout)}):
-        return PauseMeans("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
+        return PauseMeans("gate", TableName(found.gate_schema, found.gate_name), Side.PRODUCERS, found.enabled)
     return None
 
 

@@ -243,7 +243,7 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
 
 def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
     out = [
-        "no popper gets them",
+        "no consumer gets them",
         f"they are kept in the trash, {duration(context.trash_days * _DAY_S)} at least",
     ]
     if strategy.data is not None:
@@ -252,7 +252,7 @@ def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStra
 
 
 def _risks(criteria: Criteria) -> tuple[str, ...]:
-    return ("a popper at work on one of them cannot complete it",) if "in_progress" in criteria.states else ()
+    return ("a consumer at work on one of them cannot complete it",) if "in_progress" in criteria.states else ()
 
 
 def _frozen_values(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:

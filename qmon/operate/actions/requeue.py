@@ -42,9 +42,9 @@ from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
 
 _OWNER_TEXTS: Final = {
-    OwnerState.ALIVE: "a popper that is alive",
-    OwnerState.UNKNOWN: "a popper that nothing is known of",
-    OwnerState.NONE: "a popper that nothing but their age speaks of (the queue names no owner)",
+    OwnerState.ALIVE: "a consumer that is alive",
+    OwnerState.UNKNOWN: "a consumer that nothing is known of",
+    OwnerState.NONE: "a consumer that nothing but their age speaks of (the queue names no owner)",
 }
 
 

@@ -150,7 +150,8 @@ def _refuse_hidden(sql: Sql) -> None:
     name = "action/sessions/hidden_rows"
     if sql.has_statement(name) and sql.fetch(_HiddenRows, name, {})[0].hidden:
         raise BadInput(
-            "this database has optimized locking, so the server does not show which session holds a message: a pusher "
+            "this database has optimized locking, so the server does not show which session holds a message: a "
+            "producer "
             "looks like a consumer; end the session that you know to be stuck on screen 4"
         )
 
@@ -239,7 +240,9 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
         if holder.session == 0:
             why["prepared transactions, which have no session (ROLLBACK PREPARED ends them)"] += 1
         elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
-            why["they hold the table's lock, but none of the rows looked at is proven theirs: they may be pushers"] += 1
+            why[
+                "they hold the table's lock, but none of the rows looked at is proven theirs: they may be producers"
+            ] += 1
         elif each.state is OwnerState.ALIVE and OwnerState.ALIVE not in choice.owner_states:
             why["a statement of theirs is running: owner alive"] += 1
         elif holder.started_us is None:

@@ -114,7 +114,7 @@ class RingNumberRepair:
                 tally.done = len(helped)
             self._unproven = [each for each in self._unproven if each not in helped]
             if back:
-                self._work.add_note(f"the ring has no room: poppers come by number {min(back):,} again instead")
+                self._work.add_note(f"the ring has no room: consumers come by number {min(back):,} again instead")
         if self._unproven:
             with self._work.batch() as tally:
                 tally.skipped = len(self._unproven)
@@ -276,7 +276,7 @@ def _plan(
             notes=("a number that was given up stays so; a message keeps the new number it has been given",),
         ),
         consequences=_describe_effects(holes, orphans, reading),
-        risks=("what the popper of an orphan did before it died or stalled may be done again",) if orphans else (),
+        risks=("what the consumer of an orphan did before it died or stalled may be done again",) if orphans else (),
         consent=context.required_consent(),
         refused=why,
     )
@@ -312,9 +312,9 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
     out: list[str] = []
     if orphans:
         out.append("an orphan is delivered under a new number, behind what is in the ring now")
-        out.append("a popper that lives after all and comes back with the old number is refused by the slot's turn")
+        out.append("a consumer that lives after all and comes back with the old number is refused by the slot's turn")
     if holes:
-        out.append("poppers that wait for a hole go on; a pusher that comes late with its number draws another one")
+        out.append("consumers that wait for a hole go on; a producer that comes late with its number draws another one")
     for drawn in reading.drawing[:_SHOWN]:
         who = f"session {drawn.session} ({one_line(drawn.application) or 'no application name'})"
         if drawn.session == 0:

@@ -238,7 +238,7 @@ class _SetupPlan:
 def _used_objects(layout: Layout) -> Iterator[tuple[str, TableName]]:
     """Yield the objects that actions use in addition to tables and sequences, each with the kind of right it needs."""
     if layout.switch is not None:
-        for switch in dict.fromkeys((layout.switch.pushers, layout.switch.poppers)):
+        for switch in dict.fromkeys((layout.switch.producers, layout.switch.consumers)):
             yield "switch", switch
     if layout.routine_for("archive") is not None:
         yield "archive", table_name(layout.table.schema, layout.table.name, "archive_log")

@@ -62,7 +62,7 @@ def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, si
         return None
     if queue is not None and (
         kind is OperationKind.INSTALL_GATE
-        or (kind in (OperationKind.PAUSE, OperationKind.RESUME) and side is Side.PUSHERS)
+        or (kind in (OperationKind.PAUSE, OperationKind.RESUME) and side is Side.PRODUCERS)
     ):
         return queue.why_no_gate()
     if (

@@ -225,7 +225,7 @@ def place_text(layout: Layout, ready: Transition) -> str:
     """Describe for a plan which place in the queue the ready messages get."""
     if not layout.order:
         return (
-            "they keep their old place; whether poppers take them next is not known, since nothing says what these go"
+            "they keep their old place; whether consumers take them next is not known, since nothing says what these go"
             " by (order in the configuration)"
         )
     written = {each.column: each for each in ready.writes}
@@ -234,11 +234,13 @@ def place_text(layout: Layout, ready: Transition) -> str:
         if (write := written.get(each.column)) is None:
             same.append(each.column)
         elif write.what == "front" and not same:
-            return "they go to the front: poppers take them next"
+            return "they go to the front: consumers take them next"
         elif write.what == "front":
             return f"they go to the front of those with the same {_listed(same)}"
         else:
-            return f"they stand where {each.column} {_write_text(write)} puts them: poppers go by {_order_text(layout)}"
+            return (
+                f"they stand where {each.column} {_write_text(write)} puts them: consumers go by {_order_text(layout)}"
+            )
     later = f", not before their {layout.due_at}" if layout.due_at is not None and layout.due_at not in written else ""
     if same[0] == layout.id and not layout.order[0].descending:
         return f"they go to their old place by {same[0]}: before all that were pushed after them{later}"

@@ -15,14 +15,14 @@ from qmon.tui.actions.request import ActionRequest, end_session_request
 
 # What a key does, by its binding id.
 ACTIONS: Final[dict[str, tuple[OperationKind, Side]]] = {
-    "requeue": (OperationKind.REQUEUE, Side.PUSHERS),
-    "redrive": (OperationKind.REDRIVE, Side.PUSHERS),
-    "purge": (OperationKind.PURGE, Side.PUSHERS),
-    "pause": (OperationKind.PAUSE, Side.PUSHERS),
-    "pause-poppers": (OperationKind.PAUSE, Side.POPPERS),
-    "undo": (OperationKind.UNDO, Side.PUSHERS),
-    "repair": (OperationKind.REPAIR, Side.PUSHERS),
-    "end-session": (OperationKind.END_SESSION, Side.PUSHERS),
+    "requeue": (OperationKind.REQUEUE, Side.PRODUCERS),
+    "redrive": (OperationKind.REDRIVE, Side.PRODUCERS),
+    "purge": (OperationKind.PURGE, Side.PRODUCERS),
+    "pause": (OperationKind.PAUSE, Side.PRODUCERS),
+    "pause-consumers": (OperationKind.PAUSE, Side.CONSUMERS),
+    "undo": (OperationKind.UNDO, Side.PRODUCERS),
+    "repair": (OperationKind.REPAIR, Side.PRODUCERS),
+    "end-session": (OperationKind.END_SESSION, Side.PRODUCERS),
 }
 
 _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.bindings_in(keys.QUEUE_ACTIONS) if each.id in ACTIONS}

@@ -40,7 +40,7 @@ class ActionRequest:
     queue: str
     layout: Layout | None = None
     choice: Choice = field(default_factory=Choice)
-    side: Side = Side.PUSHERS
+    side: Side = Side.PRODUCERS
     for_s: float = DEFAULT_PAUSE_S
     operation: str | None = None
     session: int | None = None
@@ -85,7 +85,7 @@ class ActionRequest:
             return operator.purge(self.layout, self.choice)
         if self.kind is OperationKind.REPAIR:
             return operator.repair(self.layout)
-        if self.layout.part is not None and self.side is Side.POPPERS and operator.is_paused_by_library(self.layout):
+        if self.layout.part is not None and self.side is Side.CONSUMERS and operator.is_paused_by_library(self.layout):
             return operator.resume(self.layout, self.side)
         known = (self.queue, pause_subject(self.layout))  # the pause may use another name of the same table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.read_pauses()):
@@ -156,7 +156,7 @@ def options_for(request: ActionRequest) -> tuple[Option, ...]:
     """Return the choices of a request: which messages, how long to pause, how to redrive."""
     if request.kind is OperationKind.REDRIVE:
         return _redrive_options(request)
-    if request.kind is OperationKind.PAUSE and (request.part is None or request.side is Side.PUSHERS):
+    if request.kind is OperationKind.PAUSE and (request.part is None or request.side is Side.PRODUCERS):
         return (Option("for", tuple((words, _change_request(for_s=seconds)) for words, seconds in _LENGTHS), at=1),)
     values: list[tuple[str, Change]] = []
     if request.kind is OperationKind.REQUEUE:

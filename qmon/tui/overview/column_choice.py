@@ -26,9 +26,9 @@ EXTRA_COLUMNS: Final = tuple(
         ("dead", "DEAD"),
         ("done", "DONE"),
         ("complete_rate", "COMPLETE/s"),
-        ("pushers", "PUSHERS"),
-        ("poppers", "POPPERS"),
-        ("poppers_waiting", "WAITING"),
+        ("producers", "PRODUCERS"),
+        ("consumers", "CONSUMERS"),
+        ("consumers_waiting", "WAITING"),
         ("fill", "FILL"),
         ("bytes", "SIZE"),
     )

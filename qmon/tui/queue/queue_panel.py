@@ -90,12 +90,12 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
     if queue.blocked.value:
         age = f" ({queue.blocked_oldest.text(formatting.duration)})" if queue.blocked_oldest.value is not None else ""
         lying.insert(3, LinePart((*_figure_part("blocked", queue.blocked, 0, hot=True).spans, (age, "muted")), 0))
-    if queue.pushers.value is not None:
-        lying.append(_figure_part("pushers", queue.pushers, 5))
-    if queue.poppers.value is not None:
-        waiting = queue.poppers_waiting.text(formatting.count)
+    if queue.producers.value is not None:
+        lying.append(_figure_part("producers", queue.producers, 5))
+    if queue.consumers.value is not None:
+        waiting = queue.consumers_waiting.text(formatting.count)
         lying.append(
-            LinePart((*_figure_part("poppers", queue.poppers, 4).spans, (f" ({waiting} waiting)", "muted")), 4)
+            LinePart((*_figure_part("consumers", queue.consumers, 4).spans, (f" ({waiting} waiting)", "muted")), 4)
         )
     if queue.done.value is not None:
         lying.append(_figure_part("done", queue.done, 4))

@@ -120,7 +120,7 @@ def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
         ),
         LinePart.from_text(who, "text", 1),
         LinePart.from_text(until, "held", 0),
-        LinePart.from_text("p resumes" if pause.side == "pushers" else "P resumes", "muted", 2),
+        LinePart.from_text("p resumes" if pause.side == "producers" else "P resumes", "muted", 2),
     ]
     room = cells - sum(len(t) for p in parts for t, _ in p.spans) - 2 * len(parts)
     if pause.reason and room >= 8:

@@ -39,8 +39,8 @@ class BenchPlan:
     """
 
     designs: tuple[str, ...]
-    pushers: int = 8
-    poppers: int = 8
+    producers: int = 8
+    consumers: int = 8
     seconds: float = 10.0
     warm_up_s: float = 1.0
     message_bytes: int = 300
@@ -55,8 +55,8 @@ class BenchPlan:
         """Raise ``BadInput`` if the plan is not possible."""
         if not self.designs or not self.parts:
             raise BadInput("a bench needs a design and a part to measure")
-        if self.pushers < 1 or self.poppers < 1 or self.pushers + self.poppers > MAX_SESSIONS:
-            raise BadInput(f"a bench takes 1 pusher and 1 popper or more, {MAX_SESSIONS} in all at most")
+        if self.producers < 1 or self.consumers < 1 or self.producers + self.consumers > MAX_SESSIONS:
+            raise BadInput(f"a bench takes 1 producer and 1 consumer or more, {MAX_SESSIONS} in all at most")
         if not 0 < self.seconds <= MAX_SECONDS:
             raise BadInput(f"a run lasts more than 0 seconds and at most a day, not {self.seconds:g} s")
         if not 1 <= self.message_bytes <= 1_000_000:

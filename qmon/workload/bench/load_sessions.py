@@ -102,16 +102,16 @@ class LoadSessions:
 
     def __init__(self, connect: Callable[[str], Connection], salvage: Statement | None) -> None:
         """``connect``: opens a session for a role. ``salvage``: see ``LoadSession``."""
-        self.pushers: list[LoadSession] = []
-        self.poppers: list[LoadSession] = []
+        self.producers: list[LoadSession] = []
+        self.consumers: list[LoadSession] = []
         self._connect = connect
         self._salvage = salvage
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
     def connect_sessions(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
-        """Connect ``number`` sessions of a role, ``pusher`` or ``popper``. Raises what connecting raises."""
-        into = self.pushers if role == "pusher" else self.poppers
+        """Connect ``number`` sessions of a role, ``producer`` or ``consumer``. Raises what connecting raises."""
+        into = self.producers if role == "producer" else self.consumers
         for _ in range(number):
             into.append(LoadSession(self._connect(f"load {role}"), call, self._salvage, settings))
 
@@ -125,7 +125,7 @@ class LoadSessions:
     @property
     def all_sessions(self) -> Sequence[LoadSession]:
         """Producers and consumers."""
-        return [*self.pushers, *self.poppers]
+        return [*self.producers, *self.consumers]
 
     @property
     def is_working(self) -> bool:

@@ -55,8 +55,8 @@ def measure_case(site: BenchSite, plan: BenchPlan, case: Case, layout: Layout, o
     with _hold_transaction(site, layout) if case.held else contextlib.nullcontext():
         before = read_counters(site, layout, case.batch)
         with LoadSessions(site.connect_load, site.salvage_statement) as sessions:
-            sessions.connect_sessions("pusher", plan.pushers, loops.push, settings)
-            sessions.connect_sessions("popper", plan.poppers, loops.pop, settings)
+            sessions.connect_sessions("producer", plan.producers, loops.push, settings)
+            sessions.connect_sessions("consumer", plan.consumers, loops.pop, settings)
             _run_sessions(site, sessions, count, warm, on_progress, sampler)
             sessions.raise_broken()
         wait_until_sessions_end(site)
@@ -70,13 +70,13 @@ def measure_empty_rate(site: BenchSite, plan: BenchPlan) -> float:
     count = round(EMPTY_S / SLICE_S)
     with LoadSessions(site.connect_load, site.salvage_statement) as sessions:
         sessions.connect_sessions(
-            "pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1}
+            "producer", plan.producers + plan.consumers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1}
         )
         sessions.start(_read_clock(site) + _SETTLE_S, count)
         while sessions.is_working:
             threading.Event().wait(SAMPLE_EVERY_S)
         sessions.raise_broken()
-    return _count_messages(sessions.pushers, 1) / ((count - 1) * SLICE_S)
+    return _count_messages(sessions.producers, 1) / ((count - 1) * SLICE_S)
 
 
 def _run_sessions(
@@ -92,7 +92,7 @@ def _run_sessions(
         if now > warm * SLICE_S and now < count * SLICE_S:
             sampler.take_sample()
         last = int(now / SLICE_S) - 2  # all sessions have finished this slice
-        rate = sum(_count_in_slice(sessions.poppers, last - back) for back in range(2)) / (2 * SLICE_S)
+        rate = sum(_count_in_slice(sessions.consumers, last - back) for back in range(2)) / (2 * SLICE_S)
         on_progress(min(max(0.0, now), count * SLICE_S), rate)
 
 
@@ -137,9 +137,9 @@ def _case_result(
     after: BenchCounters,
     sampler: BenchWaitSampler,
 ) -> CaseResult:
-    pushes, pops = _slices_from(sessions.pushers, warm), _slices_from(sessions.poppers, warm)
+    pushes, pops = _slices_from(sessions.producers, warm), _slices_from(sessions.consumers, warm)
     seconds = (count - warm) * SLICE_S
-    cycles = _count_messages(sessions.poppers, 0)
+    cycles = _count_messages(sessions.consumers, 0)
     per_slice = [0] * (count - warm)
     for each in pops:
         per_slice[each.number - warm] += each.messages

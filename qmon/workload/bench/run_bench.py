@@ -79,11 +79,11 @@ def read_conditions(site: BenchSite, plan: BenchPlan) -> Conditions:
     rows = site.connection.fetch(Bound(site.statement("conditions")))
     (row,) = rows.rows
     settings = {name: str(value) for name, value in zip(rows.columns, row, strict=True) if value is not None}
-    version, room, needed = settings.pop("version", ""), int(settings.pop("room")), plan.pushers + plan.poppers + 2
+    version, room, needed = settings.pop("version", ""), int(settings.pop("room")), plan.producers + plan.consumers + 2
     if room < needed:
         raise BadInput(
             f"the server has room for {room} more connections, and the bench needs {needed}: ask for fewer"
-            " pushers and poppers, or let the server take more"
+            " producers and consumers, or let the server take more"
         )
     step = float(str(site.fetch_rows("clock_step")[0][0])) if site.has_statement("clock_step") else None
     return Conditions(site.target.name, site.engine.name, version, settings, 0.0, step)

@@ -1,4 +1,4 @@
--- The pauses: who stopped the pushers or poppers of which table, why, and until when; those that are over stay. And the
+-- The pauses: who stopped the producers or consumers of which table, why, and until when; those that are over stay. And the
 -- gate: what the trigger of a table that qmon has not installed asks; see actions/pause/gate. Does nothing where they
 -- exist. A pause is in force while its switch, a sequence, says so: see probes/pauses.
 -- It lets a row pass by returning it, where it is asked for each; what it returns for a statement means nothing.
@@ -27,7 +27,7 @@ BEGIN
             lifted_at timestamptz NULL,
             lifted_by text        NULL
         );
-        COMMENT ON TABLE qmon.pauses IS 'qmon: pauses of pushers and poppers';
+        COMMENT ON TABLE qmon.pauses IS 'qmon: pauses of producers and consumers';
         COMMENT ON COLUMN qmon.pauses.about IS 'the table';
         COMMENT ON COLUMN qmon.pauses.switch IS 'the sequence that holds the end, in milliseconds since the epoch';
         CREATE INDEX ON qmon.pauses (until) WHERE lifted_at IS NULL;
@@ -78,13 +78,13 @@ BEGIN
                 EXIT WHEN clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
                 PERFORM pg_sleep(0.02);
             END LOOP;
-            RAISE EXCEPTION 'the pushers of %.% are paused until % UTC', quote_ident(TG_TABLE_SCHEMA),
+            RAISE EXCEPTION 'the producers of %.% are paused until % UTC', quote_ident(TG_TABLE_SCHEMA),
                     quote_ident(TG_TABLE_NAME) || coalesce(', queue ' || TG_ARGV[1] || ',', ''), to_char(v_end AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
                 USING ERRCODE = 'QM001',
                     HINT = 'Nothing was inserted. Try again later, or SET qmon.pause_wait_ms to wait for the end.';
         END
         $body$;
-        COMMENT ON FUNCTION qmon.gate() IS 'qmon: refuses inserts while the pushers of a table are paused';
+        COMMENT ON FUNCTION qmon.gate() IS 'qmon: refuses inserts while the producers of a table are paused';
     END IF;
     PERFORM pg_catalog.set_config('role', v_role, true);
 END

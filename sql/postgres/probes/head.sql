@@ -1,5 +1,5 @@
 -- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count.
--- Rows that a popper has deleted without committing are still seen: they are told apart by the probe "held".
+-- Rows that a consumer has deleted without committing are still seen: they are told apart by the probe "held".
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {enqueued_at?} column: when it was pushed

@@ -1,5 +1,5 @@
 -- Ready rows near the head that a transaction has locked or is marking as popped, by transaction; see "held". For tables
--- without a state for what is in progress: until its popper commits, a message looks ready to everybody else.
+-- without a state for what is in progress: until its consumer commits, a message looks ready to everybody else.
 -- {table} the queue's table
 -- {id}    column: the id, in the order of pops
 -- {state} column: the state

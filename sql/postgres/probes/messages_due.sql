@@ -10,7 +10,7 @@
 -- :limit         so many at most
 -- > id           id as text
 -- > state        in_progress or ready
--- > age_s        seconds since it was pushed; for a message in progress since its popper's transaction began
+-- > age_s        seconds since it was pushed; for a message in progress since its consumer's transaction began
 -- > owner        session that holds it
 -- > attempts     how often it was popped
 -- > payload      its first characters; its size alone where it is large

@@ -10,8 +10,8 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
 -- :window         numbers to look at behind each position, and for the oldest ready message
--- > push_last     last number drawn by a pusher
--- > pop_last      last number drawn by a popper
+-- > push_last     last number drawn by a producer
+-- > pop_last      last number drawn by a consumer
 -- > push_open     numbers near push_last whose message is not there yet
 -- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or given up as a hole
 -- > pop_waiting   numbers up to pop_last that wait for their message

@@ -1,4 +1,4 @@
--- Positions of a ring that several subscribers read and the slots around them, in one statement: those of the pushers,
+-- Positions of a ring that several subscribers read and the slots around them, in one statement: those of the producers,
 -- and of the subscriber that is furthest behind, since a slot is free again when the last one has read it. Looks at no
 -- more than :window slots a position, and after that of the one furthest behind.
 -- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
@@ -12,8 +12,8 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequences  ids of the subscribers' pop sequences as an array, {1,2}, in their order
 -- :window         numbers to look at behind each position, and for the oldest ready message
--- > push_last     last number drawn by a pusher
--- > pop_last      last number drawn by a popper of that subscriber
+-- > push_last     last number drawn by a producer
+-- > pop_last      last number drawn by a consumer of that subscriber
 -- > push_open     numbers near push_last whose message is not there yet
 -- > push_open_ahead numbers beyond pop_last, near push_last, that have no message for it: not there yet, or given up
 -- > pop_waiting   numbers up to pop_last that wait for their message

@@ -4,7 +4,7 @@
 -- {enqueued_at?} column: when it was pushed
 -- > counted_at   server clock as the count began, seconds since the epoch
 -- > rows_seen    rows there are, whatever their state
--- > ready        rows that are due, those held by a popper included
+-- > ready        rows that are due, those held by a consumer included
 -- > in_progress  NULL: held rows are told by their locks
 -- > timed        NULL: no such state
 -- > stuck        NULL: no such state

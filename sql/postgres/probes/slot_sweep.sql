@@ -11,11 +11,11 @@
 -- :pop_sequences   ids of the pop sequences as an array
 -- :min_age_s       the slot has not moved for so many seconds
 -- > from_slot      as asked
--- > push_last      last number drawn by a pusher
--- > pop_last       last number that every popper's side has drawn
--- > holes          numbers drawn by pushers without a message
+-- > push_last      last number drawn by a producer
+-- > pop_last       last number that every consumer's side has drawn
+-- > holes          numbers drawn by producers without a message
 -- > hole           the first of them
--- > orphans        messages whose number was drawn by poppers, not popped
+-- > orphans        messages whose number was drawn by consumers, not popped
 -- > orphan         the first of them
 -- > orphan_s       seconds since that was pushed
 WITH pos AS MATERIALIZED (

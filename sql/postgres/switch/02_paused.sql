@@ -1,13 +1,13 @@
--- What a paused pusher (p_side 'pushers') or popper ('poppers') comes to: an error that is worth another try later,
--- SQLSTATE QM001 for pushers, QM002 for poppers, with the end of the pause in UTC; or, if it asked to wait, the end of
+-- What a paused producer (p_side 'producers') or consumer ('consumers') comes to: an error that is worth another try later,
+-- SQLSTATE QM001 for producers, QM002 for consumers, with the end of the pause in UTC; or, if it asked to wait, the end of
 -- the pause. Called by push and pop, which then have drawn no number and touched no row.
 --
 -- Settings of the session (SET, ALTER ROLE, or the connection's options):
 --   qmon.pause_wait_ms  wait up to so many milliseconds before the error; 60,000 at most, since the statement's
 --                       transaction is open meanwhile and keeps vacuum from tidying up;
 --   qmon.let_through    'on': what an operator does passes.
--- {push_until}      the sequence for pushers
--- {pop_until}       the sequence for poppers
+-- {push_until}      the sequence for producers
+-- {pop_until}       the sequence for consumers
 -- {paused}          the function
 -- {table}           the queue
 CREATE FUNCTION {paused}(p_side text) RETURNS void
@@ -15,7 +15,7 @@ LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $qmon_body$
 DECLARE
-    v_sequence regclass := CASE p_side WHEN 'pushers' THEN {push_until!literal}::regclass
+    v_sequence regclass := CASE p_side WHEN 'producers' THEN {push_until!literal}::regclass
                                        ELSE {pop_until!literal}::regclass END;
     v_asked    text := nullif(current_setting('qmon.pause_wait_ms', true), '');
     v_wait_ms  double precision := least(60000, coalesce(v_asked::float8, 0));
@@ -39,7 +39,7 @@ BEGIN
     END LOOP;
     RAISE EXCEPTION 'the % of % are paused until % UTC', p_side, {table!literal},
             to_char(v_end AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-        USING ERRCODE = CASE p_side WHEN 'pushers' THEN 'QM001' ELSE 'QM002' END,
+        USING ERRCODE = CASE p_side WHEN 'producers' THEN 'QM001' ELSE 'QM002' END,
             HINT = 'Nothing was done. Try again later, or SET qmon.pause_wait_ms to wait for the end of the pause.';
 END
 $qmon_body$;

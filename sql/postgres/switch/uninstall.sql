@@ -1,6 +1,6 @@
 -- Takes the switch of a queue away; what is not there is passed over.
--- {push_until} the sequence for pushers
--- {pop_until}  the sequence for poppers
+-- {push_until} the sequence for producers
+-- {pop_until}  the sequence for consumers
 -- {paused}     function
 DROP FUNCTION IF EXISTS {paused}(text);
 DROP SEQUENCE IF EXISTS {push_until};

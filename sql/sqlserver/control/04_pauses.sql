@@ -1,4 +1,4 @@
--- The pauses: who stopped the pushers or poppers of which table, why, and until when; those that are over stay. And the
+-- The pauses: who stopped the producers or consumers of which table, why, and until when; those that are over stay. And the
 -- gates: until when inserts into the tables that have a gate (a trigger) are refused. Does nothing where they exist.
 -- Operators write pauses through the procedures alone.
 -- Everybody may read the gates: whoever inserts must see that he may not.

@@ -1,5 +1,5 @@
 -- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count. A row that
--- a popper has deleted without committing is not seen any more: the probe "held" counts these by their locks.
+-- a consumer has deleted without committing is not seen any more: the probe "held" counts these by their locks.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {enqueued_at?} column: when it was pushed

@@ -1,4 +1,4 @@
--- The next messages of a ring, for the queue screen: those a popper has drawn a number for, then those that are ready; of
+-- The next messages of a ring, for the queue screen: those a consumer has drawn a number for, then those that are ready; of
 -- several subscribers for the one whose position is furthest behind. Looks at no more than 1,000 slots.
 -- {table}        the ring's table
 -- {slot}         column: the slot

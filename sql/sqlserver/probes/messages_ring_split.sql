@@ -1,4 +1,4 @@
--- The next messages of a ring of pointers, for the queue screen, their payload from the second table: those a popper has
+-- The next messages of a ring of pointers, for the queue screen, their payload from the second table: those a consumer has
 -- drawn a number for, then those that are ready.
 -- {table}        the ring's table
 -- {slot}         column: the slot

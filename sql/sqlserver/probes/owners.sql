@@ -13,7 +13,7 @@
 -- :in_progress     the state value of a message in progress
 -- :kind            what the owner proves: session, lease, heartbeat, name; none without an owner
 -- :sees            whether the sessions of others can be seen
--- :vanished        whether a session that is gone proves that its popper is dead
+-- :vanished        whether a session that is gone proves that its consumer is dead
 -- :timeout         seconds after which a heartbeat is stale
 -- :limit           so many at most
 -- > id             id as text

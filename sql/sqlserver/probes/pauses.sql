@@ -1,7 +1,7 @@
 -- The pauses that are in force. Their switch was set in the same transaction.
 -- > queue    the queue's name
 -- > about    its table
--- > side     pushers or poppers
+-- > side     producers or consumers
 -- > since_at when it began, seconds since the epoch
 -- > until_at when it ends
 -- > by       who paused

@@ -9,11 +9,11 @@
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
 -- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
--- > push_last     last number drawn by a pusher
--- > pop_last      last number drawn by a popper
+-- > push_last     last number drawn by a producer
+-- > pop_last      last number drawn by a consumer
 -- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
 -- > push_open_ahead the same
--- > pop_waiting   numbers that poppers have drawn ahead of all pushers
+-- > pop_waiting   numbers that consumers have drawn ahead of all producers
 -- > pop_held      numbers up to pop_last whose message is there and not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
 WITH digits AS (

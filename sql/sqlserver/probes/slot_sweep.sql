@@ -14,11 +14,11 @@
 -- :pop_sequences   ids of the pop sequences, separated by commas
 -- :min_age_s       the slot has not moved for so many seconds
 -- > from_slot      as asked
--- > push_last      last number drawn by a pusher; the sequence's first one looks as if it were not drawn yet
--- > pop_last       last number that every popper's side has drawn, likewise
--- > holes          numbers drawn by pushers without a message
+-- > push_last      last number drawn by a producer; the sequence's first one looks as if it were not drawn yet
+-- > pop_last       last number that every consumer's side has drawn, likewise
+-- > holes          numbers drawn by producers without a message
 -- > hole           the first of them
--- > orphans        messages whose number was drawn by poppers, not popped
+-- > orphans        messages whose number was drawn by consumers, not popped
 -- > orphan         the first of them
 -- > orphan_s       seconds since that was pushed
 WITH drawn AS (

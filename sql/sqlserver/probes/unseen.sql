@@ -1,5 +1,5 @@
 -- Of the rows that transactions have locked (queues that delete on pop) those that nobody sees any more, deleted without a commit.
--- What a pusher has inserted without a commit is locked too, but seen: the newest rows say which locks are theirs, by
+-- What a producer has inserted without a commit is locked too, but seen: the newest rows say which locks are theirs, by
 -- %%lockres%%, the name of a row's own lock.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops

@@ -1,5 +1,5 @@
--- What a paused pusher (@side 0) or popper (@side 1) comes to: an error that is worth another try later, number 770001
--- for pushers, 770002 for poppers, with the end of the pause in UTC; or, if it asked to wait, the end of the pause.
+-- What a paused producer (@side 0) or consumer (@side 1) comes to: an error that is worth another try later, number 770001
+-- for producers, 770002 for consumers, with the end of the pause in UTC; or, if it asked to wait, the end of the pause.
 -- Called by push and pop, which then have drawn no number and touched no row. As they run with XACT_ABORT ON, the
 -- error rolls back the caller's transaction. What an operator does with qmon passes.
 -- The session's context, EXEC sp_set_session_context @key, @value:
@@ -31,7 +31,7 @@ BEGIN
         WAITFOR DELAY '00:00:00.050';
     END;
     SET @number = CASE @side WHEN 0 THEN 770001 ELSE 770002 END;
-    SET @text = CASE @side WHEN 0 THEN N'QM001: the pushers of ' ELSE N'QM002: the poppers of ' END + {table!literal}
+    SET @text = CASE @side WHEN 0 THEN N'QM001: the producers of ' ELSE N'QM002: the consumers of ' END + {table!literal}
         + N' are paused until ' + CONVERT(nvarchar(19), @until, 120) + N' UTC; nothing was done, try again later';
     THROW @number, @text, 1;
 END;

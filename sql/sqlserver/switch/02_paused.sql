@@ -1,7 +1,7 @@
--- What a paused pusher (@side 0) or popper (@side 1) comes to: an error that is worth another try later, with the end
+-- What a paused producer (@side 0) or consumer (@side 1) comes to: an error that is worth another try later, with the end
 -- of the pause in UTC. Called by push and pop, which then have drawn no number and touched no row; returns 1 where
 -- they must stop. Servers before 2012 have no THROW, and RAISERROR no numbers of its own: error 50000 whose text
--- begins with QM001 for pushers, QM002 for poppers, and whose state is 1 or 2. The caller's transaction, if any, goes
+-- begins with QM001 for producers, QM002 for consumers, and whose state is 1 or 2. The caller's transaction, if any, goes
 -- on. What an operator does with qmon passes.
 -- {table}  the queue
 -- {switch} until when who is paused
@@ -20,7 +20,7 @@ BEGIN
             AND s.until_utc > SYSUTCDATETIME()
     );
     IF @until IS NULL RETURN 0;
-    SELECT @who = CASE @side WHEN 0 THEN N'pushers' ELSE N'poppers' END,
+    SELECT @who = CASE @side WHEN 0 THEN N'producers' ELSE N'consumers' END,
         @code = CASE @side WHEN 0 THEN N'QM001' ELSE N'QM002' END,
         @end = CONVERT(nvarchar(19), @until, 120),
         @queue = {table!literal};

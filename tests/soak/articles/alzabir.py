@@ -23,7 +23,7 @@ def locking_select(scene: Scene) -> Found:
         other.rollback()
         one.commit()
         second = queue.pop(other)
-    figure = f"the second popper waited: {waited}; popped {first}, {second}"
+    figure = f"the second consumer waited: {waited}; popped {first}, {second}"
     return Found(figure, waited and (first, second) == ("m1", "m2"))
 
 
@@ -78,16 +78,16 @@ def lock_timeouts(scene: Scene) -> Found:
     for design in ("batch_split", "batch_fast"):
         queue = scene.queue(design)
         queue.fill(20)
-        with scene.sessions(1) as (holder,), scene.sessions(1, autocommit=True) as (popper,):
+        with scene.sessions(1) as (holder,), scene.sessions(1, autocommit=True) as (consumer,):
             queue.pop(holder)
             pop = f"SELECT id FROM {queue.routine('pop')}()"
-            given_up[design] = common.timed_out(popper, pop, 10)
+            given_up[design] = common.timed_out(consumer, pop, 10)
     figure = f"{given_up['batch_split']} of 10 pops gave up; {given_up['batch_fast']} of 10 with SKIP LOCKED"
     return Found(figure, given_up == {"batch_split": 10, "batch_fast": 0})
 
 
 def rebuilt_online(scene: Scene) -> Found:
-    """Indexes of the small table, and of one with large payloads, are built anew while a popper pops."""
+    """Indexes of the small table, and of one with large payloads, are built anew while a consumer pops."""
     during = {}
     for design in ("batch_fast", "batch_single"):
         queue = scene.queue(design)
@@ -98,7 +98,7 @@ def rebuilt_online(scene: Scene) -> Found:
 
 
 def _pops_during(queue: Queue, statement: str) -> int:
-    """How many messages a popper gets while a statement runs; fails where it waits five seconds for a lock."""
+    """How many messages a consumer gets while a statement runs; fails where it waits five seconds for a lock."""
     over, popped = threading.Event(), list[str]()
 
     def pop() -> None:
@@ -125,11 +125,11 @@ def delete_or_update(scene: Scene) -> Found:
 
 
 def archived(scene: Scene) -> Found:
-    """Processed messages are archived in batches of 500 while one popper has a message and others pop."""
+    """Processed messages are archived in batches of 500 while one consumer has a message and others pop."""
     queue = scene.queue("batch_fast")
     queue.fill(2_010)
-    with scene.sessions(1) as (holder,), scene.sessions(2, autocommit=True) as (popper, archiver):
-        popper.execute(
+    with scene.sessions(1) as (holder,), scene.sessions(2, autocommit=True) as (consumer, archiver):
+        consumer.execute(
             f"SELECT count({queue.routine('complete')}(p.id, p.attempt)) FROM {queue.routine('pop_batch')}(2000) AS p"
         ).fetchall()
         queue.pop(holder)
@@ -137,7 +137,7 @@ def archived(scene: Scene) -> Found:
         archiver.execute("SET lock_timeout = '300ms'")
         while moved[-1:] != [0]:
             moved.append(int(archiver.execute(f"SELECT {queue.routine('archive')}(500)").fetchval()))
-            assert queue.pop(popper) is not None
+            assert queue.pop(consumer) is not None
     left = scene.number(f"SELECT count(*) FROM {queue.table}")
     figure = f"{sum(moved):,} moved in {len(moved) - 1} batches, a pop after each, nobody waited; {left:.0f} rows left"
     return Found(figure, moved == [500, 500, 500, 500, 0] and left == 10)
@@ -242,7 +242,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "The faster queues do more transactions a second",
-        f"qmon design bench --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        f"qmon design bench --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         rates,
         or_else="not seen on this machine: one commit a message, so that the log sets the pace",
@@ -257,7 +257,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "Indexes of the small table can be rebuilt online, those beside payloads cannot be",
-        "REINDEX TABLE CONCURRENTLY while a popper pops",
+        "REINDEX TABLE CONCURRENTLY while a consumer pops",
         "holds otherwise: those beside payloads can be, too",
         rebuilt_online,
     ),

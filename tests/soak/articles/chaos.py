@@ -56,7 +56,7 @@ class _Undone(Exception):
 
 
 class Client:
-    """A pusher or popper that commits, rolls back, or is ended, as its dice say."""
+    """A producer or consumer that commits, rolls back, or is ended, as its dice say."""
 
     def __init__(self, url: str, orders: Orders, storm: Storm, seed: int, *, gentle: bool) -> None:
         self.url, self.orders, self.storm, self.gentle = url, orders, storm, gentle
@@ -82,7 +82,7 @@ class Client:
 
     def _values(self) -> list[object]:
         self.drawn += 1
-        if self.orders.role == "popper":
+        if self.orders.role == "consumer":
             return [self.orders.name]
         return [f"{self.orders.name}-{self.drawn}"] * 2
 
@@ -201,14 +201,14 @@ def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
     subscribers = max(1, len(layout.ring.subscribers)) if layout.ring is not None else 1
     query(url, LEDGER)
     storm, over, gentle = Storm(), threading.Event(), design in GENTLE
-    pushers = [
-        Client(url, orders_for(url, layout, "pusher", f"pusher{n}"), storm, seed * 100 + n, gentle=gentle)
+    producers = [
+        Client(url, orders_for(url, layout, "producer", f"producer{n}"), storm, seed * 100 + n, gentle=gentle)
         for n in range(_SIDES)
     ]
-    poppers = [
+    consumers = [
         Client(
             url,
-            orders_for(url, layout, "popper", f"popper{n}", subscriber=n % subscribers + 1),
+            orders_for(url, layout, "consumer", f"consumer{n}", subscriber=n % subscribers + 1),
             storm,
             seed * 100 + 50 + n,
             gentle=gentle,
@@ -216,11 +216,11 @@ def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
         for n in range(_SIDES + subscribers - 1)
     ]
     share = messages // _SIDES
-    with _running(over, [(_pop, (each, over)) for each in poppers]):
-        with _running(None, [(_push, (each, share)) for each in pushers]):
+    with _running(over, [(_pop, (each, over)) for each in consumers]):
+        with _running(None, [(_push, (each, share)) for each in producers]):
             pass
         pushed_at = time.monotonic()
-        for each in poppers:
+        for each in consumers:
             each.calm.set()
         healed = _drained(url, layout, subscribers)
         healed_s = time.monotonic() - pushed_at
@@ -230,12 +230,12 @@ def weather(url: str, design: str, messages: int, seed: int) -> Weathered:
         lost += len(query(url, ledger.NOT_COMPLETED_ONCE))
     pushed, pops = (int(str(query(url, f"SELECT count(*) FROM ledger_{each}")[0][0])) for each in ("pushed", "popped"))
     # So many messages may be in the hands of transactions that end one way or the other.
-    order = ledger.order(url, layout, allowed=2 * _MOST * (len(pushers) + len(poppers)))
+    order = ledger.order(url, layout, allowed=2 * _MOST * (len(producers) + len(consumers)))
     return Weathered(pushed, pops, storm, lost, doubled, order, healed_s if healed else -1.0)
 
 
 def _drained(url: str, layout: Layout, subscribers: int) -> bool:
-    """Wait until all is popped (and completed); what poppers left in progress is requeued, rings are left alone."""
+    """Wait until all is popped (and completed); what consumers left in progress is requeued, rings are left alone."""
     if layout.traits.completes:
         undone = "SELECT 1 FROM ledger_pushed EXCEPT ALL SELECT 1 FROM ledger_completed"
     else:

@@ -73,13 +73,13 @@ def front(scene: Scene) -> Found:
 
 
 def kept_while_at_work(scene: Scene) -> Found:
-    """A popper commits its pop and dies before it has done the work: what is there to be popped again?"""
+    """A consumer commits its pop and dies before it has done the work: what is there to be popped again?"""
     left, owner = dict[str, str | None](), None
     for design in ("fifo", "status"):
         queue = scene.queue(design)
-        with scene.sessions(1, autocommit=True) as (popper,):
-            queue.push(popper, "order")
-            queue.pop(popper)
+        with scene.sessions(1, autocommit=True) as (consumer,):
+            queue.push(consumer, "order")
+            queue.pop(consumer)
         with scene.sessions(1, autocommit=True) as (other,):
             if design == "status":
                 owner = other.execute(f"SELECT owner FROM {queue.table}").fetchval()

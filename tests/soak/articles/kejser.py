@@ -175,7 +175,7 @@ def ahead(scene: Scene) -> Found:
 
 
 def work_outside(scene: Scene) -> Found:
-    """Whether the next popper waits while one works in its transaction, and when it has committed first."""
+    """Whether the next consumer waits while one works in its transaction, and when it has committed first."""
     waited = {}
     for design in ("strict_fifo", "batch_single", "fifo"):
         queue = scene.queue(design)
@@ -288,7 +288,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "The ring does 15 times what the naive queue does",
-        f"qmon design bench --designs naive,ring --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs naive,ring --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
         "does not hold here, because both write a row version and wait for one commit a message",
         fifteen_times,
         or_else=HOLDS,
@@ -296,7 +296,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "…with a transaction held open",
-        f"qmon design bench --designs naive,ring --parts held --pushers 4 --poppers 4 --for {HELD_S:g}",
+        f"qmon design bench --designs naive,ring --parts held --producers 4 --consumers 4 --for {HELD_S:g}",
         "holds otherwise: the naive queue steps over all that was popped since, the ring does not",
         held,
         or_else="not seen on this machine in so short a time",
@@ -337,7 +337,7 @@ CLAIMS: Final = (
     ),
     Claim(
         NAME,
-        "Several pushers and subscribers",
+        "Several producers and subscribers",
         "make soak ARGS='--articles --chaos --designs ring_subscribers'",
         "see the chaos of ring_subscribers",
     ),
@@ -366,7 +366,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "Groups of messages allow many more messages",
-        f"qmon design bench --designs fifo --batch 1,100 --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs fifo --batch 1,100 --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         groups,
         or_else="not seen on this machine",

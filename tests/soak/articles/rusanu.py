@@ -100,15 +100,15 @@ def only_due(scene: Scene) -> Found:
     """Due later, due before, due first; in sessions with different time zones."""
     queue = scene.queue("pending")
     due = ", clock_timestamp() {} CAST(? AS interval)"
-    with scene.sessions(2, autocommit=True) as (pusher, popper):
-        pusher.execute("SET timezone = 'Pacific/Auckland'")
-        popper.execute("SET timezone = 'America/New_York'")
+    with scene.sessions(2, autocommit=True) as (producer, consumer):
+        producer.execute("SET timezone = 'Pacific/Auckland'")
+        consumer.execute("SET timezone = 'America/New_York'")
         for message, sign, when in (("later", "+", "1 hour"), ("second", "-", "1 min"), ("first", "-", "1 hour")):
             push = f"SELECT {queue.routine('push')}(convert_to(CAST(? AS text), 'UTF8'){due.format(sign)})"
-            pusher.execute(push, message, when).fetchall()
-        popped = queue.drained(popper)
-        pusher.execute(f"UPDATE {queue.table} SET due_time = clock_timestamp()")
-        popped += [str(wait_until(lambda: queue.pop(popper), what="it is due"))]
+            producer.execute(push, message, when).fetchall()
+        popped = queue.drained(consumer)
+        producer.execute(f"UPDATE {queue.table} SET due_time = clock_timestamp()")
+        popped += [str(wait_until(lambda: queue.pop(consumer), what="it is due"))]
     return Found(f"popped {', '.join(popped)}; the last one once it was due", popped == ["first", "second", "later"])
 
 
@@ -119,7 +119,7 @@ def stack(scene: Scene) -> Found:
 
 
 def half_a_million(scene: Scene) -> Found:
-    """Pushes and pops a minute of the flag design, one a transaction, 4 pushers and 4 poppers."""
+    """Pushes and pops a minute of the flag design, one a transaction, 4 producers and 4 consumers."""
     operations = scene.bench(BENCHED, SECONDS)["flag"] * 2 * 60
     return Found(f"{operations:,.0f} pushes and pops a minute by 8 sessions", operations >= 500_000)
 
@@ -197,7 +197,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "A stack has a hotter page than a queue",
-        f"qmon design bench --designs fifo,lifo --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs fifo,lifo --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         stack,
         or_else="not seen on this machine: with so few sessions the log, not the page, is what they wait for",
@@ -242,7 +242,7 @@ CLAIMS: Final = (
     Claim(
         CLIENTS,
         "Half a million pushes and pops a minute",
-        f"qmon design bench --designs flag --parts healthy --pushers 4 --poppers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs flag --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         half_a_million,
         or_else="not shown on this machine, whose processors others use too: run qmon design bench on your server",

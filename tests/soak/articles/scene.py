@@ -158,7 +158,7 @@ class Scene:
             wait_until(lambda a=shown, n=name, v=value: query(self.url, a, n, v), what=f"{name} is set")  # type: ignore[misc]
 
     def bench(self, designs: Sequence[str], seconds: float, *, held: bool = False, batch: int = 1) -> dict[str, float]:
-        """Cycles of push and pop a second by design, 4 pushers and 4 poppers; measured once for a server."""
+        """Cycles of push and pop a second by design, 4 producers and 4 consumers; measured once for a server."""
         return _bench(self.server, tuple(designs), seconds, held, batch)
 
     def dequeues(self) -> BenchReport:

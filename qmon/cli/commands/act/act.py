@@ -256,7 +256,7 @@ def pause(
     target: options.Target,
     queue: Queue = None,
     config: options.ConfigPath = None,
-    side: WhichSide = Side.PUSHERS,
+    side: WhichSide = Side.PRODUCERS,
     length: Annotated[
         float, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="How long.")
     ] = 900.0,
@@ -284,7 +284,7 @@ def resume(
     target: options.Target,
     queue: Queue = None,
     config: options.ConfigPath = None,
-    side: WhichSide = Side.PUSHERS,
+    side: WhichSide = Side.PRODUCERS,
     *,
     given: options.ConfirmationOptions,
 ) -> None:

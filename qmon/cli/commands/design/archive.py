@@ -44,7 +44,7 @@ def archive(
     ] = False,
     output: options.Output = "table",
 ) -> None:
-    """Move done messages of a queue to its archive, in small batches that pushers and poppers do not feel.
+    """Move done messages of a queue to its archive, in small batches that producers and consumers do not feel.
 
     It rests at least three times as long as a batch took, and longer with smaller batches where a batch is slow or has
     to wait for a lock. Ctrl-C or SIGTERM ends it after the batch under way, with exit code 0.

@@ -36,8 +36,8 @@ def bench(
     designs: Annotated[
         str, typer.Option("--designs", metavar="A,B", help="Which designs; see: qmon design list. Default: all.")
     ] = "",
-    pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=1, max=499, help="Pushing sessions.")] = 8,
-    poppers: Annotated[int, typer.Option("--poppers", metavar="M", min=1, max=499, help="Popping sessions.")] = 8,
+    producers: Annotated[int, typer.Option("--producers", metavar="N", min=1, max=499, help="Pushing sessions.")] = 8,
+    consumers: Annotated[int, typer.Option("--consumers", metavar="M", min=1, max=499, help="Popping sessions.")] = 8,
     length: Annotated[
         float, typer.Option("--for", parser=options.parse_seconds, metavar="S", help="How long a run.")
     ] = 10.0,
@@ -75,8 +75,8 @@ def bench(
     with open_target(target, config, "bench", writes=True) as at:
         plan = BenchPlan(
             choose_designs(_split_list(designs), available_designs(at.engine)),
-            pushers=pushers,
-            poppers=poppers,
+            producers=producers,
+            consumers=consumers,
             seconds=length,
             message_bytes=message_bytes,
             batches=_parse_batches(batch),
@@ -134,7 +134,8 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
         f"qmon: creates the schema {schema} in {clean_text(target.name)}, works in it alone, and drops it at the end"
     )
     print_note(
-        f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.pushers} pushers and {plan.poppers} poppers, as"
+        f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.producers} producers and {plan.consumers} "
+        "consumers, as"
         f" fast as the server lets them: {', '.join(plan.designs)}"
     )
     if dequeues:

@@ -39,7 +39,9 @@ def print_bench(report: BenchReport) -> None:
                 print_output()
                 what = "with a transaction held open" if held else "healthy"
                 size = "1 message" if batch == 1 else f"{batch} messages"
-                print_output(f"{size} at a time, {what}: {report.plan.pushers} pushers, {report.plan.poppers} poppers")
+                print_output(
+                    f"{size} at a time, {what}: {report.plan.producers} producers, {report.plan.consumers} consumers"
+                )
                 _print_loads(report, found, held=held)
                 print_output()
                 print_bars(found, max(each.cycles_per_s for each in report.outcomes if each.case.batch == batch))
@@ -60,7 +62,8 @@ def _print_conditions(report: BenchReport) -> None:
     settings = ", ".join(f"{name} {value}" for name, value in known.settings.items())
     print_output(f"{ENGINES[known.engine]} {known.version}; {settings}")
     print_output(
-        f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, pushers at most about"
+        f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, producers at "
+        "most about"
         f" {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
         f" the driving loop alone makes {known.empty_loops_per_s:,.0f} rounds a second"
     )

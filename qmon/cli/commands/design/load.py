@@ -1,4 +1,4 @@
-"""``qmon design load``: pushers and poppers on a queue, to see it move."""
+"""``qmon design load``: producers and consumers on a queue, to see it move."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIPED_EVERY_S: Final = 5.0
 
 
 def register_commands(app: typer.Typer) -> None:
-    epilog = "Example: qmon design load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
+    epilog = "Example: qmon design load shop ring --producers 4 --consumers 4 --rate 500 --for 1m"
     app.command("load", epilog=epilog)(load)
 
 
@@ -29,9 +29,9 @@ def load(
     target: options.Target,
     queue: options.InstalledQueue,
     config: options.ConfigPath = None,
-    pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
-    poppers: Annotated[
-        int, typer.Option("--poppers", metavar="M", min=0, max=200, help="Popping processes, for each subscriber.")
+    producers: Annotated[int, typer.Option("--producers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
+    consumers: Annotated[
+        int, typer.Option("--consumers", metavar="M", min=0, max=200, help="Popping processes, for each subscriber.")
     ] = 2,
     rate: Annotated[
         float,
@@ -41,7 +41,7 @@ def load(
             min=0,
             max=10_000_000,
             callback=options.reject_nan,
-            help="Messages per second that all pushers push together.",
+            help="Messages per second that all producers push together.",
         ),
     ] = 100.0,
     length: Annotated[float, typer.Option("--for", parser=options.parse_seconds, metavar="S", help="How long.")] = 10.0,
@@ -49,7 +49,7 @@ def load(
 ) -> None:
     """Put load on an installed queue from real processes, and count what they commit.
 
-    Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were pushers, and nothing was pushed.
+    Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were producers, and nothing was pushed.
     """
     from qmon.cli.target_session import open_target, refuse_read_only
     from qmon.workload.load_plan import QueueLoad
@@ -57,7 +57,7 @@ def load(
 
     with open_target(target, config, "load", writes=True) as at:
         refuse_read_only(at.target)
-        wanted = QueueLoad(at.installed_layout(queue), pushers=pushers, poppers=poppers, rate=rate)
+        wanted = QueueLoad(at.installed_layout(queue), producers=producers, consumers=consumers, rate=rate)
         connected = at.target
     meter = Meter(_PIPED_EVERY_S)
     with stop_on_signals(signal.SIGTERM) as (stop, _):
@@ -81,7 +81,7 @@ def load(
         )
         if totals.errors:
             print_output(f"{totals.errors:,} statements or connections failed")
-    if pushers and not result.totals.pushed:
+    if producers and not result.totals.pushed:
         print_note(f"qmon: {queue}: nothing was pushed")
         raise typer.Exit(FAILED)
 

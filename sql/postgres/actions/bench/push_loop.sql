@@ -2,7 +2,7 @@
 -- and comes out. A push is timed from before it begins until its commit is durable (as the session's
 -- synchronous_commit has it). Buckets of the histogram are an eighth of an octave wide: an operation of t µs goes
 -- into bucket 1 + floor(8 log2 (1 + t)).
--- Now and then the pusher looks at the gate; too far ahead of the poppers it sleeps, and that is not counted as a push.
+-- Now and then the producer looks at the gate; too far ahead of the consumers it sleeps, and that is not counted as a push.
 -- {loop}   the procedure
 -- {push}   function of the design
 -- {type}   the type of a message

@@ -1,4 +1,4 @@
--- Pops and completes one message at a time until the slice ends, in two transactions, as a popper that works on the
+-- Pops and completes one message at a time until the slice ends, in two transactions, as a consumer that works on the
 -- message in between. Otherwise like pop_loop.sql.
 -- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}     the procedure

@@ -23,7 +23,7 @@
 -- :owner       only this owner's; NULL: all
 -- :kind        what the owner proves: session, lease, heartbeat, name; none without an owner
 -- :sees        whether the sessions of others can be seen
--- :vanished    whether a session that is gone proves that its popper is dead
+-- :vanished    whether a session that is gone proves that its consumer is dead
 -- :timeout     seconds after which a heartbeat is stale
 -- :wanted      the owner states to act on, an array as text
 -- :limit       so many at most

@@ -1,4 +1,4 @@
--- A gate: a trigger that refuses to insert while the pushers are paused; COPY as well. Once a statement, and while
+-- A gate: a trigger that refuses to insert while the producers are paused; COPY as well. Once a statement, and while
 -- nobody is paused it is but a comparison. Takes SHARE ROW EXCLUSIVE on the table.
 -- {table}  the table
 -- {switch} the sequence that says until when

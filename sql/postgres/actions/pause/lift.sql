@@ -1,6 +1,6 @@
 -- Records that the pauses of one side of a table were lifted, after their switch was.
 -- :about  the table
--- :side   pushers or poppers
+-- :side   producers or consumers
 -- :by     who lifts
 -- > done  pauses
 SELECT qmon.lift_pauses(CAST(:about AS pg_catalog.text), CAST(:side AS pg_catalog.text),

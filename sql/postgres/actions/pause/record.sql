@@ -3,7 +3,7 @@
 -- {switch}  the sequence that holds the end
 -- :queue    the queue's name
 -- :about    its table
--- :side     pushers or poppers
+-- :side     producers or consumers
 -- :until_ms when it ends, milliseconds since the epoch
 -- :by       who pauses
 -- :reason   why

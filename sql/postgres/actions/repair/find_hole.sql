@@ -1,4 +1,4 @@
--- Numbers of a ring that a pusher has drawn and whose message is not there, in some of its slots.
+-- Numbers of a ring that a producer has drawn and whose message is not there, in some of its slots.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: whose turn it is
@@ -6,7 +6,7 @@
 -- {time}          column: when the slot was last written; in the future where it never was
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a pusher
+-- :position       the last number drawn by a producer
 -- :min_age_s      the slot has not moved for so many seconds
 -- :limit          so many at most
 -- > number        the number

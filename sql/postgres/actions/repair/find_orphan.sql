@@ -1,4 +1,4 @@
--- Messages of a ring whose number a popper has drawn and not popped, in some of its slots.
+-- Messages of a ring whose number a consumer has drawn and not popped, in some of its slots.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: whose turn it is
@@ -8,7 +8,7 @@
 -- {sized?}        the same column, where its type tells a value's size without unpacking it
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a popper
+-- :position       the last number drawn by a consumer
 -- :min_age_s      the slot has not moved for so many seconds
 -- :limit          so many at most
 -- > number        the message's number

@@ -1,4 +1,4 @@
--- Messages of a ring whose number a popper of one subscriber has drawn and not popped, in some of its slots.
+-- Messages of a ring whose number a consumer of one subscriber has drawn and not popped, in some of its slots.
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: whose turn it is
@@ -9,7 +9,7 @@
 -- {unread}        column: who has still to read the message
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a popper
+-- :position       the last number drawn by a consumer
 -- :min_age_s      the slot has not moved for so many seconds
 -- :bit            the bit of the subscriber in it
 -- :limit          so many at most

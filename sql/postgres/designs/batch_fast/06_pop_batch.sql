@@ -1,19 +1,19 @@
 -- Pop up to p_limit messages, earliest first: they are now processing. The article's DequeueFast: one UPDATE … OUTPUT.
 --
--- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: poppers pass over each other's rows and neither wait nor deadlock.
--- A row that another popper has taken and committed since our statement began is looked at again and passed over. The
+-- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: consumers pass over each other's rows and neither wait nor deadlock.
+-- A row that another consumer has taken and committed since our statement began is looked at again and passed over. The
 -- article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that
 -- index. Payloads are fetched for the popped rows alone, by key, whatever the planner believes about the tables: one pass
--- over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). attempts is counted here and not on failure: the crash of a popper counts too.
+-- over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). attempts is counted here and not on failure: the crash of a consumer counts too.
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is ready, or as many messages from the
--- same first to the same last one as it could not have before: then all are in the hands of other poppers.
+-- same first to the same last one as it could not have before: then all are in the hands of other consumers.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function
 -- {owner}     function: who pops in this session
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 100) RETURNS TABLE (
     id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
@@ -33,7 +33,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.

@@ -1,7 +1,7 @@
--- Complete a message: processed, for the archiver; deleting here would make the popper pay for it (the article).
+-- Complete a message: processed, for the archiver; deleting here would make the consumer pay for it (the article).
 -- False where it is not processing any more.
 --
--- p_attempt (an addition) is the attempt that pop gave back: a popper that was so slow that its message was requeued
+-- p_attempt (an addition) is the attempt that pop gave back: a consumer that was so slow that its message was requeued
 -- and given to another cannot complete it under the other's hands.
 -- {table}    QueueMeta; QueueSlow where all is in one table
 -- {complete} the function

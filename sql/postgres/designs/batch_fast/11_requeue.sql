@@ -2,7 +2,7 @@
 -- first. The article sends them to the front: they get a queue_date_time before that of every ready message that
 -- nobody has popped yet, and keep their own order among those that were popped before. A message that has had
 -- p_max_attempts attempts becomes dead. Returns how many were moved. Served by the index on rows being processed.
--- Skips what a popper is completing at this moment.
+-- Skips what a consumer is completing at this moment.
 -- {table}            QueueMeta; QueueSlow where all is in one table
 -- {requeue}          the function
 -- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else

@@ -1,6 +1,6 @@
 -- Move up to p_limit processed messages, oldest first, from both tables to the archive, in one transaction; returns
 -- how many. The article's continuous archiving: called in small batches with a pause between, it stays out of the way
--- of pushers and poppers, who never lock processed rows. Served by the index on processed rows; several archivers pass
+-- of producers and consumers, who never lock processed rows. Served by the index on processed rows; several archivers pass
 -- over each other's.
 -- {table}       QueueMeta
 -- {data}        QueueData

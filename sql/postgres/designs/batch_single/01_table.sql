@@ -1,7 +1,7 @@
 -- One wide table with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database",
 -- QueueSlow): the slow reference, to be compared with. Everything in one row, an index in which processed rows stay,
 -- and a dequeue that selects and locks a batch with its payloads, then updates it. A processed row stays until the
--- archiver takes it away. Delivery is at least once: a message whose popper died goes back to the front, its attempt
+-- archiver takes it away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt
 -- counted.
 --
 -- Classic columns: queue_id (identity), queue_date_time, title, status (0 ready, 1 processing; 2 processed, said in the
@@ -18,7 +18,7 @@
 -- Settings of the table, as for every queue whose rows do not stay:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}       QueueSlow
 -- {archive_log} what the archiver has moved away

@@ -2,7 +2,7 @@
 -- lists. p_queue_date_time earlier than now goes before what is already there (the article's priority); NULL: now.
 -- {table}      QueueSlow
 -- {push}       the function
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_text_data text, p_title text DEFAULT NULL, p_queue_date_time timestamptz DEFAULT NULL)
 RETURNS bigint
@@ -16,7 +16,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     INSERT INTO {table} (queue_date_time, title, text_data)
     VALUES (coalesce(p_queue_date_time, clock_timestamp()), coalesce(p_title, left(p_text_data, 60)), p_text_data)

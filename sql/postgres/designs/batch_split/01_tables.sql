@@ -1,8 +1,8 @@
 -- The split queue with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database"): small
 -- rows that are searched and updated (QueueMeta), payloads apart (QueueData). A dequeue first selects and locks a
--- batch, then updates it. The article's middle step: cheaper to read than one wide table, but poppers wait for each
+-- batch, then updates it. The article's middle step: cheaper to read than one wide table, but consumers wait for each
 -- other; batch_fast is what it ends with. A processed row stays until the archiver takes it away. Delivery is at least
--- once: a message whose popper died goes back to the front, its attempt counted.
+-- once: a message whose consumer died goes back to the front, its attempt counted.
 --
 -- Classic columns: queue_id (identity), queue_date_time, title, status (0 ready, 1 processing; 2 processed, said in the
 -- text); queue_id and text_data in the second table. Additions: status 3 dead (failed too often), enqueued_at,
@@ -19,7 +19,7 @@
 -- Settings of both tables, as for every queue whose rows do not stay:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}       QueueMeta
 -- {data}        QueueData

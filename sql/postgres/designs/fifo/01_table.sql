@@ -1,9 +1,9 @@
 -- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic DELETE
--- that skips what is locked. Lax order: a popper that rolls back puts its message behind what others have popped
+-- that skips what is locked. Lax order: a consumer that rolls back puts its message behind what others have popped
 -- meanwhile.
 --
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index cdxFifoQueue: it gives pop its order, and it answers every question
 -- of a dashboard without reading the queue: oldest message from a known id on, and a bounded count from there. The
@@ -13,7 +13,7 @@
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}  the queue
 -- {key}    its primary key

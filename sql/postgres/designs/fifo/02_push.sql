@@ -2,7 +2,7 @@
 -- enqueued_at is clock_timestamp() by default: now() would be when the transaction began.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
@@ -15,7 +15,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     INSERT INTO {table} (payload)
     VALUES (p_payload)

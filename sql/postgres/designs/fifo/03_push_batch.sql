@@ -1,7 +1,7 @@
 -- Push many messages in one statement; returns their ids. An addition: the article pushes one at a time.
 -- {table}      the queue
 -- {push_batch} the function
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_payloads bytea[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
@@ -12,7 +12,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     RETURN QUERY
     INSERT INTO {table} (payload)

@@ -1,6 +1,6 @@
 -- The queue with a flag (Remus Rusanu, answering "Using SQL Server as a DB queue with multiple clients"): a pop marks
 -- its message processed, in one statement, and the row stays until the archiver takes it away. Between ready and
--- processed there is nothing: who pops and commits has it, once and for all. A popper that works inside the transaction
+-- processed there is nothing: who pops and commits has it, once and for all. A consumer that works inside the transaction
 -- gives the message back by rolling back.
 --
 -- Classic columns: processed (0, 1), id, command. Additions: enqueued_at, processed_at; the archive.
@@ -17,7 +17,7 @@
 -- Settings of the table, as for every queue whose rows do not stay:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}       the queue
 -- {key}         its primary key

@@ -1,21 +1,21 @@
 -- Pop any message that nobody else is popping; no row where there is none. The article's usp_dequeueHeap. id is NULL.
 --
 -- FOR UPDATE SKIP LOCKED is the article's ROWLOCK and READPAST: one statement finds, locks, deletes and returns, and
--- two poppers neither wait for each other nor get the same row. No deadlock: a pop never waits for a lock, and a push
+-- two consumers neither wait for each other nor get the same row. No deadlock: a pop never waits for a lock, and a push
 -- locks nothing that exists. Rows are addressed by their place (ctid), which is theirs until somebody deletes them:
 -- nothing updates a row here, and what is locked is not deleted.
 --
 -- The session remembers where it popped last (setting qmon.heap) and looks on from there, then from the beginning: else
 -- every pop would read over all the dead rows at the front that vacuum has not taken away yet. One pop in a thousand
--- begins at the beginning all the same, so that under a load that never ends nothing is left lying behind the poppers.
+-- begins at the beginning all the same, so that under a load that never ends nothing is left lying behind the consumers.
 -- enable_seqscan off: a range of places is read, not the table.
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is there, or until exactly those rows
--- are there that it could not have before: then all are in the hands of other poppers.
+-- are there that it could not have before: then all are in the hands of other consumers.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
@@ -35,7 +35,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     IF starts_with(v_last, v_name) AND random() > 0.001 THEN
         v_from := CAST(substr(v_last, length(v_name) + 1) AS tid);

@@ -2,7 +2,7 @@
 -- and looks again before it says that there is none, like pop.
 -- {table}     the queue
 -- {pop_batch} the function
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql
@@ -22,7 +22,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     IF starts_with(v_last, v_name) AND random() > 0.001 THEN
         v_from := CAST(substr(v_last, length(v_name) + 1) AS tid);

@@ -2,9 +2,9 @@
 -- the FIFO queue; the pop goes through the same index from the other end.
 --
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
--- Pushers and poppers work on the same few pages, at the top: the article warns of the latches there. What lies at the
+-- Producers and consumers work on the same few pages, at the top: the article warns of the latches there. What lies at the
 -- bottom waits until the stack is empty: a stack starves its oldest messages by design, so watch the age of the oldest.
 --
 -- The primary key is the article's clustered index: it gives pop its order backwards, and a dashboard the oldest
@@ -14,7 +14,7 @@
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}  the queue
 -- {key}    its primary key

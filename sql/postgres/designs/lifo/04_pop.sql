@@ -1,7 +1,7 @@
 -- Pop the newest message that nobody else is popping; no row where there is none. The article's FIFO pop with DESC.
 --
 -- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
--- finds, locks, deletes and returns: two poppers cannot get the same row. A row that another popper has deleted and
+-- finds, locks, deletes and returns: two consumers cannot get the same row. A row that another consumer has deleted and
 -- committed since our statement began is passed over as well. No deadlock: a pop never waits for a lock, and a push
 -- locks nothing that exists.
 --
@@ -11,10 +11,10 @@
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other poppers.
+-- ready message are those it could not have before: then all are in the hands of other consumers.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
@@ -30,7 +30,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         RETURN QUERY

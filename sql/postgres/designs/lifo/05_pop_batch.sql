@@ -2,7 +2,7 @@
 -- Looks again, like pop, before it says that there is none.
 -- {table}     the queue
 -- {pop_batch} the function
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql
@@ -19,7 +19,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         -- An array first: it is ordered by the primary key, and the DELETE goes through it by index at any size.

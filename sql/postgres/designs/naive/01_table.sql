@@ -2,7 +2,7 @@
 -- number, pushed by INSERT and popped by DELETE. The design that the ring is compared with.
 --
 -- Classic columns: message_id, time, message (char(300) in the article, text here). Additions: none; "time" is when the
--- message was pushed. A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- message was pushed. A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The sequence has CACHE 1: PostgreSQL caches numbers per session, and the numbers of sessions would then mix.
 -- The primary key is the article's clustered index: it gives pop its order, and it answers every question of a
@@ -11,7 +11,7 @@
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table} the queue
 -- {key}   its primary key

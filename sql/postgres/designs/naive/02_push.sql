@@ -3,7 +3,7 @@
 -- {table}      the queue
 -- {push}       the function
 -- {seq}        the sequence that numbers messages
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text) RETURNS bigint
 LANGUAGE plpgsql
@@ -16,7 +16,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     INSERT INTO {table} (message_id, time, message)
     VALUES (nextval({seq!literal}::regclass), clock_timestamp(), p_message)

@@ -2,7 +2,7 @@
 -- {table}      the queue
 -- {push_batch} the function
 -- {seq}        the sequence that numbers messages
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_messages text[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
@@ -13,7 +13,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     RETURN QUERY
     INSERT INTO {table} (message_id, time, message)

@@ -1,6 +1,6 @@
 -- Pop the message with the smallest number that nobody else is popping; no row where there is none.
 --
--- FOR UPDATE SKIP LOCKED stands for the article's lock hints (ROWLOCK, READPAST): a popper neither waits for another
+-- FOR UPDATE SKIP LOCKED stands for the article's lock hints (ROWLOCK, READPAST): a consumer neither waits for another
 -- one nor gets its row. Without SKIP LOCKED it would wait, wake up to a row that is gone and report an empty queue.
 -- Rollback puts the message back, at its old place. So the order is lax: by number, but for what was locked or put
 -- back. No deadlock: a pop never waits for a lock, and a push locks nothing that exists.
@@ -11,10 +11,10 @@
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other poppers.
+-- ready message are those it could not have before: then all are in the hands of other consumers.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
@@ -30,7 +30,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         RETURN QUERY

@@ -3,7 +3,7 @@
 --
 -- Classic columns: due_time, payload (varbinary(max), bytea here). Additions: id (identity), which tells apart what is
 -- due at the same time and what people act on; enqueued_at, when it was pushed.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The article insists on UTC. timestamptz is an instant, kept in UTC whatever the time zone of the session that wrote
 -- it; so nothing is due an hour early or twice when summer time begins or ends. Due is by the server's clock.
@@ -16,7 +16,7 @@
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}     the queue
 -- {key}       its primary key

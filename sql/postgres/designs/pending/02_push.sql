@@ -1,7 +1,7 @@
 -- Push one message that is due at p_due_time, NULL: at once; returns its id. The article's usp_enqueuePending.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea, p_due_time timestamptz DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql
@@ -14,7 +14,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     INSERT INTO {table} (due_time, payload)
     VALUES (coalesce(p_due_time, clock_timestamp()), p_payload)

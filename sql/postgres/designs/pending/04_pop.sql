@@ -2,7 +2,7 @@
 -- usp_dequeuePending.
 --
 -- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
--- finds, locks, deletes and returns: two poppers cannot get the same row. No deadlock: a pop never waits for a lock,
+-- finds, locks, deletes and returns: two consumers cannot get the same row. No deadlock: a pop never waits for a lock,
 -- and a push locks nothing that exists.
 --
 -- The clock is read once into v_now, as in the article: compared with a variable the index ends the search at what is
@@ -13,10 +13,10 @@
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began and due by v_now, and of
 -- that others may have taken everything while new messages came or became due. So it looks again until nothing is due,
--- or until exactly those messages are due that it could not have before: then all are in the hands of other poppers.
+-- or until exactly those messages are due that it could not have before: then all are in the hands of other consumers.
 -- {table}     the queue
 -- {pop}       the function
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
@@ -34,7 +34,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         v_now := clock_timestamp();

@@ -1,10 +1,10 @@
 -- The ring (Thomas Kejser, "Implementing Message Queues in Relational Databases", LMAX'ed): slots that are there from
--- the beginning and are updated, a sequence of numbers for pushers and one for poppers; message n lives in slot n %
+-- the beginning and are updated, a sequence of numbers for producers and one for consumers; message n lives in slot n %
 -- size.
 --
 -- Classic columns: slot, message_id, time, message (char(300) in the article, text here), reference_count. Addition:
--- turn. The published ring inverts laps: pushers n and n + size wait for the same slot and either may win; then a
--- popper waits for ever for a number whose slot holds a later one. Here the slot says whose turn it is:
+-- turn. The published ring inverts laps: producers n and n + size wait for the same slot and either may win; then a
+-- consumer waits for ever for a number whose slot holds a later one. Here the slot says whose turn it is:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
@@ -17,7 +17,7 @@
 -- same page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for
 -- some versions of each slot; the next reader of the page then tidies up. The primary key on slot is the only index.
 -- Vacuum after as many dead rows as there are slots at the least, unthrottled: it gives back what a long transaction
--- has kept from being tidied up. No truncation: it takes an exclusive lock that stops pushers and poppers.
+-- has kept from being tidied up. No truncation: it takes an exclusive lock that stops producers and consumers.
 --
 -- For a dashboard: positions from the two sequences, and the slots near both by key. Nothing reads the ring from end
 -- to end.

@@ -1,19 +1,19 @@
--- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the popper
--- commits. The order is that of numbers: a popper whose number is on its way waits for that message, 20 milliseconds
--- at least, and then says "no row" although messages with later numbers, which are for other poppers, may be there.
+-- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the consumer
+-- commits. The order is that of numbers: a consumer whose number is on its way waits for that message, 20 milliseconds
+-- at least, and then says "no row" although messages with later numbers, which are for other consumers, may be there.
 --
--- No number is lost. None is drawn while no pusher is ahead (the article lets poppers run ahead and gives the pushers
--- a head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction
+-- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the producers
+-- a head start). Where another consumer was quicker and the number drawn must wait after all, or where the transaction
 -- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
 -- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
 -- the number of a session that ended with one, and what a crash of the server skips: whoever finds nothing to pop, and
 -- one in thirty-two otherwise, looks for them (settle), and takes them under their own numbers, the smallest first. A
--- number that was skipped as a hole, or whose message another popper has taken, is refused by its slot's turn; then a
+-- number that was skipped as a hole, or whose message another consumer has taken, is refused by its slot's turn; then a
 -- new one is drawn.
 --
--- The UPDATE locks one row, and only on its own turn: it neither waits for another popper nor for a pusher, and cannot
+-- The UPDATE locks one row, and only on its own turn: it neither waits for another consumer nor for a producer, and cannot
 -- deadlock (of an orphan, or of a number kept from an earlier call, which others may take, it asks SKIP LOCKED); only
--- after a repair that has set the sequence back may two poppers have one number and transactions of several pops wait
+-- after a repair that has set the sequence back may two consumers have one number and transactions of several pops wait
 -- for each other, see there. The empty wait starts at half a millisecond and doubles up to 20 (the article: 1 s); it
 -- sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
 -- {table}     the ring
@@ -23,7 +23,7 @@
 -- {push_seq}  the sequence of push numbers
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0) RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
@@ -46,7 +46,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     -- The number this session drew last, if its message has not been popped.
     BEGIN
@@ -62,7 +62,7 @@ BEGIN
     END IF;
     v_kept := v_number IS NOT NULL;
     LOOP
-        -- A number kept from an earlier call: those given back with it go first, and another popper may have taken it.
+        -- A number kept from an earlier call: those given back with it go first, and another consumer may have taken it.
         IF v_kept AND v_sees THEN
             v_orphan := {settle}(0, false);
             IF v_orphan IS NOT NULL THEN
@@ -81,7 +81,7 @@ BEGIN
             END IF;
         END IF;
         IF v_number IS NULL THEN
-            -- Read as a table, which takes a weaker lock than nextval: a popper must not look like a pusher that has
+            -- Read as a table, which takes a weaker lock than nextval: a consumer must not look like a producer that has
             -- drawn.
             v_popped := coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0);
             SELECT s.is_called AND s.last_value > v_popped INTO v_ahead FROM {push_seq} AS s;
@@ -113,7 +113,7 @@ BEGIN
             END IF;
             SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
             -- Where the sequence has been set back (see repair), this number will be drawn again: earlier ones first.
-            -- A pusher on its way is done within milliseconds; only then is it worth asking whether there is a hole.
+            -- A producer on its way is done within milliseconds; only then is it worth asking whether there is a hole.
             IF v_turn > v_number + 1
                 OR coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0) < v_number
                 OR (v_turn = v_number AND (v_kept OR v_pause > 0.004) AND {skip_hole}(v_number))

@@ -2,14 +2,14 @@
 -- moved for p_min_age_s seconds; returns what was repaired. Takes about p_wait_ms milliseconds at most for proofs and
 -- free slots in all. Reads the whole ring twice: for a script or an operator, not for a dashboard.
 --
--- Orphans first, oldest first: their slots are needed by pushers that hold later numbers. Where there is no room to
--- requeue one (every slot holds an orphan, and pushers have drawn all the numbers that could go there), the pop
--- sequence is set back before the oldest: poppers come by again, also those that wait for later numbers. That is safe
+-- Orphans first, oldest first: their slots are needed by producers that hold later numbers. Where there is no room to
+-- requeue one (every slot holds an orphan, and producers have drawn all the numbers that could go there), the pop
+-- sequence is set back before the oldest: consumers come by again, also those that wait for later numbers. That is safe
 -- at any time, since numbers that were popped are refused by their turn; the row returned then says that the orphan
 -- became itself. It is also what helps after a crash of the server, which makes sequences jump ahead by up to 32: of
 -- the push sequence that leaves holes, of the pop sequence orphans.
 --
--- Deadlocks: poppers that come by again wait for the row of a number that another one has popped and not committed. Two
+-- Deadlocks: consumers that come by again wait for the row of a number that another one has popped and not committed. Two
 -- transactions of several pops each may so wait for each other, after a repair that has set the sequence back and at no
 -- other time. PostgreSQL then ends one of the two after a second, and whoever sent it sends it again; nothing is lost.
 -- One pop a transaction waits for nobody who waits.
@@ -53,7 +53,7 @@ BEGIN
             v_stuck := coalesce(v_stuck, number);
         END IF;
     END LOOP;
-    -- Two poppers may then have one number: the second is refused by its turn, after waiting for the first's lock.
+    -- Two consumers may then have one number: the second is refused by its turn, after waiting for the first's lock.
     IF v_stuck IS NOT NULL OR v_popped > v_pushed THEN
         v_popped := least(v_stuck - 1, v_pushed);
         PERFORM setval({pop_seq!literal}::regclass, greatest(1, v_popped), v_popped > 0);

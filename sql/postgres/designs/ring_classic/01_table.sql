@@ -1,9 +1,9 @@
 -- The ring as published (Thomas Kejser, "Implementing Message Queues in Relational Databases", LMAX'ed): to watch and
 -- to compare with the design "ring", not recommended. What is wrong with it:
---   laps invert: pushers n and n + size wait for the same slot, either may win, and then a popper waits for ever for a
---   number whose slot holds a later one (with more pushers than slots, or a pusher that stalls for a lap);
---   a pusher that died leaves a hole: its popper waits for ever; a popper that died leaves an orphan, whose slot traps
---   one pusher a lap; a rolled-back transaction does either.
+--   laps invert: producers n and n + size wait for the same slot, either may win, and then a consumer waits for ever for a
+--   number whose slot holds a later one (with more producers than slots, or a producer that stalls for a lap);
+--   a producer that died leaves a hole: its consumer waits for ever; a consumer that died leaves an orphan, whose slot traps
+--   one producer a lap; a rolled-back transaction does either.
 -- Nothing here finds or mends that, as in the article; reset() lays the ring anew while nobody uses it.
 --
 -- Columns as in the article: slot, message_id, time, message (char(300) there, text here), reference_count. Additions:

@@ -9,7 +9,7 @@
 -- {push}       the function
 -- {push_seq}   the sequence of push numbers
 -- {size!int}   slots
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
@@ -25,7 +25,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     IF starts_with(v_kept, v_name) THEN
         v_number := substr(v_kept, length(v_name) + 1);

@@ -3,8 +3,8 @@
 -- draw a number, and try its slot every second until the message is there. A session that ends meanwhile, or a
 -- transaction that is rolled back, loses the number, and its message waits for ever.
 --
--- p_head_start: draw no number unless pushers are ahead by so many (the article: "it is generally a good idea to let
--- push get a head start"); 0: draw at once and run ahead of the pushers, as its code does.
+-- p_head_start: draw no number unless producers are ahead by so many (the article: "it is generally a good idea to let
+-- push get a head start"); 0: draw at once and run ahead of the producers, as its code does.
 --
 -- No deadlock: one row is locked, and nothing is waited for with it. The wait sees new commits in READ COMMITTED only,
 -- so at other isolation levels there is one try.
@@ -13,7 +13,7 @@
 -- {push_seq}  the sequence of push numbers
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0, p_head_start integer DEFAULT 1)
 RETURNS TABLE (id bigint, payload text)
@@ -30,7 +30,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     IF starts_with(v_kept, v_name) THEN
         v_number := substr(v_kept, length(v_name) + 1);

@@ -1,6 +1,6 @@
 -- Lay the ring anew: what it holds is numbered again, in the order of the old numbers, and both sequences are set to
 -- fit; returns how many messages it holds. An addition: the published ring stops for good once a number is lost, and
--- somebody has to start it again. Only while no pusher and no popper is connected: a session that keeps a number from
+-- somebody has to start it again. Only while no producer and no consumer is connected: a session that keeps a number from
 -- before would use it in the wrong place. The lock waits for running transactions and holds up new ones.
 -- {table}    the ring
 -- {reset}    the function

@@ -9,7 +9,7 @@
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
 --
--- The four tables are partitions of one, so that pushers and poppers, and whoever looks at a message, write one
+-- The four tables are partitions of one, so that producers and consumers, and whoever looks at a message, write one
 -- statement, and the server goes to the right one by the number's remainder. Each has an index on the number; it is not
 -- unique there, since the turn already is. No foreign key: pop takes both away in one transaction.
 --
@@ -19,7 +19,7 @@
 -- The ring: every push and pop is an UPDATE that stays HOT, that is on the same page and without touching the index,
 -- because no changing column is indexed and fillfactor 30 leaves room. Vacuum gives back what a long transaction has
 -- kept from being tidied up. The payloads: vacuum after 1,000 dead rows whatever the size, unthrottled; not for
--- inserts; no truncation, which takes an exclusive lock that stops pushers and poppers; statistics rarely.
+-- inserts; no truncation, which takes an exclusive lock that stops producers and consumers; statistics rarely.
 -- {table}    the ring
 -- {key}      its primary key
 -- {data}     the payloads

@@ -1,14 +1,14 @@
 -- Push one message; returns its number, or raises SQLSTATE QM003 where the ring stayed full for p_wait_ms
 -- milliseconds: nothing was done, try again later (p_null_when_full: NULL instead).
 --
--- No number is lost. None is drawn while the slot of the next one is taken. Where another pusher was quicker and the
+-- No number is lost. None is drawn while the slot of the next one is taken. Where another producer was quicker and the
 -- number drawn must wait after all, or where the transaction of an earlier push was rolled back, the session still has
 -- the number (currval is not rolled back), and its next push uses it. A number that was given up for a hole meanwhile
 -- is refused by its slot's turn; then a new one is drawn. Of several pushes in one rolled-back transaction all but the
 -- last number become holes, as do the numbers of a session that ended: whoever waits for one skips it once it is
 -- proven.
 --
--- The UPDATE locks one row, and only on its own turn: it neither waits for another pusher nor for a popper, and cannot
+-- The UPDATE locks one row, and only on its own turn: it neither waits for another producer nor for a consumer, and cannot
 -- deadlock; the payload is a new row, which nobody waits for, in the same transaction: both are there or neither. The
 -- article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at half a
 -- millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
@@ -24,7 +24,7 @@
 -- {skip_hole}  function: skip a proven hole
 -- {push_seq}   the sequence of push numbers
 -- {size!int}   slots
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(
     p_message text, p_wait_ms integer DEFAULT 1000, p_null_when_full boolean DEFAULT false
@@ -46,7 +46,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     -- The number this session drew last, if it has not been used.
     BEGIN

@@ -1,11 +1,11 @@
--- Repair: requeue message p_number, whose popper took the number and died, under a new number; returns that, or NULL
+-- Repair: requeue message p_number, whose consumer took the number and died, under a new number; returns that, or NULL
 -- where it is no orphan, where a transaction that may have drawn it is still open, or where the ring stayed full for
 -- p_wait_ms ms.
 --
--- A popper that lives after all and comes back with the number is refused by the slot's turn and draws a new one: the
+-- A consumer that lives after all and comes back with the number is refused by the slot's turn and draws a new one: the
 -- message is delivered once. The old slot is freed before the push, in the same transaction: the new number may need
 -- it.
--- qmon.let_through: a pause of the pushers does not stop a repair.
+-- qmon.let_through: a pause of the producers does not stop a repair.
 -- {table}          the ring
 -- {data}           the payloads
 -- {requeue_orphan} the function

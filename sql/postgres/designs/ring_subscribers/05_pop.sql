@@ -1,18 +1,18 @@
 -- Pop the next message for subscriber p_subscriber; no row where none came within p_wait_ms milliseconds. Its slot is
--- free as soon as the last subscriber's popper commits. The order is that of numbers: a popper whose number is on its
+-- free as soon as the last subscriber's consumer commits. The order is that of numbers: a consumer whose number is on its
 -- way waits for that message, 20 milliseconds at least, and then says "no row" although messages with later numbers,
--- which are for other poppers, may be there.
+-- which are for other consumers, may be there.
 --
--- No number is lost. None is drawn while no pusher is ahead (the article lets poppers run ahead and gives the pushers
--- a head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction
+-- No number is lost. None is drawn while no producer is ahead (the article lets consumers run ahead and gives the producers
+-- a head start). Where another consumer was quicker and the number drawn must wait after all, or where the transaction
 -- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
 -- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
 -- the number of a session that ended with one, and what a crash of the server skips: whoever finds nothing to pop, and
 -- one in thirty-two otherwise, looks for them (settle), and takes them under their own numbers, the smallest first. A
--- number that was skipped as a hole, or whose message another popper has taken, is refused by its slot's turn; then a
+-- number that was skipped as a hole, or whose message another consumer has taken, is refused by its slot's turn; then a
 -- new one is drawn.
 --
--- SKIP LOCKED: where another subscriber's popper has the message in its hands, this one tries again after a pause and
+-- SKIP LOCKED: where another subscriber's consumer has the message in its hands, this one tries again after a pause and
 -- does not wait for a lock; so a pop waits for nobody's transaction and cannot deadlock. The empty wait starts at half
 -- a millisecond and doubles up to 20 (the article: 1 s); it sees new commits in READ COMMITTED only, so at other
 -- isolation levels there is one try.
@@ -23,7 +23,7 @@
 -- {push_seq}  the sequence of push numbers
 -- {readers}   its subscribers
 -- {size!int}  slots
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}(p_subscriber integer DEFAULT 1, p_wait_ms integer DEFAULT 0)
 RETURNS TABLE (id bigint, payload text)
@@ -49,7 +49,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     IF v_seq IS NULL THEN
         RAISE EXCEPTION 'there is no subscriber %', p_subscriber
@@ -82,7 +82,7 @@ BEGIN
             END IF;
         END IF;
         IF v_number IS NULL THEN
-            -- Read as a table, which takes a weaker lock than nextval: a popper must not look like a pusher that has
+            -- Read as a table, which takes a weaker lock than nextval: a consumer must not look like a producer that has
             -- drawn.
             v_popped := coalesce(pg_sequence_last_value(v_seq), 0);
             SELECT s.is_called AND s.last_value > v_popped INTO v_ahead FROM {push_seq} AS s;
@@ -122,7 +122,7 @@ BEGIN
             FROM {table} AS q
             WHERE q.slot = v_number % {size!int};
             -- Where the sequence has been set back (see repair), this number will be drawn again: earlier ones first.
-            -- A pusher on its way is done within milliseconds; only then is it worth asking whether there is a hole.
+            -- A producer on its way is done within milliseconds; only then is it worth asking whether there is a hole.
             IF v_turn > v_number + 1
                 OR coalesce(pg_sequence_last_value(v_seq), 0) < v_number
                 OR (v_turn = v_number AND (v_kept OR v_pause > 0.004) AND {skip_hole}(v_number))

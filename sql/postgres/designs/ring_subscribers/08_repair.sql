@@ -5,7 +5,7 @@
 --
 -- As in the design "ring": orphans first, oldest first; where there is no room to requeue one, or where a pop sequence
 -- has run past its messages (a crash of the server makes sequences jump ahead by up to 32), that subscriber's sequence
--- is set back, so that its poppers come by again. What a subscriber has read already is refused to it.
+-- is set back, so that its consumers come by again. What a subscriber has read already is refused to it.
 -- {table}          the ring
 -- {readers}        its subscribers
 -- {repair}         the function
@@ -51,7 +51,7 @@ BEGIN
                 v_stuck := coalesce(v_stuck, number);
             END IF;
         END LOOP;
-        -- Two poppers may then have one number: the second is refused by its turn, after waiting for the first's lock.
+        -- Two consumers may then have one number: the second is refused by its turn, after waiting for the first's lock.
         IF v_stuck IS NOT NULL OR v_popped > v_pushed THEN
             v_popped := least(v_stuck - 1, v_pushed);
             PERFORM setval(v_seq, greatest(1, v_popped), v_popped > 0);

@@ -1,7 +1,7 @@
 -- Push one message; returns its id. The article's EnqueueMessage.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message bytea) RETURNS bigint
 LANGUAGE plpgsql
@@ -14,7 +14,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     INSERT INTO {table} (status, message)
     VALUES (1, p_message)

@@ -1,20 +1,20 @@
 -- Pop the oldest ready message that nobody else is popping: it is now in progress. No row where there is none.
--- The article's DequeueMessage: select, mark and return in one statement, so that two poppers cannot get the same row.
+-- The article's DequeueMessage: select, mark and return in one statement, so that two consumers cannot get the same row.
 --
 -- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that
--- another popper has taken and committed since our statement began is looked at again and passed over. No deadlock: a
--- pop never waits for a lock. attempts is counted here and not on failure: the crash of a popper counts too.
+-- another consumer has taken and committed since our statement began is looked at again and passed over. No deadlock: a
+-- pop never waits for a lock. attempts is counted here and not on failure: the crash of a consumer counts too.
 -- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table,
 -- and the session would keep it after a burst has filled the queue. The index on ready rows gives the order at any
 -- size.
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other poppers.
+-- ready message are those it could not have before: then all are in the hands of other consumers.
 -- {table}     the queue
 -- {pop}       the function
 -- {owner}     function: who pops in this session
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql ROWS 1
@@ -31,7 +31,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         RETURN QUERY

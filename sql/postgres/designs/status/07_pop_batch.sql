@@ -3,7 +3,7 @@
 -- {table}     the queue
 -- {pop_batch} the function
 -- {owner}     function: who pops in this session
--- {pop_until} until when poppers are paused
+-- {pop_until} until when consumers are paused
 -- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql
@@ -21,7 +21,7 @@ BEGIN
     IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
         AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('poppers');
+        PERFORM {paused}('consumers');
     END IF;
     FOR v_try IN 1..100 LOOP
         -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.

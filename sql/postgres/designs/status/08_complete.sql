@@ -1,6 +1,6 @@
 -- Complete a message: its row is deleted. The article's CompleteMessage. False where it is not in progress any more.
 --
--- p_attempt (an addition) is the attempt that pop gave back: a popper that was so slow that its message was requeued
+-- p_attempt (an addition) is the attempt that pop gave back: a consumer that was so slow that its message was requeued
 -- and given to another cannot complete it under the other's hands.
 -- {table}    the queue
 -- {complete} the function

@@ -1,9 +1,9 @@
 -- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): one pop at a time,
--- in the order in which the pushes were committed. A popper waits until the one before it has committed or rolled back,
--- so that nothing is ever overtaken. The article says what that costs: all poppers together are as fast as one.
+-- in the order in which the pushes were committed. A consumer waits until the one before it has committed or rolled back,
+-- so that nothing is ever overtaken. The article says what that costs: all consumers together are as fast as one.
 --
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction, at most one.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction, at most one.
 --
 -- The primary key is the article's clustered index: it gives pop its order, and it answers every question of a
 -- dashboard without reading the queue. The identity has CACHE 1, since PostgreSQL caches per session and would mix the
@@ -12,7 +12,7 @@
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
 --   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
---   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   no truncation: it takes an exclusive lock that stops producers and consumers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
 -- {table}  the queue
 -- {key}    its primary key

@@ -1,16 +1,16 @@
 -- Push one message; returns its id. The article's usp_enqueueFifo, and one push at a time.
 --
--- The lock is what makes the order of ids that of commits. Without it a pusher may draw 1 and commit after another one
--- that has drawn 2; in SQL Server the popper would wait at the row that is not committed, in PostgreSQL it does not see
+-- The lock is what makes the order of ids that of commits. Without it a producer may draw 1 and commit after another one
+-- that has drawn 2; in SQL Server the consumer would wait at the row that is not committed, in PostgreSQL it does not see
 -- it, pops 2 and meets 1 too late. The lock is the transaction's (advisory: it touches no row), keyed by "qmon" and the
 -- table's oid, and it ends with the transaction.
 --
--- No deadlock among pushers, who take this one lock only. A transaction that pops and pushes here pops first: one that
--- pushes first holds the lock while it waits for a popper, and if that one wants to push they wait for each other.
+-- No deadlock among producers, who take this one lock only. A transaction that pops and pushes here pops first: one that
+-- pushes first holds the lock while it waits for a consumer, and if that one wants to push they wait for each other.
 -- PostgreSQL then ends one of the two after a second, and whoever sent it sends it again.
 -- {table}      the queue
 -- {push}       the function
--- {push_until} until when pushers are paused
+-- {push_until} until when producers are paused
 -- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
@@ -23,7 +23,7 @@ BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
         AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
     THEN
-        PERFORM {paused}('pushers');
+        PERFORM {paused}('producers');
     END IF;
     PERFORM pg_advisory_xact_lock((1903062894::bigint << 32) | {table!literal}::regclass::oid::bigint);
     INSERT INTO {table} (payload)

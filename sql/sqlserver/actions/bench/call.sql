@@ -3,7 +3,7 @@
 -- :until      the moment the slice ends, seconds since the epoch on the server's clock
 -- :batch      messages at a time
 -- :unit       messages in one step of the gate
--- :ahead      steps that pushers may be ahead of poppers
+-- :ahead      steps that producers may be ahead of consumers
 -- :bytes      size of a message
 -- :carry      messages that the gate does not know of yet, from the slice before
 -- > carry     the same, for the next slice

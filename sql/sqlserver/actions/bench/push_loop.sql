@@ -2,7 +2,7 @@
 -- and comes out. A push is timed from before it begins until its commit is durable. Buckets of the histogram are an
 -- eighth of an octave wide: an operation of t µs adds to the whole number of four bytes at floor(8 log2 (1 + t)), counted
 -- from 0; what takes longer than 15 s counts as 15 s.
--- Now and then the pusher looks at the gate; too far ahead of the poppers it sleeps, and that is not counted as a push.
+-- Now and then the producer looks at the gate; too far ahead of the consumers it sleeps, and that is not counted as a push.
 -- What fails (a deadlock, a full ring) is rolled back and counted, and the loop goes on after 10 ms.
 -- {loop}   the procedure
 -- {push}   procedure of the design

@@ -1,4 +1,4 @@
--- Pops and completes one message at a time until the slice ends, in two transactions, as a popper that works on the
+-- Pops and completes one message at a time until the slice ends, in two transactions, as a consumer that works on the
 -- message in between. Otherwise like pop_loop.sql.
 -- {loop}     the procedure
 -- {pop}      procedure of the design

@@ -1,4 +1,4 @@
--- A gate: a trigger that refuses to insert while the pushers are paused.
+-- A gate: a trigger that refuses to insert while the producers are paused.
 -- Before 2012: error 50000 whose text begins with QM001. What an operator does with qmon passes.
 -- INSERT … OUTPUT without INTO is refused on a table that has it (error 334); bulk loads pass it unless they ask for
 -- triggers (FIRE_TRIGGERS). Replication passes it: a published row was let in by its own server. Takes Sch-M on the table.
@@ -18,7 +18,7 @@ BEGIN
             AND g.until_utc > SYSUTCDATETIME()
     );
     IF @until IS NULL OR APP_NAME() IN (N'qmon requeue', N'qmon repair', N'qmon undo') RETURN;
-    SET @text = N'QM001: the pushers of ' + {table!literal} + N' are paused until '
+    SET @text = N'QM001: the producers of ' + {table!literal} + N' are paused until '
         + CONVERT(nvarchar(19), @until, 120) + N' UTC; the transaction is rolled back, try again later';
     ROLLBACK TRANSACTION;
     RAISERROR (N'%s', 16, 1, @text);

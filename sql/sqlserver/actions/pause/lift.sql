@@ -1,6 +1,6 @@
 -- Records that the pauses of one side of a table were lifted.
 -- :about  the table
--- :side   pushers or poppers
+-- :side   producers or consumers
 -- :by     who lifts
 -- > done  pauses
 DECLARE @about nvarchar(600) = :about, @side varchar(10) = :side, @by nvarchar(400) = :by;

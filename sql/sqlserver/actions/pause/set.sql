@@ -1,6 +1,6 @@
 -- Sets a switch of an installed queue: until when a side is paused; a time that is over resumes.
 -- {switch}  the table that holds the end
--- :side     pushers or poppers
+-- :side     producers or consumers
 -- :until_ms milliseconds since the epoch
 -- > until_ms what it holds now
 SET NOCOUNT ON;
@@ -10,5 +10,5 @@ UPDATE {switch}
 SET until_utc = DATEADD(
     MILLISECOND, @until_ms % 60000, DATEADD(MINUTE, @until_ms / 60000, CONVERT(datetime2(3), '19700101'))
 )
-WHERE side = CASE @side WHEN 'pushers' THEN 0 ELSE 1 END;
+WHERE side = CASE @side WHEN 'producers' THEN 0 ELSE 1 END;
 SELECT @until_ms AS until_ms WHERE @@ROWCOUNT = 1;

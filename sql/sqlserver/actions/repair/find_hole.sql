@@ -1,5 +1,5 @@
--- Numbers of a ring that a pusher has drawn and whose message is not there, in some of its slots: those that are not
--- locked, and not among the numbers that the next pusher takes.
+-- Numbers of a ring that a producer has drawn and whose message is not there, in some of its slots: those that are not
+-- locked, and not among the numbers that the next producer takes.
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot
@@ -8,7 +8,7 @@
 -- {time}          column: when the slot was last written; in the future where it never was
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a pusher
+-- :position       the last number drawn by a producer
 -- :min_age_s      the slot has not moved for so many seconds
 -- :limit          so many at most
 -- > number        the number

@@ -1,5 +1,5 @@
--- Messages of a ring whose number a popper has drawn and not popped, in some of its slots: those that are not
--- locked, and not among the numbers that the next popper takes.
+-- Messages of a ring whose number a consumer has drawn and not popped, in some of its slots: those that are not
+-- locked, and not among the numbers that the next consumer takes.
 -- {table}         the ring's table
 -- {spare}         its spare numbers
 -- {slot}          column: the slot
@@ -9,7 +9,7 @@
 -- {payload?}      column: the message
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
--- :position       the last number drawn by a popper
+-- :position       the last number drawn by a consumer
 -- :min_age_s      the slot has not moved for so many seconds
 -- :limit          so many at most
 -- > number        the message's number

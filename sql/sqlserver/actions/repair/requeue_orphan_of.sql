@@ -1,4 +1,4 @@
--- Requeue a message for one subscriber whose popper died; the design's own routine, which proves that first.
+-- Requeue a message for one subscriber whose consumer died; the design's own routine, which proves that first.
 -- {requeue_orphan}  procedure of the design
 -- :number           the message's number
 -- :subscriber       the subscriber

@@ -1,6 +1,6 @@
 -- The split queue with the fast batch dequeue (Omar Al Zabir, "Building High Performance Queue in Database"): small
 -- rows that are searched and updated (QueueMeta), payloads apart (QueueData), a processed row stays until the
--- archiver takes it away. Delivery is at least once: a message whose popper died goes back to the front, its attempt
+-- archiver takes it away. Delivery is at least once: a message whose consumer died goes back to the front, its attempt
 -- counted.
 --
 -- Classic columns: queue_id (int identity, bigint here), queue_date_time, title, status (0 ready, 1 processing, 2
@@ -10,7 +10,7 @@
 -- 61/2024-05-01T12:00:00.123: together they name one session for ever. It is dead when sys.dm_exec_sessions shows no
 -- session of that number and time. A session that a connection pool hands on counts as logged in anew (Audit Login),
 -- and so as another one; should the server keep the time, what it had popped looks alive while the pool keeps it.
--- That proves something about the message only where poppers hold their session while they work. A popper may give a
+-- That proves something about the message only where consumers hold their session while they work. A consumer may give a
 -- name of its own instead (Kejser's comments: a number that the process makes up when it starts, and keeps on its
 -- disk), and after a crash requeue what it had under that name. char and not varchar: a row that grew at its pop
 -- would split its page.

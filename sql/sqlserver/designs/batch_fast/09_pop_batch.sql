@@ -1,7 +1,7 @@
 -- Pop up to @limit messages, earliest first: they are now processing. The article's DequeueFast: one UPDATE … OUTPUT,
--- which finds, locks, marks and returns, so that two poppers cannot get the same row: an update lock is compatible
+-- which finds, locks, marks and returns, so that two consumers cannot get the same row: an update lock is compatible
 -- with no other.
--- @owner: who pops; NULL: this session. attempts is counted here and not on failure: the crash of a popper counts
+-- @owner: who pops; NULL: this session. attempts is counted here and not on failure: the crash of a consumer counts
 -- too.
 --
 -- The article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that
@@ -10,7 +10,7 @@
 -- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
 -- queue_date_time and id where it matters.
 -- The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
@@ -23,15 +23,15 @@
 -- On the payloads READCOMMITTEDLOCK has another reason: an old version of QueueData, from before the push, would not
 -- have the row whose QueueMeta was just read as it is now.
 -- The index is named: statistics would often say that the queue is empty, and the plan made from that would read the
--- table. READPAST passes over a row that is locked in that index or in the table: a popper waits nowhere.
--- No deadlock among pushers and poppers: a pop never waits for a lock of theirs on QueueMeta, and none of them locks
+-- table. READPAST passes over a row that is locked in that index or in the table: a consumer waits nowhere.
+-- No deadlock among producers and consumers: a pop never waits for a lock of theirs on QueueMeta, and none of them locks
 -- the payload of a row that is ready.
 -- Who else reads QueueMeta by an index on a state with shared locks, as under READ COMMITTED without row versions, may
 -- deadlock with a pop, a complete or a fail: the reader holds a key of that index and wants the row, the other one has
 -- changed the row and wants the key. The server ends the one that has written less, as a rule the reader (error 1205).
 -- READ_COMMITTED_SNAPSHOT, or NOLOCK, keeps readers out of it; qmon reads so.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
--- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- passes over is in the hands of others (a consumer who has not committed, a producer who has not either).
 -- {table}           QueueMeta
 -- {data}            QueueData
 -- {pop_batch}       the procedure

@@ -4,7 +4,7 @@
 -- @max_attempts attempts becomes dead. Returns how many were moved.
 -- @owner: only what that one has popped: after a crash a consumer with a name of its own takes back what it had, with
 -- @timeout_s = 0.
--- Passes over what a popper is completing at this moment (READPAST), so that it waits for nobody. The front is looked
+-- Passes over what a consumer is completing at this moment (READPAST), so that it waits for nobody. The front is looked
 -- up without locks: whether the message at it is just being popped does not matter.
 -- {table}            the queue
 -- {requeue}          the procedure

@@ -1,6 +1,6 @@
 -- Move up to @limit processed messages, oldest first, from both tables to the archive, in one transaction; returns
 -- how many. The article's continuous archiving: called in small batches with a pause between, it stays out of the way
--- of pushers and poppers, who never lock processed rows. Several archivers pass over each other's rows (READPAST).
+-- of producers and consumers, who never lock processed rows. Several archivers pass over each other's rows (READPAST).
 -- First the small rows, then the payloads of just those, by key: the tables are locked in the order in which push
 -- locks them.
 -- {table}       QueueMeta

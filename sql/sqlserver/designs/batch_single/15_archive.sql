@@ -1,6 +1,6 @@
 -- Move up to @limit processed messages, oldest first, from the table to the archive, in one transaction; returns how
 -- many. The article's continuous archiving: called in small batches with a pause between, it stays out of the way of
--- pushers and poppers, who never lock processed rows. Several archivers pass over each other's rows (READPAST).
+-- producers and consumers, who never lock processed rows. Several archivers pass over each other's rows (READPAST).
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the procedure

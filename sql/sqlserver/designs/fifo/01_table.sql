@@ -1,16 +1,16 @@
 -- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic
--- DELETE that skips what is locked. Lax order: a popper that rolls back puts its message behind what others have
+-- DELETE that skips what is locked. Lax order: a consumer that rolls back puts its message behind what others have
 -- popped meanwhile.
 --
 -- Classic columns: id (identity), payload (varbinary(max)). Addition: enqueued_at, when it was pushed, in UTC.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index cdxFifoQueue: it gives pop its order. No other index: Rusanu
 -- favours no secondary index over a queue, and none is needed.
 -- Identities are given out in order, for the whole server; a crash burns up to 10,000 of them, a rollback the one it
 -- drew: gaps, which nothing here minds.
 -- Settings, as for every queue that lives by INSERT and DELETE:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a popper that
+--   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
 --   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;

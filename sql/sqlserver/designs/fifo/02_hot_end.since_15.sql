@@ -1,4 +1,4 @@
--- From SQL Server 2019 on: pushers that wait for the last page of the index are let in one after the other, without
+-- From SQL Server 2019 on: producers that wait for the last page of the index are let in one after the other, without
 -- the convoy that a page split starts (PAGELATCH_EX): every push goes to that page. In a string, since older tools
 -- cannot read the option.
 -- {table} the queue

@@ -1,6 +1,6 @@
 -- The queue with a flag (Remus Rusanu, answering "Using SQL Server as a DB queue with multiple clients"): a pop marks
 -- its message processed, in one statement, and the row stays until the archiver takes it away. Between ready and
--- processed there is nothing: who pops and commits has it, once and for all. A popper that works inside the
+-- processed there is nothing: who pops and commits has it, once and for all. A consumer that works inside the
 -- transaction gives the message back by rolling back.
 --
 -- Classic columns: processed (0, 1), id, command. Additions: enqueued_at, processed_at (both UTC); the archive.

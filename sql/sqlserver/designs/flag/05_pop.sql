@@ -1,10 +1,10 @@
 -- Pop the oldest ready message that nobody else is popping: it is now processed. No row where there is none. The
 -- article's UPDATE of a CTE with READPAST and OUTPUT.
 --
--- One statement finds, locks, marks and returns: two poppers cannot get the same row, since an update lock is
+-- One statement finds, locks, marks and returns: two consumers cannot get the same row, since an update lock is
 -- compatible with no other one. Rollback makes the message ready again, at its old place.
 -- The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
@@ -14,10 +14,10 @@
 --   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
 --   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
--- No deadlock among pushers and poppers: a pop never waits for a lock of theirs: what it seeks it passes over where it
+-- No deadlock among producers and consumers: a pop never waits for a lock of theirs: what it seeks it passes over where it
 -- is locked, and the key it moves its row to, (1, id), is nobody else's.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
--- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- passes over is in the hands of others (a consumer who has not committed, a producer who has not either).
 -- {table}   the queue
 -- {pop}     the procedure
 -- {switch}  until when who is paused

@@ -1,7 +1,7 @@
 -- Move up to @limit processed messages, oldest first, to the archive, in one statement; returns how many. An
 -- addition, in the manner of Al Zabir's continuous archiving: in small batches with a pause between it stays out of
--- the way of pushers and poppers, who never touch rows that are processed and committed. Several archivers pass over
--- each other's (READPAST), and a popper that has not committed is passed over, too.
+-- the way of producers and consumers, who never touch rows that are processed and committed. Several archivers pass over
+-- each other's (READPAST), and a consumer that has not committed is passed over, too.
 -- {table}       the queue
 -- {archive_log} the archive
 -- {archive}     the procedure

@@ -1,9 +1,9 @@
 -- Pop any message that nobody else is popping; no row where there is none. The article's usp_dequeueHeap.
 --
--- One statement finds, locks, deletes and returns: two poppers cannot get the same row, since an update lock is
+-- One statement finds, locks, deletes and returns: two consumers cannot get the same row, since an update lock is
 -- compatible with no other one. Rollback puts the message back.
 -- The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
@@ -13,7 +13,7 @@
 --   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
 --   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
--- No deadlock among pushers and poppers: a pop never waits for a lock of theirs, and a push locks nothing that exists.
+-- No deadlock among producers and consumers: a pop never waits for a lock of theirs, and a push locks nothing that exists.
 -- "No row" is true, but for a push that goes to a page the scan has passed already: it counts as pushed after the
 -- pop.
 -- {table}   the queue

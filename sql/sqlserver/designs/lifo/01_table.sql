@@ -1,14 +1,14 @@
 -- The stack (Remus Rusanu, "Using tables as Queues", LIFO Stacks): the FIFO queue popped at the other end.
 --
 -- Classic columns: id (identity), payload (varbinary(max)). Addition: enqueued_at, when it was pushed, in UTC.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index. All operations meet on its last page: the article's warning is
 -- that page (PAGELATCH_EX), twice as hot as either end of a queue. Nothing cures that but fewer sessions or batches.
 -- Identities are given out in order, for the whole server; a crash burns up to 10,000 of them, a rollback the one it
 -- drew: gaps, which nothing here minds.
 -- Settings, as for every queue that lives by INSERT and DELETE:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a popper that
+--   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
 --   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;

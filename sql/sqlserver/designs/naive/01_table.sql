@@ -3,13 +3,13 @@
 --
 -- Classic columns: message_id (int in the article, bigint here), time, message (char(300) in the article). Additions:
 -- none; "time" is when the message was pushed, in UTC (the article: GETDATE()).
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index on message_id: it gives pop its order. Inserts meet at one end of
 -- it, deletes at the other: the hot pages (PAGELATCH_EX), and the root that grows and shrinks
 -- (ACCESS_METHODS_HOBT_VIRTUAL_ROOT), of which the article complains, are the nature of this design. No other index.
 -- Settings, as for every queue that lives by INSERT and DELETE:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a popper that
+--   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
 --   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;

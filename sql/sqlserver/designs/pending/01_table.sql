@@ -3,14 +3,14 @@
 --
 -- Classic columns: due_time (datetime in the article), payload (varbinary(max)). Additions: id (identity),
 -- enqueued_at. All times are UTC, as the article urges: no time zone, and no hour twice or never when clocks change.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index cdxPendingQueue on the due time, with id as its second column: it
 -- makes the key unique (the server would add four hidden bytes of its own), lets messages that are due at the same
 -- time be popped in the order of their push, and names each message. A pop reads from the earliest row on and stops
 -- at the first that is not due. No other index. Pushes for later go anywhere in the index: no hot last page, but page
 -- splits. Settings, as for every queue that lives by INSERT and DELETE:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a popper that
+--   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
 --   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;

@@ -1,4 +1,4 @@
--- The next @count numbers of a side: 0 for pushers, 1 for poppers. How many it gave, in @count, and the first of
+-- The next @count numbers of a side: 0 for producers, 1 for consumers. How many it gave, in @count, and the first of
 -- them. The comments of the article doubt that a range can be reserved at once: sp_sequence_get_range does. It asks
 -- for UPDATE on the sequence, which callers of pop_batch need; NEXT VALUE FOR in a procedure asks for nothing.
 -- {push_seq} the sequence of push numbers

@@ -1,4 +1,4 @@
--- The last number drawn on a side (0: pushers, 1: poppers); 0 before the first. NULL where the caller may not see the
+-- The last number drawn on a side (0: producers, 1: consumers); 0 before the first. NULL where the caller may not see the
 -- sequence: VIEW DEFINITION on it helps. Asked only when there is nothing to do: the catalogue is slower than the
 -- ring.
 -- {push_seq} the sequence of push numbers

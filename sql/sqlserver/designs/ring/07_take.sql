@@ -1,13 +1,13 @@
--- A number for a pusher (@side 0) or a popper (1; of subscriber k: k) where some are spare; NULL where none can be used
+-- A number for a producer (@side 0) or a consumer (1; of subscriber k: k) where some are spare; NULL where none can be used
 -- now, and a new one could not be either. Part of push and pop, called within their transaction: where that is rolled
 -- back, a spare number stays spare.
 --
 -- First the smallest spare number whose slot is ready for it, or has gone past it (it is void then, and the caller
--- drops it). Then holes are skipped. Then a new number is drawn, if it could be used as things are: by a pusher, if
--- the slot after the greatest spare number is not taken by the lap before; by a popper, if pushers are ahead. So
+-- drops it). Then holes are skipped. Then a new number is drawn, if it could be used as things are: by a producer, if
+-- the slot after the greatest spare number is not taken by the lap before; by a consumer, if producers are ahead. So
 -- while the ring is full, or empty, nobody draws, and polling writes nothing.
 --
--- A hole is a number that will never be pushed: its pusher died, or was rolled back, or a crash burnt it. It is
+-- A hole is a number that will never be pushed: its producer died, or was rolled back, or a crash burnt it. It is
 -- proven thus:
 --   it has been drawn: a greater one has;
 --   nobody has pushed it in a transaction that is still open: its slot is not locked. (READPAST passes over one that
@@ -121,7 +121,7 @@ BEGIN
         SET @skipped = @@ROWCOUNT;
     END;
 
-    -- A thousand spare numbers are enough to wait for: looking through them is what a popper does before it draws.
+    -- A thousand spare numbers are enough to wait for: looking through them is what a consumer does before it draws.
     IF @side = 0 AND EXISTS (
         SELECT *
         FROM {table} AS q WITH (NOLOCK)

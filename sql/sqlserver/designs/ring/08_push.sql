@@ -4,21 +4,21 @@
 --
 -- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is
 -- spare. Where the slot is not free yet, the number goes to the spare ones, and the wait is without it: whoever
--- pushes next takes the smallest that fits. So a pusher that times out, is cancelled or dies while the ring is full
+-- pushes next takes the smallest that fits. So a producer that times out, is cancelled or dies while the ring is full
 -- loses no number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a
 -- hole; it is skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number
 -- for it.
 --
--- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the popper of the
--- lap before has not committed, the slot counts as taken; a pusher does not wait for a lock, only for @wait_ms.
+-- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the consumer of the
+-- lap before has not committed, the slot counts as taken; a producer does not wait for a lock, only for @wait_ms.
 -- READCOMMITTEDLOCK, since READPAST is refused on row versions.
--- Two pushers cannot get the same slot: the UPDATE finds turn = its own number, under the row's lock, and moves it
--- on. No deadlock among pushers and poppers: they wait for no lock.
+-- Two producers cannot get the same slot: the UPDATE finds turn = its own number, under the row's lock, and moves it
+-- on. No deadlock among producers and consumers: they wait for no lock.
 -- The article's test, reference_count = 0, stays: it is true whenever the
 -- turn is. The full wait begins with a millisecond and doubles up to 20 (the article: 100).
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- @quiet = 1: no result, for callers that take the number from @id.
--- @through = 1: for repairs, which a pause of the pushers does not stop.
+-- @through = 1: for repairs, which a pause of the producers does not stop.
 -- {table}    the ring
 -- {spare}    spare numbers
 -- {push}     the procedure

@@ -1,14 +1,14 @@
--- Repair: requeue message @number, whose popper drew the number and died, under a new number; returns that, or NULL
+-- Repair: requeue message @number, whose consumer drew the number and died, under a new number; returns that, or NULL
 -- where it is no orphan. Where the ring stays full for @wait_ms milliseconds, it keeps its number, which becomes a
--- spare one: the next popper takes it.
+-- spare one: the next consumer takes it.
 --
--- An orphan is proven like a hole (see take): its number has been drawn by a popper, is not spare, and its slot is
--- not locked, so that no open transaction has popped it; and that has been so for 50 ms, in which a living popper
--- would have popped it or made it spare. A popper that comes after all is refused by the slot's turn and draws
+-- An orphan is proven like a hole (see take): its number has been drawn by a consumer, is not spare, and its slot is
+-- not locked, so that no open transaction has popped it; and that has been so for 50 ms, in which a living consumer
+-- would have popped it or made it spare. A consumer that comes after all is refused by the slot's turn and draws
 -- another number: the message is delivered once. The old slot is freed before the push, in the same transaction: the
 -- new number may need it.
 -- @sure = 1: the caller (repair) has watched it that long already.
--- A pause of the pushers does not stop it (@through).
+-- A pause of the producers does not stop it (@through).
 -- {table}          the ring
 -- {spare}          spare numbers
 -- {requeue_orphan} the procedure

@@ -3,10 +3,10 @@
 -- in all. Reads the whole ring twice: for a script or an operator, not for a dashboard. After a crash of the server,
 -- which burns numbers of both sides: with a @limit of a thousand.
 --
--- Orphans first, oldest first: their slots are needed by pushers that hold later numbers. A hole goes forward by as
+-- Orphans first, oldest first: their slots are needed by producers that hold later numbers. A hole goes forward by as
 -- many laps as are behind: to the next number of its slot that is spare or has not been drawn. Its number in the
--- answer is the first of those that were given up. What poppers have drawn past all that was pushed, as a crash leaves
--- it behind where they waited, becomes spare: pushers come by there, and their messages find a popper.
+-- answer is the first of those that were given up. What consumers have drawn past all that was pushed, as a crash leaves
+-- it behind where they waited, becomes spare: producers come by there, and their messages find a consumer.
 -- {table}          the ring
 -- {spare}          spare numbers
 -- {repair}         the procedure

@@ -1,4 +1,4 @@
--- What a pusher comes to whose ring stayed full: an error that is worth another try later, number 770003. As push runs
+-- What a producer comes to whose ring stayed full: an error that is worth another try later, number 770003. As push runs
 -- with XACT_ABORT ON, the error rolls back the caller's transaction. Called by push, which then has pushed nothing.
 -- {table} the ring
 -- {full}  the procedure

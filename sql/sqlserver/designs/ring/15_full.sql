@@ -1,4 +1,4 @@
--- What a pusher comes to whose ring stayed full: an error that is worth another try later, number 50000, whose text
+-- What a producer comes to whose ring stayed full: an error that is worth another try later, number 50000, whose text
 -- begins with QM003 and whose state is 3. The caller's transaction, if any, goes on. Called by push, which then has
 -- pushed nothing.
 -- {table} the ring

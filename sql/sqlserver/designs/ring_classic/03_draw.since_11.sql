@@ -1,4 +1,4 @@
--- The next number of a side: 0 for pushers, 1 for poppers. Its own procedure, since servers before 2012 do it
+-- The next number of a side: 0 for producers, 1 for consumers. Its own procedure, since servers before 2012 do it
 -- otherwise.
 -- {push_seq} the sequence of push numbers
 -- {pop_seq}  the sequence of pop numbers

@@ -3,8 +3,8 @@
 -- slot every second until the message is there (@wait_ms NULL: for ever). A session that ends meanwhile, or a
 -- transaction that is rolled back, loses the number, and its message waits for ever.
 --
--- @head_start: draw no number unless pushers are ahead by so many (the article: "it is generally a good idea to let
--- push get a head start"); 0: draw at once and run ahead of the pushers, as its code does. Needs VIEW DEFINITION on
+-- @head_start: draw no number unless producers are ahead by so many (the article: "it is generally a good idea to let
+-- push get a head start"); 0: draw at once and run ahead of the producers, as its code does. Needs VIEW DEFINITION on
 -- the sequences. The hint is the article's: ROWLOCK, the slot and nothing beside it; whoever has it locked is waited
 -- for. No deadlock: one row is locked by a call, and nothing is waited for with it; a caller with several pushes or
 -- pops in one transaction holds several, and may deadlock with another one (error 1205: try again).

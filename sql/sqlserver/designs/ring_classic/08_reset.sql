@@ -1,6 +1,6 @@
 -- Lay the ring anew: what it holds is numbered again, in the order of the old numbers, and both sequences go on from
 -- there; returns how many messages it holds. An addition: the published ring stops for good once a number is lost,
--- and somebody has to start it again. Only while no pusher and no popper is connected: a session that keeps a number
+-- and somebody has to start it again. Only while no producer and no consumer is connected: a session that keeps a number
 -- from before would use it in the wrong place. TABLOCKX waits for running transactions and holds up new ones. Numbers
 -- are drawn, not sequences altered, so that no right is needed but those of push: the greater position is what both
 -- sides continue from.

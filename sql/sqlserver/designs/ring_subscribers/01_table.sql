@@ -1,10 +1,10 @@
 -- The ring for several subscribers (Thomas Kejser, "Implementing Message Queues in Relational Databases": "variants
 -- can be done if you have multiple subscribers"): each subscriber reads every message, at its own pop position. The
--- slot is free again when the last of them has read it; so the slowest one holds up the pushers, size messages later.
+-- slot is free again when the last of them has read it; so the slowest one holds up the producers, size messages later.
 --
 -- Classic columns: slot, message_id, time, message (char(300) in the article), reference_count, which counts the
 -- subscribers that still have to read. Additions: turn, as in the design "ring", whose comments hold here as well;
--- unread, the same as reference_count as a set: bit k - 1 is subscriber k. The count alone cannot tell a popper that
+-- unread, the same as reference_count as a set: bit k - 1 is subscriber k. The count alone cannot tell a consumer that
 -- comes back with its number whether its own subscriber has read it.
 --   turn = n         free for message n, and for no other     push n sets n + 1, and unread to all subscribers
 --   turn = n + 1     holds message n for those in unread      pop n takes its subscriber out, the last sets n + size

@@ -1,4 +1,4 @@
--- The next @count numbers of a side: 0 for pushers, k for the poppers of subscriber k. How many it gave, in @count,
+-- The next @count numbers of a side: 0 for producers, k for the consumers of subscriber k. How many it gave, in @count,
 -- and the first of them. sp_sequence_get_range takes the sequence's name as a value; it asks for UPDATE on the
 -- sequence, which callers of pop need.
 -- {push_seq} the sequence of push numbers

@@ -5,7 +5,7 @@
 -- inside the caller's. It costs two log records a number and the one hot page that the article warns of
 -- (PAGELATCH_EX). The other candidates of its comments: sp_user_counter forgets at a restart and belongs to the whole
 -- server; @@DBTS moves for every table. Not in a distributed transaction, which knows no savepoints.
--- @side: 0 for pushers, k for the poppers of subscriber k. One number at a time, however many are asked for: @count
+-- @side: 0 for producers, k for the consumers of subscriber k. One number at a time, however many are asked for: @count
 -- says so.
 -- {push_seq} the table of push numbers
 -- {readers}  its subscribers

@@ -4,20 +4,20 @@
 --
 -- Draw a number, go to its slot, read: the article's two steps, and nothing more while nothing is spare. Where the
 -- message is not there yet, the number goes to the spare ones, and the wait is without it: whoever pops next takes
--- the smallest whose message has come. While no pusher is ahead nobody draws (the article lets poppers run ahead, and
--- gives pushers a head start). So a popper that times out, is cancelled or dies while it waits loses no number. One
+-- the smallest whose message has come. While no producer is ahead nobody draws (the article lets consumers run ahead, and
+-- gives producers a head start). So a consumer that times out, is cancelled or dies while it waits loses no number. One
 -- that ends between the draw and the next statement leaves an orphan, and so do a crash of the server and a caller that
 -- rolls back: its number becomes spare as soon as somebody finds nothing to pop, or pops a number divisible by 32, and
 -- looks for such (settle). Of what it rolled back last, a session pops the message first when it pops again (from 2016
 -- on, see memory).
 --
--- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the pusher or the
--- popper of another subscriber has not committed, the message has not come yet; a popper does not wait for a lock,
+-- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the producer or the
+-- consumer of another subscriber has not committed, the message has not come yet; a consumer does not wait for a lock,
 -- only for @wait_ms. READCOMMITTEDLOCK, since READPAST is refused on row versions.
--- Two poppers cannot get the same message: of one subscriber only one draws its number, and the bit in unread is
+-- Two consumers cannot get the same message: of one subscriber only one draws its number, and the bit in unread is
 -- cleared under the row's lock. "No row" is true: numbers up to the last one drawn have been popped, or are spare and
--- without their message; and no pusher is ahead. (Without the right to see the sequences: none among the next 64
--- numbers.) No deadlock among pushers and poppers: they wait for no lock.
+-- without their message; and no producer is ahead. (Without the right to see the sequences: none among the next 64
+-- numbers.) No deadlock among producers and consumers: they wait for no lock.
 -- The empty wait begins with a millisecond and doubles up to 20 (the
 -- article: 1 s). Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the
 -- whole of it.

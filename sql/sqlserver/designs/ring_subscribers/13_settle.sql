@@ -1,18 +1,18 @@
--- What the poppers of subscriber @side do about numbers that were drawn and not popped: their popper died, or rolled
+-- What the consumers of subscriber @side do about numbers that were drawn and not popped: their consumer died, or rolled
 -- back several pops, or a crash of the server burnt what was left in the cache of a sequence, perhaps past all that was
--- ever pushed. They become spare numbers, which the subscriber's next poppers take, the smallest first. How many, in
+-- ever pushed. They become spare numbers, which the subscriber's next consumers take, the smallest first. How many, in
 -- @given.
 --
 -- Up to which number all have been popped or given up stands among the spare numbers, as the number of side -@side: a
 -- look begins behind it, and moves it on. It reads 1,000 slots at a time, a few times at the most, and each time up to
--- the end of the lap, so that they are one range of the key; where poppers keep pace, as many as have been popped
+-- the end of the lap, so that they are one range of the key; where consumers keep pace, as many as have been popped
 -- since, some thirty. READPAST: a slot that somebody is writing counts as not settled, and is left alone.
 -- One session at a time: who moves that row has it locked until its transaction ends, and the others pass over it;
 -- they may not read it either, since a rollback takes back the pops as well as the number.
 --
 -- The proof is that of take: the number has been drawn, is not spare, not even uncommitted (NOLOCK), and its slot is
--- not locked, so that no open transaction has popped it; and all that for 50 ms, in which a living popper would have
--- popped it or made it spare. The wait is paid only where there is something to prove. A popper that comes with the
+-- not locked, so that no open transaction has popped it; and all that for 50 ms, in which a living consumer would have
+-- popped it or made it spare. The wait is paid only where there is something to prove. A consumer that comes with the
 -- number after all is refused by the slot's turn, or finds it spare already: the message is delivered once.
 --
 -- @upto: the last number that has been drawn, as far as the caller knows; NULL: ask the sequence.

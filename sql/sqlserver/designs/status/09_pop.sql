@@ -1,10 +1,10 @@
 -- Pop the oldest ready message that nobody else is popping: it is now in progress. No row where there is none. The
--- article's DequeueMessage: select, mark and return in one statement, so that two poppers cannot get the same row: an
+-- article's DequeueMessage: select, mark and return in one statement, so that two consumers cannot get the same row: an
 -- update lock is compatible with no other one.
 -- @owner: who pops; NULL: this session.
--- attempts is counted here and not on failure: the crash of a popper counts too.
+-- attempts is counted here and not on failure: the crash of a consumer counts too.
 -- The hints, and what each is for:
---   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   READPAST: rows that others have locked are passed over: consumers do not wait for each other (Rusanu, Buschmann, Al
 --   Zabir);
 --   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
 --   ring);
@@ -15,14 +15,14 @@
 --   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
 -- The index is named: statistics would often say that the queue is empty, and the plan made from that would read the
--- table. READPAST passes over a row that is locked in that index or in the table: a popper waits nowhere.
--- No deadlock among pushers and poppers: a pop never waits for a lock of theirs.
+-- table. READPAST passes over a row that is locked in that index or in the table: a consumer waits nowhere.
+-- No deadlock among producers and consumers: a pop never waits for a lock of theirs.
 -- Who else reads the table by an index on a state with shared locks, as under READ COMMITTED without row versions, may
 -- deadlock with a pop, a complete or a fail: the reader holds a key of that index and wants the row, the other one has
 -- changed the row and wants the key. The server ends the one that has written less, as a rule the reader (error 1205).
 -- READ_COMMITTED_SNAPSHOT, or NOLOCK, keeps readers out of it; qmon reads so.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
--- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- passes over is in the hands of others (a consumer who has not committed, a producer who has not either).
 -- {table}       the queue
 -- {pop}         the procedure
 -- {owner}       procedure: who pops in this session

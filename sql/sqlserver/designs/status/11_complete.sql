@@ -1,6 +1,6 @@
 -- Complete a message: its row is deleted. The article's CompleteMessage.
 --
--- @attempt (an addition) is the attempt that pop gave back: a popper that was so slow that its message was requeued
+-- @attempt (an addition) is the attempt that pop gave back: a consumer that was so slow that its message was requeued
 -- and given to another cannot complete it under the other's hands.
 -- Waits for nobody but who fails or requeues this message at this moment, and these wait for nobody.
 -- {table}    the queue

@@ -3,7 +3,7 @@
 -- An addition.
 -- @owner: only what that one has popped: after a crash a consumer with a name of its own takes back what it had, with
 -- @timeout_s = 0.
--- Served by the index on rows in progress. Passes over what a popper is completing at this moment (READPAST), so that
+-- Served by the index on rows in progress. Passes over what a consumer is completing at this moment (READPAST), so that
 -- it waits for nobody.
 -- {table}            the queue
 -- {requeue}          the procedure

@@ -1,17 +1,17 @@
 -- The strict FIFO queue (Remus Rusanu, "Using tables as Queues", Strict Ordering and Concurrency): as fifo, but
--- nobody passes over what is locked. One pop at a time: the next popper waits until the one before has committed or
+-- nobody passes over what is locked. One pop at a time: the next consumer waits until the one before has committed or
 -- rolled back, as the article says it must. For consumers who pop and work in one transaction; it is as fast as they
 -- are, one by one.
 --
 -- Classic columns: id (identity), payload (varbinary(max)). Addition: enqueued_at, when it was pushed, in UTC.
--- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+-- A popped row is deleted in the consumer's own transaction: in progress means an open transaction.
 --
 -- The primary key is the article's clustered index: it gives pop its order. No other index.
 -- In the order of ids, and a message that is being pushed is waited for, even where later ids are committed already.
 -- Identities are given out in order, for the whole server; a crash burns up to 10,000 of them, a rollback the one it
 -- drew: gaps, which nothing here minds.
 -- Settings, as for every queue that lives by INSERT and DELETE:
---   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a popper that
+--   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a consumer that
 --   takes some thousand rows in one transaction would stop everybody. The price is lock memory, about 100 bytes a
 --   row;
 --   ALLOW_PAGE_LOCKS = OFF: a page lock would hide the ready rows beside the locked one from READPAST;

@@ -1,7 +1,7 @@
--- Pop the oldest message; no row where there is none. Waits while another popper has it, or a pusher has not
+-- Pop the oldest message; no row where there is none. Waits while another consumer has it, or a producer has not
 -- committed it: as long as SET LOCK_TIMEOUT of the session allows (error 1222).
 --
--- The article's usp_dequeueFifo without READPAST, which is all the difference. A popper that has waited finds the row
+-- The article's usp_dequeueFifo without READPAST, which is all the difference. A consumer that has waited finds the row
 -- gone and goes on to the next one within the same statement: it never reports an empty queue that is not empty.
 -- Where the other one rolled back it gets that message, in its order.
 -- The hints, and what each is for:

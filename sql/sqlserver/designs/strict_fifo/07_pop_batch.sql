@@ -1,5 +1,5 @@
 -- Pop up to @limit messages, oldest first. An addition: the article pops one at a time. Waits like pop for what is
--- locked, also for the last rows of the batch that a pusher has not committed: a popper that wants no wait asks for
+-- locked, also for the last rows of the batch that a producer has not committed: a consumer that wants no wait asks for
 -- fewer. Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT:
 -- sort by id where it matters. The hints are those of pop.
 -- {table}     the queue

@@ -1,4 +1,4 @@
-"""Faults of pushers and poppers: paused, gone, asleep, dead in the middle of a message, too slow."""
+"""Faults of producers and consumers: paused, gone, asleep, dead in the middle of a message, too slow."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from tests.queues import ENGINE, routine
 
 @contextlib.contextmanager
 def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Somebody pauses the pushers for ten minutes."""
-    applied(prepare_pause(lab.context, layout, Side.PUSHERS, 600))
+    """Somebody pauses the producers for ten minutes."""
+    applied(prepare_pause(lab.context, layout, Side.PRODUCERS, 600))
     yield (lab.context.who,)
-    applied(prepare_resume(lab.context, layout, Side.PUSHERS))
+    applied(prepare_resume(lab.context, layout, Side.PRODUCERS))
 
 
 @contextlib.contextmanager
 def asleep(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Poppers are connected and pop nothing."""
-    lab.load.change_members(layout.queue, "popper", rate=0.0)
-    yield (f"session {lab.session(layout, 'popper')} ",)
-    lab.load.change_members(layout.queue, "popper", rate=60.0)
+    """Consumers are connected and pop nothing."""
+    lab.load.change_members(layout.queue, "consumer", rate=0.0)
+    yield (f"session {lab.session(layout, 'consumer')} ",)
+    lab.load.change_members(layout.queue, "consumer", rate=60.0)
 
 
 @contextlib.contextmanager
 def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """No popper is connected."""
-    lab.poppers[layout.queue].stop()
+    """No consumer is connected."""
+    lab.consumers[layout.queue].stop()
     yield ()
     head = f"SELECT min(id) FROM {ENGINE.quote(layout.table.parts)}"
     waiting = query(lab.url, head)
-    lab.start_poppers(lab.case(layout))
+    lab.start_consumers(lab.case(layout))
     wait_until(lambda: query(lab.url, head) != waiting, 60, what="the first message is popped")
 
 
 @contextlib.contextmanager
 def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A popper dies between pop and complete; cured by hand: its message is given back."""
+    """A consumer dies between pop and complete; cured by hand: its message is given back."""
     lab.load.inject_fault(PlannedFault("crash", layout.queue, for_s=0.0))
     table = ENGINE.quote(layout.table.parts)
     left = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '2 s'"
@@ -58,35 +58,35 @@ def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A popper that lives has a message and does nothing about it."""
+    """A consumer that lives has a message and does nothing about it."""
     table = ENGINE.quote(layout.table.parts)
-    lab.load.change_members(layout.queue, "popper", rate=0.0)
-    with connected(lab.url) as popper:
+    lab.load.change_members(layout.queue, "consumer", rate=0.0)
+    with connected(lab.url) as consumer:
         wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} WHERE status = 1 LIMIT 1"), what="a message is there")
-        mine, attempt = popper.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
-        pid = popper.execute("SELECT pg_backend_pid()").fetchval()
-        lab.load.change_members(layout.queue, "popper", rate=60.0)
+        mine, attempt = consumer.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
+        pid = consumer.execute("SELECT pg_backend_pid()").fetchval()
+        lab.load.change_members(layout.queue, "consumer", rate=60.0)
         yield (f"message {mine}", str(pid))
-        popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", mine, attempt).fetchall()
+        consumer.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", mine, attempt).fetchall()
 
 
 @contextlib.contextmanager
 def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Pushers push at twice what the poppers can."""
-    lab.load.change_members(layout.queue, "pusher", rate=80.0)
-    lab.load.change_members(layout.queue, "popper", rate=40.0)
+    """Producers push at twice what the consumers can."""
+    lab.load.change_members(layout.queue, "producer", rate=80.0)
+    lab.load.change_members(layout.queue, "consumer", rate=40.0)
     yield ()
-    lab.load.change_members(layout.queue, "pusher", rate=15.0)
-    lab.load.change_members(layout.queue, "popper", rate=200.0)
+    lab.load.change_members(layout.queue, "producer", rate=15.0)
+    lab.load.change_members(layout.queue, "consumer", rate=200.0)
 
 
 @contextlib.contextmanager
 def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A message is popped every two seconds, while how many are in progress can no longer be read."""
     query(lab.url, f"DROP INDEX {_index(lab, layout, '(started_at)')}")
-    lab.load.change_members(layout.queue, "popper", rate=0.5)
+    lab.load.change_members(layout.queue, "consumer", rate=0.5)
     yield ("growing ",)
-    lab.load.change_members(layout.queue, "popper", rate=200.0)
+    lab.load.change_members(layout.queue, "consumer", rate=200.0)
     query(lab.url, f"CREATE INDEX ON {layout.table} (started_at) WHERE status = 2::smallint")
     head = f"SELECT 1 FROM {layout.table} WHERE status = 1 AND enqueued_at < clock_timestamp() - interval '2 s' LIMIT 1"
     wait_until(lambda: not query(lab.url, head), 60, what="the queue is drained")
@@ -99,21 +99,21 @@ def _index(lab: Laboratory, layout: Layout, of: str) -> str:
 
 
 CASES = (
-    Case("pushers paused", "paused", "status", paused),
-    Case("poppers asleep", "poppers not claiming", "status", asleep, reads_s=LATELY_S),
-    Case("no poppers", "no poppers", "fifo", gone, reads_s=LATELY_S, own_processes=True),
+    Case("producers paused", "paused", "status", paused),
+    Case("consumers asleep", "consumers not claiming", "status", asleep, reads_s=LATELY_S),
+    Case("no consumers", "no consumers", "fifo", gone, reads_s=LATELY_S, own_processes=True),
     Case(
-        "popper crashed",
+        "consumer crashed",
         "stuck in progress",
         "status",
         crashed,
         timeout_s=3.0,
         load={"work_s": 0.01, "own_processes": True},
     ),
-    Case("popper lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
+    Case("consumer lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
     Case(
-        "pushers at twice the poppers",
-        "pushers outrun poppers",
+        "producers at twice the consumers",
+        "producers outrun consumers",
         "naive",
         outrun,
         reads_s=LATELY_S,
@@ -121,7 +121,7 @@ CASES = (
     ),
     Case(
         "a trickle of pops",
-        "pushers outrun poppers",
+        "producers outrun consumers",
         "status",
         trickle,
         reads_s=RATE_WINDOW_S,

@@ -21,7 +21,7 @@ class _GivenBackError(Exception):
     """Rolls back the transaction of a pop whose messages failed, which makes them ready again."""
 
 
-class Popper(Worker):
+class Consumer(Worker):
     """Pop one message, or one batch, per round, and work on it for the configured time."""
 
     _idle = 1.0

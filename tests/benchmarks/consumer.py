@@ -1,4 +1,5 @@
-"""A popper that notes how long each of its pops takes: ``python -m tests.benchmarks.popper``, told what to do as JSON.
+"""A consumer that notes how long each of its pops takes: ``python -m tests.benchmarks.consumer``, told what to "
+"do as JSON.
 
 It says "ready", works until its input ends, then prints its pops as [seconds since the epoch, seconds taken].
 """
@@ -18,7 +19,7 @@ def main() -> None:
     told = json.loads(sys.stdin.readline())
     connection = pyodbc.connect(told["connection"], autocommit=True)
     cursor = connection.cursor()
-    cursor.execute("SET application_name = 'popper'")
+    cursor.execute("SET application_name = 'consumer'")
     taken: list[tuple[float, float]] = []
     print("ready", flush=True)
     while not select.select([sys.stdin], [], [], told["work_s"])[0]:

@@ -19,7 +19,7 @@ class _RollBackError(Exception):
     """Rolls back the transaction of a push."""
 
 
-class Pusher(Worker):
+class Producer(Worker):
     """Push one message, or one batch, per round. Messages refused by a full ring are pushed again in the next round."""
 
     _number = 0
