@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from types import MappingProxyType
 from typing import Final
 
 from qmon import bundled
@@ -20,6 +21,33 @@ VERDICTS: Final = "verdicts"
 FIGURES: Final = "figures"
 # The page that lists all others.
 INDEX: Final = "index.md"
+# Words of other queue systems, in lower case with spaces: the page, heading or command that explains them.
+ALIASES: Final = MappingProxyType(
+    {
+        "enqueue": "push rate",
+        "publish": "push rate",
+        "dequeue": "pop rate",
+        "producer": "producers",
+        "publisher": "producers",
+        "consumer": "consumers",
+        "subscriber": "consumers",
+        "ack": "complete rate",
+        "nack": "requeue",
+        "visibility timeout": "stuck",
+        "stalled": "stuck",
+        "dead letter": "dead",
+        "dlq": "dead",
+        "backlog": "ready",
+        "depth": "ready",
+        "lag": "oldest",
+        "latency": "oldest",
+        "in flight": "in progress",
+        "unacked": "in progress",
+        "retry": "requeue",
+        "redrive": "requeue",
+        "poison": "poison message at the head",
+    }
+)
 _LISTED: Final = re.compile(r"^\d+\. \[[^\]]+\]\(([\w-]+\.md)\)", re.M)
 _HEADING: Final = re.compile(r"(#+) (.*)")
 _IMAGE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n*", re.M)
@@ -77,9 +105,22 @@ def page_summary(page: str) -> str:
     return " ".join(sections(page)[0].text.partition("\n\n")[0].split())
 
 
+def normalize_words(words: str) -> str:
+    """Return the words in lower case, separated by single spaces. ``-`` and ``_`` also separate words."""
+    return " ".join(words.lower().replace("-", " ").replace("_", " ").split())
+
+
+def find_topic(words: str) -> str | None:
+    """Return the topic with this name as Markdown, or ``None``."""
+    try:
+        return topic_text(words)
+    except BadInput:
+        return None
+
+
 def topic_text(words: str) -> str:
     """Return the page with this name or title, or every section with this heading, as Markdown. Raises ``BadInput``."""
-    wanted = " ".join(words.lower().replace("-", " ").split())
+    wanted = normalize_words(words)
     for page in pages():
         if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
             return _to_markdown(sections(page))
@@ -99,12 +140,19 @@ def explanation_text(words: str) -> str:
     return " ".join(text.replace("`", "").replace("*", "").split())
 
 
-def find_lines(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
-    """Yield every line that contains ``word``, ignoring case, with its section. ``page``: search only this page."""
+def find_lines(word: str, page: str | None = None, *, whole: bool = False) -> Iterator[tuple[Section, str]]:
+    """Yield every line that contains ``word``, ignoring case, with its section.
+
+    Args:
+        word: the text to find.
+        page: search only this page.
+        whole: match whole words only.
+    """
+    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if whole else re.escape(word), re.IGNORECASE)
     for name in pages() if page is None else (page,):
         for part in sections(name):
             for line in (part.heading, *part.text.splitlines()):
-                if word.lower() in line.lower():
+                if pattern.search(line):
                     yield part, line.strip()
 
 

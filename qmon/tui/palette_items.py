@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from qmon import manual
 from qmon.model.view import QueueView
 
 
@@ -30,4 +31,12 @@ def queue_items(views: Iterable[QueueView], go_to_queue: Callable[[str], Awaitab
         )
         for each in views
         for name in (each.layout.queue,)
+    ]
+
+
+def word_items(explain: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
+    """Return an entry for every word of other queue systems. ``explain`` shows the topic of the given name."""
+    return [
+        PaletteItem(f"word:{word}", "?", word, f"explain: {topic}", "Words", partial(explain, topic))
+        for word, topic in manual.ALIASES.items()
     ]

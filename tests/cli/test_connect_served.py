@@ -61,8 +61,8 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
         assert f"127.0.0.1:{other.port} is not a qmon serve: it answers 501" in refusal(other.url("/shop"))
     for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):
         assert "looks like https://" in refusal(wrong)
-    assert "http:// is for this machine only" in refusal("http://192.0.2.1:9777/shop")
-    assert "--ca is about https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
+    assert "http:// works for this machine only" in refusal("http://192.0.2.1:9777/shop")
+    assert "--ca works only with https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
     assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
     done = call("status", "http://127.0.0.1:1/shop")
     assert (done.exit_code, "only qmon connect reads from a qmon serve" in done.stderr) == (2, True)
@@ -237,7 +237,9 @@ def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> N
     stream = PollStream("shop", 2.0, silence_s=60.0)
     stream.publish_event(LIVE)
     with served(stream) as url, watching(url) as found:
-        wait_until(lambda: any("no complete line arrived from" in each.reason for each in found.states), what="it is lost")
+        wait_until(
+            lambda: any("no complete line arrived from" in each.reason for each in found.states), what="it is lost"
+        )
 
 
 def test_what_is_no_address_is_refused_without_repeating_it() -> None:

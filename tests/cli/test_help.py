@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from qmon import manual
+from qmon.cli.app import PANELS
 from qmon.model.reasons import Reason
 from qmon.model.verdicts import RULES
 from tests import needs
@@ -71,7 +72,7 @@ def test_a_heading_comes_with_those_below_it() -> None:
     ("words", "end"),
     [
         ("actin", "the manual has no topic 'actin'; did you mean acting?"),
-        ("no poper", "the manual has no topic 'no poper'; did you mean no consumers?"),
+        ("no consumrs", "the manual has no topic 'no consumrs'; did you mean no consumers?"),
         ("zzqq\x1b[31m", "qmon help lists the topics"),
     ],
 )
@@ -96,9 +97,53 @@ def test_search_lists_the_lines_with_their_page_and_section() -> None:
 def test_a_search_that_finds_nothing_says_so() -> None:
     done = call("help", "--search", "xyzzy")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "qmon: nothing in the manual holds 'xyzzy'\n"
+    assert done.stderr == "qmon: the manual does not contain 'xyzzy'\n"
     assert call("help", "--search", " ").exit_code == 2
     assert call("help", "actin", "--search", "trash").exit_code == 2
+
+
+@pytest.mark.parametrize("word", manual.ALIASES)
+def test_every_word_of_other_systems_leads_to_its_topic(word: str) -> None:
+    done = call("help", *word.split())
+    assert (done.exit_code, len(done.stdout) > 100) == (0, True)
+    assert call("help", word.upper().replace(" ", "-")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("enqueue", "dequeue", "consumer", "producer", "ack", "nack", "visibility timeout", "dead letter", "DLQ"),
+        *("backlog", "lag", "in flight", "retry", "stalled", "poison"),
+    ],
+)
+def test_the_words_of_the_field_are_known(word: str) -> None:
+    assert manual.normalize_words(word) in manual.ALIASES
+
+
+@pytest.mark.parametrize("name", [name for names in PANELS.values() for name in names])
+def test_every_command_has_its_help(name: str) -> None:
+    done = call("help", name)
+    assert done.exit_code == 0
+    assert f"qmon {name} " in done.stdout
+
+
+def test_a_command_comes_before_a_page_and_a_page_before_an_alias() -> None:
+    assert "Usage: " in call("help", "requeue").stdout
+    assert "Usage: " in call("help", "retry").stdout, "an alias of a command"
+    assert call("help", "rights").stdout.startswith("# ")
+    assert call("help", "metrics").stdout.startswith("# "), "a page, and an alias of serve"
+    assert call("help", "poison").stdout.startswith("### poison message at the head\n")
+    assert "poison" in call("help", "poison").stderr
+
+
+def test_a_key_is_explained() -> None:
+    assert "requeue" in call("help", "r").stdout
+    assert "repair ring" in call("help", "R").stdout
+
+
+def test_other_words_are_searched() -> None:
+    rows = call("help", "pgbouncer").stdout.splitlines()[1:]
+    assert rows and all("pgbouncer" in row.lower() for row in rows)
 
 
 @needs.posix

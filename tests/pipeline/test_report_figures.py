@@ -134,7 +134,10 @@ def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
         (early - 20_020, line - 20_020, late - 20_020)
     )
     noisy = estimate_capacity(200.0, [(n, 50 + 0.01 * n + rng.gauss(0, 20)) for n in range(21)])
-    assert noisy.outgrown_days is None and noisy.why in ("the days differ more than pushes grow", "pushes are not growing")
+    assert noisy.outgrown_days is None and noisy.why in (
+        "the days differ more than pushes grow",
+        "pushes are not growing",
+    )
 
 
 def test_the_headline_says_how_the_time_was() -> None:

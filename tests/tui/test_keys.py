@@ -12,9 +12,10 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
+from qmon.tui.palette_items import PaletteItem, word_items
 from qmon.tui.shared import topics
 from qmon.tui.shared.help import Help, all_bindings, help_lines
-from qmon.tui.shared.palette import Palette
+from qmon.tui.shared.palette import Palette, matching_items
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from tests.tui.driving import dashboard
 from tests.tui.scripted import Scripted, view
@@ -130,9 +131,31 @@ async def test_the_palette_goes_to_any_queue_by_some_of_its_letters() -> None:
             assert d.app.current_mode == "queue"
             assert d.app.selected == name
         await d.press("3", "ctrl+p", *"zzzz")
-        assert "no action and no queue is called that" in d.text()
+        assert "no action, queue or word matches" in d.text()
         await d.press("enter")
         assert d.app.current_mode == "waits", "nothing was chosen"
+
+
+@pytest.mark.parametrize("word", manual.ALIASES)
+def test_the_palette_finds_every_word_and_the_action_behind_it(word: str) -> None:
+    async def nothing(_: object = None) -> None: ...
+
+    actions = [
+        PaletteItem(each.id or "", each.key, each.description, each.tooltip, "", nothing)
+        for each in keys.bindings_in(keys.QUEUE_ACTIONS)
+    ]
+    found = [each.name for each in matching_items([*actions, *word_items(nothing)], word)]
+    assert word in found
+    if manual.ALIASES[word] in {each.name for each in actions}:
+        assert manual.ALIASES[word] == found[0]
+
+
+async def test_the_palette_explains_a_word() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("colon", *"backlog", "enter")
+        assert isinstance(d.app.screen, Help)
+        assert "Ready" in d.text() or "ready" in d.text()
 
 
 async def test_the_palette_offers_only_what_works_here() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # Cells: longer lines are hard to read.
 _MAX_WIDTH = 100
 
+# Characters of the longest name of a key, such as `space`.
+_LONGEST_KEY = 5
+
 
 def register_commands(app: typer.Typer) -> None:
     app.command("help", epilog='Example: qmon help acting, or: qmon help "no consumers", or: qmon help --search trash')(
@@ -27,15 +30,19 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def show(
+    context: typer.Context,
     topic: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TOPIC]", help="A page, verdict, queue library or heading."),
+        typer.Argument(metavar="[TOPIC]", help="A command, key, page, verdict, queue library, heading or word."),
     ] = None,
     search: Annotated[
-        str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that hold this text.")
+        str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that contain this text.")
     ] = None,
 ) -> None:
-    """Show the manual: a page, the section of a verdict, or every line with a word. Without a topic: list the pages."""
+    """Show the manual. Without a topic: list the pages.
+
+    qmon searches commands, keys, pages, headings, words of other queue systems, and then all lines, in this order.
+    """
     from qmon import manual
 
     words = " ".join(topic or ())
@@ -44,9 +51,57 @@ def show(
     elif words in _libraries():
         print_output("\n".join(line for library in _libraries()[words] for line in library_lines(library)).rstrip())
     elif words:
-        _print_page(manual.topic_text(words))
+        _print_topic(context, words)
     else:
         print_table(("TOPIC", "ABOUT"), [(page, manual.page_summary(page)) for page in manual.pages()], wrap=1)
+
+
+def _print_topic(context: typer.Context, words: str) -> None:
+    """Print the first of: command, key, page or heading, alias, lines with these words. Raises ``BadInput``."""
+    from qmon import manual
+    from qmon.cli.app import ALIASES
+
+    if _print_command(context, words) or _print_key(words):
+        return
+    alias = manual.ALIASES.get(manual.normalize_words(words)) or next(iter(ALIASES.get(words, ())), None)
+    if (found := manual.find_topic(words)) is not None:
+        _print_page(found)
+    elif alias is not None:
+        print_note(f"qmon: {words} is explained under {alias}")
+        if not _print_command(context, alias):
+            _print_page(manual.topic_text(alias))
+    elif rows := list(manual.find_lines(words.strip(), whole=True)):
+        print_table(("TOPIC", "SECTION", "LINE"), [(part.page, part.heading, line) for part, line in rows], wrap=2)
+    else:
+        _print_page(manual.topic_text(words))
+
+
+def _print_command(context: typer.Context, words: str) -> bool:
+    """Print the help of a command. Returns false if there is no command with this name."""
+    program = context.parent
+    group: Any = program.command if program is not None else None
+    name = words.replace(" ", "-")
+    if group is None or name not in group.list_commands(program):
+        return False
+    command = group.get_command(program, name)
+    text = command.get_help(type(context)(command, info_name=name, parent=program))
+    if text:  # empty if rich has printed it
+        print_output(text)
+    return True
+
+
+def _print_key(words: str) -> bool:
+    """Print what a key does on each screen. Returns false if there is no key with this name."""
+    if len(words) > _LONGEST_KEY:
+        return False
+    from qmon.tui.shared.help import all_bindings
+    from qmon.tui.shared.keybar import key_name
+
+    found = [each for each in all_bindings() if words in (each.key.split(","), *key_name(each).split())]
+    rows = dict.fromkeys((key_name(each), each.description, each.tooltip or "") for each in found)
+    if rows:
+        print_table(("KEY", "NAME", "WHAT IT DOES"), list(rows), wrap=2)
+    return bool(rows)
 
 
 def _libraries() -> dict[str, list[Library]]:
@@ -69,7 +124,7 @@ def _print_matches(word: str, page: str) -> None:
         raise BadInput(f"the manual has no page {page!r}{suggest_nearest(page, manual.pages())}")
     rows = [(part.page, part.heading, line) for part, line in manual.find_lines(word.strip(), page or None)]
     if not rows:
-        print_note(f"qmon: nothing in the manual holds {word.strip()!r}")
+        print_note(f"qmon: the manual does not contain {word.strip()!r}")
         raise typer.Exit(FAILED)
     print_table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
 

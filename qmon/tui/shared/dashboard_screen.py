@@ -16,7 +16,7 @@ from qmon.model.operation_records import Choice, OperationResult
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.plan.allowed_actions import ONLY_GUESSED
-from qmon.tui import keys
+from qmon.tui import keys, palette_items
 from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_reason, read_only_word
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
@@ -247,7 +247,14 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
                 await choice.do()
 
         actions = palette.action_items(self.active_bindings.values(), self.disabled_reasons(), self.app.run_action)
-        await self.app.push_screen(palette.Palette(actions, self.palette_places()), do)
+
+        async def explain(topic: str) -> None:
+            from qmon.tui.shared.help import Help
+
+            self.app.push_screen(Help([topics.word_topics(topic)]))
+
+        places = [*self.palette_places(), *palette_items.word_items(explain)]
+        await self.app.push_screen(palette.Palette(actions, places), do)
 
     def palette_places(self) -> list[PaletteItem]:
         """Return what the palette can go to from this screen."""

@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.dom import DOMNode
 from textual.fuzzy import Matcher
 
+from qmon import manual
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
@@ -30,6 +31,9 @@ _COLUMNS: Final = (
     GridColumn("group", "", least=8, most=10, sortable=False, rank=1),
 )
 _MOST_QUEUES: Final = 50
+
+# An action whose alias was typed is listed before everything else.
+_ALIAS_SCORE: Final = 1e6
 
 
 def action_items(
@@ -80,13 +84,16 @@ def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
 def matching_items(choices: Iterable[PaletteItem], query: str) -> list[PaletteItem]:
     """Return the entries that match the typed letters, best first.
 
-    An entry matches if its name has the letters in this order, or if its description contains them.
+    An entry matches if its name has the letters in this order, if its description contains them, or if they are an
+    alias of its name.
     """
     matcher, words = Matcher(query), query.casefold()
+    alias = manual.ALIASES.get(manual.normalize_words(query))
 
     def score(choice: PaletteItem) -> float:
         inside = words in f"{choice.key} {choice.group} {choice.about}".casefold()
-        return max(2 * matcher.match(choice.name), float(inside))
+        named = _ALIAS_SCORE if choice.name == alias else 0.0
+        return max(2 * matcher.match(choice.name), float(inside), named)
 
     scored = [(score(choice), choice) for choice in choices]
     return [choice for points, choice in sorted(scored, key=lambda pair: -pair[0]) if points]
@@ -123,7 +130,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         queues: list[PaletteItem],
         *,
         prompt: str = "go to or do",
-        empty_text: str = "no action and no queue is called that",
+        empty_text: str = "no action, queue or word matches",
     ) -> None:
         """``empty_text``: what to show if nothing matches."""
         super().__init__()

@@ -83,6 +83,12 @@ def _with_title(title: str, topics: list[Topic]) -> list[TopicGroup]:
     return [TopicGroup(title, tuple(topics))] if topics else []
 
 
+def word_topics(name: str) -> TopicGroup:
+    """Return what the manual says about a topic with this name."""
+    text = _manual_paragraph(name) or (manual.find_topic(name) or "").replace("`", "").replace("#", "")
+    return TopicGroup("WORD", (Topic(name, " ".join(text.split())),))
+
+
 def _manual_topics(names: list[str]) -> list[Topic]:
     """Return the names that the manual explains, each text once."""
     return list(_without_repeats(Topic(clean(name), _manual_paragraph(name)) for name in names))
