@@ -112,7 +112,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
                 for number, step in enumerate(STORY, start=1):
                     await _answered(Real(app, pilot), story, f"TOUR {number} of {len(STORY)}", step)
                 await Real(app, pilot).until(
-                    lambda: "that was all" in story.current_step().broken, "the end of the tour"
+                    lambda: "the tour is finished" in story.current_step().broken, "the end of the tour"
                 )
         finally:
             runner.close(5.0)
