@@ -162,7 +162,7 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     assert "has not installed a queue 'nobody' here; it has: mails, orders" in refusal(database, "nobody", *place)
     assert "'orders' is named twice" in refusal(database, "orders", "orders", *place)
     query(database, "ALTER TABLE orders_archive_log DROP COLUMN archive_id")
-    helps = refusal(database, "orders", *place).partition("this helps: ")[2]
+    helps = refusal(database, "orders", *place).partition("Run: ")[2]
     assert not (tmp_path / "lake").exists()
     query(database, helps)
     done = call("pipeline", "messages", database, "orders", *place, "--output", "json")
