@@ -17,7 +17,7 @@ Answer = int | tuple[int, dict[str, str]] | Literal["hang", "lose", "drip"]
 
 @dataclass
 class Listener:
-    """``answers``: for the next requests, then 200. ``seen``: all requests. ``taken``: answered with 2xx or ``lose``."""
+    """``answers``: for the next requests, then 200. ``seen``: all requests. ``taken``: those accepted."""
 
     port: int = 0
     answers: deque[Answer] = field(default_factory=deque)
