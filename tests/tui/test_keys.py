@@ -19,8 +19,12 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
+from qmon.tui.fleet.fleet_app import FleetApp
+from qmon.tui.sanitize import text_width
+from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.shared import topics
 from qmon.tui.shared.help import Help, all_bindings, help_lines
+from qmon.tui.shared.keybar import keybar_lines
 from qmon.tui.shared.palette import Palette
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from qmon.tui.widgets.button import Button
@@ -103,6 +107,23 @@ def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
         assert binding.description
         assert binding.tooltip
         assert binding.group in keys.GROUPS
+
+
+@pytest.mark.parametrize(
+    ("cells", "entries", "named"),
+    [(80, ENTRIES, False), (110, ENTRIES, True), (110, FleetApp.ENTRIES, False), (160, FleetApp.ENTRIES, True)],
+)
+def test_the_key_line_names_the_screens_if_there_is_room(
+    cells: int, entries: tuple[ScreenEntry, ...], named: bool
+) -> None:
+    bindings = keys.bindings_in([*keys.OVERVIEW, *keys.APP])
+    [line] = keybar_lines(bindings, "overview", "", cells, entries=entries)
+    text = "".join(words for words, _ in line)
+    assert [f" {each.digit} {each.title}" in text for each in entries] == [
+        named or each.name == "overview" for each in entries
+    ]
+    assert all(words in text for words in ("? help", ": go to", "q quit"))
+    assert text_width(text) <= cells
 
 
 async def test_plus_and_minus_change_the_interval_live() -> None:
