@@ -1,4 +1,8 @@
-"""All key bindings. The palette, the help and the key line read them. No key has two meanings on one screen."""
+"""All key bindings. The palette, the help and the key line read them.
+
+No key has two meanings on one screen. A key that changes data has one meaning everywhere, also in dialogs and replays:
+its binding is in the group `ACTING`, and all bindings with this key have the same name after the last dot of their id.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +121,7 @@ APP: Final[list[BindingType]] = [
 
 # Replaces `APP` in a replay.
 REPLAY: Final[list[BindingType]] = [
-    _key("z", "play", "play", "Play, or pause", READINGS, id="play"),
+    _key("A", "play", "autoplay", "Play, or pause", READINGS, id="play", shown="A"),
     _key("n", "step(1)", "step", "The next snapshot", READINGS, id="step"),
     _key("b", "step(-1)", "back", "The snapshot before", READINGS, id="step-back", bar=False),
     _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
@@ -254,7 +258,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "mark",
         "mark",
         "Mark this message for requeue or purge, or unmark it",
-        ACTING,
+        QUEUE,
         id="mark",
         shown="space",
     ),
@@ -394,7 +398,9 @@ HISTORY: Final[list[BindingType]] = [
         shown="→",
         bar=False,
     ),
-    _key("space", "mark", "mark", "Mark a range from here, then zoom into it", ACTING, id="mark-range", shown="space"),
+    _key(
+        "space", "mark", "mark", "Mark a range from here, then zoom into it", READINGS, id="mark-range", shown="space"
+    ),
     _key("w", "zoom(1)", "wider", "A longer range", READINGS, id="wider"),
     _key("v", "zoom(-1)", "narrower", "A shorter range", READINGS, id="narrower"),
     _key("pageup,ctrl+b", "page(-1)", "earlier", "Half a range earlier", READINGS, id="earlier", shown="PgUp"),
@@ -463,7 +469,7 @@ PALETTE: Final[list[BindingType]] = [
 PROPOSAL_DIALOG: Final[list[BindingType]] = [
     Binding("escape,q", "close", "close", id="proposal.close"),
     Binding("space", "mark", "mark", id="proposal.mark"),
-    Binding("W", "write", "write", id="proposal.write"),
+    Binding("W", "write", "write", id="proposal.propose", group=ACTING),
 ]
 
 COLUMN_DIALOG: Final[list[BindingType]] = [
@@ -471,9 +477,9 @@ COLUMN_DIALOG: Final[list[BindingType]] = [
     Binding("space", "mark", "show or hide", id="choosing.mark"),
     Binding("less_than_sign", "shift(-1)", "to the left", id="choosing.left"),
     Binding("greater_than_sign", "shift(1)", "to the right", id="choosing.right"),
-    Binding("d", "usual", "default columns", id="choosing.usual"),
+    Binding("D", "usual", "default columns", id="choosing.usual"),
     Binding("w", "save", "save this view", id="choosing.save"),
-    Binding("x", "delete", "delete the view", id="choosing.delete"),
+    Binding("delete,backspace", "delete", "delete the view", id="choosing.delete"),
 ]
 
 SAVE_DIALOG: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]
@@ -490,9 +496,9 @@ ACTION_DIALOG: Final[list[BindingType]] = [
     Binding("pagedown,ctrl+f", "scroll(1)", "a page down", id="act.page-down"),
     Binding("s", "sql", "show or hide the SQL", id="act.sql"),
     Binding("b", "background", "go on in the background", id="act.background"),
-    Binding("u", "undo", "undo what was done", id="act.undo"),
+    Binding("u", "undo", "undo what was done", id="act.undo", group=ACTING),
     *(
-        Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
+        Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}", group=ACTING)
         for each in bindings_in(QUEUE_ACTIONS)
         if each.id not in (UNDO.id, "end-session")
     ),
@@ -500,10 +506,10 @@ ACTION_DIALOG: Final[list[BindingType]] = [
 
 SESSION: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="session.close"),
-    Binding("E", "act", "end", id="session.end"),
+    Binding("E", "act", "end", id="session.end-session", group=ACTING),
 ]
 
 DETAILS: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="details.close"),
-    Binding("u", "act", "undo", id="details.undo"),
+    Binding("u", "act", "undo", id="details.undo", group=ACTING),
 ]

@@ -56,7 +56,7 @@ def replay(
 ) -> None:
     """Show a recording on the dashboard's screens.
 
-    z plays or stands still, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
+    A plays or pauses, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
     a time, c compares two moments; 5 shows any range of it as a plot.
     """
     from qmon.cli.dashboard_past import replay_past

@@ -28,8 +28,8 @@ _COLUMNS: Final = (
 _VIEW_PREFIX: Final = "\0"
 _LONGEST: Final = 40
 _KEYS: Final = (
-    (("space", "shows or hides"), ("< >", "move"), ("d", "default columns")),
-    (("w", "saves this view"), ("enter", "uses a view"), ("x", "deletes it"), ("esc", "closes")),
+    (("space", "shows or hides"), ("< >", "move"), ("D", "default columns")),
+    (("w", "saves this view"), ("enter", "uses a view"), ("del", "deletes it"), ("esc", "closes")),
 )
 
 
