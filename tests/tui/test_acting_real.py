@@ -108,7 +108,7 @@ async def test_r_requeues_what_dead_owners_hold_and_u_takes_it_back(jobs: str, t
     async with looking(jobs, tmp_path) as d:
         await d.does("r")
         assert states(jobs) == {"ready": 7, "working": 2}
-        await d.until(lambda: "ready 7 (4 before)" in d.text(), "figures from after the end")
+        await d.until(lambda: "ready 7 (was 4)" in d.text(), "figures from after the end")
         await d.pilot.press("escape")
         await d.does("u")
         assert states(jobs) == {"ready": 4, "working": 5}
@@ -117,7 +117,7 @@ async def test_r_requeues_what_dead_owners_hold_and_u_takes_it_back(jobs: str, t
         assert (tmp_path / "audit.jsonl").read_text().count('"event": "end"') == 2
 
 
-@pytest.mark.parametrize(("index", "read"), [("", "dead 0 (12 before)"), ("DROP INDEX", "dead ~0 (~12 before)")])
+@pytest.mark.parametrize(("index", "read"), [("", "dead 0 (was 12)"), ("DROP INDEX", "dead ~0 (was ~12)")])
 async def test_the_result_of_a_redrive_shows_counts_from_after_its_end(
     database: str, tmp_path: Path, index: str, read: str
 ) -> None:

@@ -165,7 +165,7 @@ async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
         assert "■ 61" in d.text()
 
 
-@pytest.mark.parametrize(("case", "why"), [("nobody", "no session is chosen"), ("read-only", "was started so")])
+@pytest.mark.parametrize(("case", "why"), [("nobody", "no session is selected"), ("read-only", "was started so")])
 async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
     runner = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
     async with dashboard(runner=runner, read_only=False) as d:
@@ -288,7 +288,7 @@ async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> No
         await d.give(given(2, replace(holder, transaction_s=250.0), *waits(71, 61, waiting_s=249.0)))
         assert "open for 4 m" in d.text()
         await d.give(given(3, head(84), *waits(85, 84)))
-        assert "it no longer waits or blocks; this was the last" in d.text()
+        assert "it no longer waits or blocks; these are its last figures" in d.text()
         await d.press("E")
         await d.until(lambda: script.asked, "the plan")
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000), "the cursor is on 84 by now"

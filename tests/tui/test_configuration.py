@@ -108,7 +108,7 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
         await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
-        assert "qmon.toml was read again; takes effect after a restart: budget" in said(app)
+        assert "reloaded qmon.toml; restart qmon to apply: budget" in said(app)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
         assert "read_only = true" in (app.runner.read_only_reason or "")

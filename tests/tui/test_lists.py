@@ -77,7 +77,7 @@ async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
         assert d.lines("rows-heading").startswith("── dead messages ──")
-        assert "the rows come with the next poll" in d.text()
+        assert "the next poll reads the rows" in d.text()
         following = Place("9120410", "9120410")
         await d.give(answer(Listing("dead"), dead(PAGE_SIZE), following))
         assert d.lines("rows-heading").startswith("── dead messages  100 of 12,431, page 1 · by `queue_id` ──")

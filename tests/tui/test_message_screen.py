@@ -85,7 +85,7 @@ async def test_every_column_with_its_type_and_nothing_that_a_terminal_obeys() ->
         assert "00 01 fe ff" in lines
         assert lines[lines.index("nothing  inet") + 1] == "NULL"
         told = " ".join(lines)
-        assert "our role may not read it; this helps: GRANT SELECT" in told
+        assert "your role may not read it; to fix: GRANT SELECT" in told
         assert "\x1b" not in d.text()
 
 
@@ -143,7 +143,7 @@ async def test_a_cut_payload_says_how_long_it_is() -> None:
     script = Script(message=found("x" * 5_000, cut=True, size=5_242_880))
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
-        assert "text, 5.0 MB, cut: the beginning is shown" in d.lines("payload-heading")
+        assert "text, 5.0 MB, cut: only the beginning is shown" in d.lines("payload-heading")
 
 
 async def test_it_is_read_again_on_a_key_and_not_by_itself() -> None:

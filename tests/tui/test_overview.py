@@ -271,7 +271,7 @@ async def test_failed_probes_of_the_target_are_told() -> None:
     async with dashboard() as d:
         failure = ProbeFailure("waits", "permission denied", grant="GRANT pg_monitor TO qmon")
         await d.give(view(failures=(failure,)))
-        assert "not seen: waits: permission denied  GRANT pg_monitor TO qmon" in d.lines("why")
+        assert "unknown:  waits: permission denied  GRANT pg_monitor TO qmon" in d.lines("why")
 
 
 async def test_hidden_panels_are_not_polled() -> None:

@@ -206,7 +206,7 @@ class MessageScreen(DashboardScreen):
         return super().check_action(action, parameters) and (action != "poll_now" or self.app.runner is not None)
 
     def action_poll_now(self) -> None:
-        """Poll now, and read the message again."""
+        """Poll now and read the message again."""
         self.app.action_poll_now()
         self._read_message()
 
