@@ -63,7 +63,7 @@ async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
         script.goes.set()
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "the server closed the connection" in d.text()
-        assert "602 were done by then" in d.text()
+        assert "602 are done and stay done" in d.text()
 
 
 async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -> None:

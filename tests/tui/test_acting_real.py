@@ -237,5 +237,5 @@ async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_l
         assert found is not None
         query(jobs, "DELETE FROM public.jobs")
         await d.pilot.press("n")
-        await d.until(lambda: "it is gone: popped, moved or deleted meanwhile" in d.text(), "that it is gone")
+        await d.until(lambda: "the message is gone (popped, moved or deleted)" in d.text(), "that it is gone")
         assert found[0] in d.text(), "what the list knew"

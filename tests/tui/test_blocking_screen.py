@@ -71,7 +71,7 @@ async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> No
         await d.press("4")
         assert "13 waiting · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
         assert "holds ≥200 rows of mails" in d.lines("session")
-        assert "idle in transaction for 2 h 03 m: it runs nothing" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: it runs no statement" in d.lines("session")
         assert "├─ 71" in d.text()
         assert "│  └─ 78" in d.text()
         assert "■ pay-7731" in d.text()
@@ -189,7 +189,7 @@ async def test_when_nobody_waits_and_when_nobody_knows(size: tuple[int, int]) ->
         assert "was not read in this poll" in d.text()
         observing = PollingCost("1%", 10.0, 1.0, 10.0, (Throttled("", "blocking", 8.0, 1.0, 4.0),))
         await d.give(view(server=target(blocking=None, observing=observing)))
-        assert "read every 8.0 s now, to stay within the budget" in d.text()
+        assert "read only every 8.0 s to stay within the cost budget" in d.text()
 
 
 async def test_figures_grow_old_on_this_screen_too() -> None:

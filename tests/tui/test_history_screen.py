@@ -50,7 +50,7 @@ async def test_the_last_hour_is_shown_first_and_figures_and_queues_are_chosen(da
         await press(d, "f", "f")
         assert "‹push›" in d.lines("figures") and "push" in d.lines("usual")
         await press(d, "f", "f")
-        assert "complete is not known of mails in this range" in d.lines("past")
+        assert "no data for complete of mails in this range" in d.lines("past")
         await press(d, "F", "F", "F", "F", "F")
         assert "‹blocked›" in d.lines("figures")
         await press(d, "f", "right_square_bracket")
@@ -89,7 +89,7 @@ async def test_jumps_choose_what_is_there_and_go_on_beyond_the_range(day: Path) 
         assert "△ 2.9×  ▒ usual Tue 14:00: " in d.lines("usual")
         await press(d, "less_than_sign")
         assert "■ Tue 13:59:00–14:29:00 (30 m 00 s)  stuck in progress: 7 in progress" in d.lines("event")
-        assert "of 9 weeks" in d.lines("usual")
+        assert "from 9 weeks" in d.lines("usual")
         await press(d, "w", "w")
         assert "1 of 3" in d.lines("event") and "■━" in d.lines("past") and "◆" in d.lines("past")
         await press(d, "greater_than_sign")
@@ -132,7 +132,7 @@ async def test_what_is_damaged_is_said_and_the_rest_is_drawn(day: Path, tmp_path
 async def test_an_older_recording_has_no_gap(tmp_path: Path) -> None:
     written(tmp_path, 1.0, snapshots=24.0, change=lambda figures: replace(figures, gap=()))
     async with shown(tmp_path, "f", hours=0.5) as d:
-        assert "gap is not known of mails in this range" in d.lines("past")
+        assert "no data for gap of mails in this range" in d.lines("past")
         await press(d, "F")
         assert "there is no file of what is usual" in d.lines("usual")
 
@@ -141,7 +141,9 @@ async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Pat
     written(tmp_path / "few", 1.0, snapshots=24.0)
     usual(tmp_path / "few", weeks=3)
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert "no usual range: fewer than 4 weeks of data for these hours" in d.lines("usual") and "▒" not in d.lines("usual")
+        assert "no usual range: fewer than 4 weeks of data for these hours" in d.lines("usual") and "▒" not in d.lines(
+            "usual"
+        )
     (tmp_path / "few" / FILE_NAME).write_text("{")
     async with shown(tmp_path / "few", hours=0.5) as d:
         assert f"no band: {FILE_NAME}: is damaged" in d.lines("usual")
@@ -270,7 +272,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
         await press(d, "right_square_bracket")
         assert "orders" in d.lines("choice"), "it was recorded, though it is not among the queues now"
         await press(d, "right_square_bracket")
-        assert "nothing is known of this range" in d.lines("past")
+        assert "no data in this range" in d.lines("past")
 
 
 async def test_a_target_that_gives_no_figures_still_has_its_past(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> N
     script = Script()
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
-        assert "it is gone: popped, moved or deleted meanwhile" in " ".join(pager(d))
+        assert "the message is gone (popped, moved or deleted)" in " ".join(pager(d))
         assert "gone" in d.lines("title")
         assert "read 0 s ago" in d.lines("payload-heading")
         assert '  {"to": "ada@example.org", "template": "welcome"}'[:40] in "".join(pager(d, "columns"))
@@ -177,7 +177,7 @@ async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> N
 async def test_without_a_connection_it_says_why() -> None:
     async with dashboard() as d:
         await shown(d)
-        assert "view only: a message is read from the live target" in " ".join(pager(d))
+        assert "view only: messages are read only from a live target" in " ".join(pager(d))
         assert "ada@example.org" in " ".join(pager(d, "columns"))
 
 

@@ -13,7 +13,7 @@ from tests.tui.histories import read
 from tests.tui.scripted import TAKEN_AT, queue, view
 
 PLACE = "ops-1:9777"
-WHY = f"read from the qmon serve at {PLACE}, which decides what is read"
+WHY = f"qmon serve at {PLACE} decides what is read"
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200])

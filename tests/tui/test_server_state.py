@@ -56,7 +56,7 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         await d.give(found)
         first, second = d.lines("state").splitlines()
         assert first.split() == ["log", "3.8", "GB", "of", "4.0", "GB", "used", "95", "%", "held", "by", "LOG_BACKUP"]
-        assert second.split()[:4] == ["copy", "SQL3", "(asynchronous)", "suspended"]
+        assert second.split()[:4] == ["replica", "SQL3", "(asynchronous)", "suspended"]
         await d.press("i")
         whole = d.lines("state")
         assert "server" in whole

@@ -44,7 +44,7 @@ def test_how_things_are_in_one_sentence() -> None:
     told = " ■ 2 of 12 queues are critical; worst: orders, 1,204 ready, oldest 14m."
     assert said(orders, mails, *fine(10)) == told
     told = (
-        " ■ 2 of 5 queues are critical, 1 has a warning, 1 is paused on purpose, 1 is unknown; worst: orders, 1,204 wai"
+        " ■ 2 of 5 queues are critical, 1 has a warning, 1 is paused on purpose, 1 is unknown; worst: orders, 1,204 rea"
     )
     assert said(orders, mails, slow, paused, blind, cells=140).startswith(told)
     told = " ■ 2 of 5 queues are critical; worst: orders, 1,204 ready, oldest 14m."

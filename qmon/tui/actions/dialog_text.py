@@ -212,7 +212,7 @@ def result_lines(
 
 
 def _verify_lines(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
-    """Return ``ready 1,235 (31 before)``, or that the next poll is awaited.
+    """Return ``ready 1,235 (was 31)``, or that the next poll is awaited.
 
     Rates are left out until their window begins after the end: earlier windows contain the operation itself.
     """

@@ -30,7 +30,7 @@ _FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHER_STATES)
 def summary_line(
     view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None, hint: str = ""
 ) -> Line:
-    """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
+    """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 ready, oldest 14m.``
 
     ``ranked``: the queues of the view, worst first. ``age_s``: the age of stale figures in seconds, or ``None``.
     ``hint``: what a key does, shown if there is room.
