@@ -159,4 +159,4 @@ def require_terminal(alternative: str = "`qmon status` prints the same figures")
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(f"standard {name} is not a terminal; without one, {alternative}")
+            raise BadInput(f"standard {name} is not a terminal; {alternative} without one")

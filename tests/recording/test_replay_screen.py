@@ -89,7 +89,7 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
         await pilot.press("colon")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")
         text = driver.text()
-        assert "Play, or pause" in text and "Poll" not in text
+        assert "Play or pause" in text and "Poll" not in text
 
 
 async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_what_is_undone_is_the_newest_of_this_queue_that_can_be() -> None:
     script = Script(history=history)
     ActionRequest(OperationKind.UNDO, "mails").prepare(ScriptedOperator(script))
     assert script.asked[-1][3] == history[3].id
-    with pytest.raises(BadInput, match="nothing that was done to this queue can be undone"):
+    with pytest.raises(BadInput, match="no operation on this queue can be undone"):
         ActionRequest(OperationKind.UNDO, "mails").prepare(ScriptedOperator(Script(history=history[:3])))
 
 

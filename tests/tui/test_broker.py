@@ -116,8 +116,8 @@ async def test_typed_rows_are_painted(size: tuple[int, int]) -> None:
         assert "transmission  ▲ 40 messages sent and not delivered: The target queue is disab" in said[-1]
         assert "queue disabled" in d.text(), "it is painted, not only written"
         assert "\x1b" not in d.text()
-        rates = "" if size[0] == 80 else "; no rate is known yet"
-        assert d.lines("summary") == f" ◦ The only queue is unknown: orders{rates}; trouble in Service Broker."
+        rates = "" if size[0] == 80 else "; no rates yet"
+        assert d.lines("summary") == f" ◦ The only queue is unknown: orders{rates}; Service Broker has a problem."
         if size[0] == 80:
             assert "because" in said[2]
             assert "receive and enqueue are off, as poison message handling leaves" in said[2]

@@ -203,7 +203,7 @@ async def test_the_palette_goes_to_any_queue_by_some_of_its_letters() -> None:
             assert d.app.current_mode == "queue"
             assert d.app.selected == name
         await d.press("3", "ctrl+p", *"zzzz")
-        assert "no action and no queue is called that" in d.text()
+        assert "no action or queue has this name" in d.text()
         await d.press("enter")
         assert d.app.current_mode == "waits", "nothing was chosen"
 
@@ -324,7 +324,7 @@ async def test_ctrl_c_asks_before_it_leaves() -> None:
         await d.give()
         await d.press("ctrl+c")
         assert d.app.is_running
-        assert "leave qmon? press ctrl+c again, or q" in d.said()
+        assert "press ctrl+c again, or q, to quit" in d.said()
         await d.press("ctrl+c")
         assert not d.app.is_running
 

@@ -49,7 +49,7 @@ async def test_dead_messages_are_paged_opened_and_put_back(database: str, tmp_pa
         await d.pilot.press("full_stop")
         await d.until(lambda: "201–230 of 230, page 3, the last" in heading(d), "the third page")
         await d.pilot.press("S")
-        await d.until(lambda: keys(d)[:2] == ("460", "458"), "the greatest first")
+        await d.until(lambda: keys(d)[:2] == ("460", "458"), "highest first")
         await d.pilot.press("enter")
         await d.until(lambda: "order 460" in d.text() and "payload" in d.text(), "the message")
         await d.pilot.press("escape")

@@ -96,7 +96,7 @@ async def test_columns_are_chosen_ordered_and_remembered(place: Path) -> None:
         await d.press("C")
         assert isinstance(d.app.screen, ChoosingDialog)
         await d.press("space")
-        assert "the queue stays" in d.said()
+        assert "the queue column cannot be hidden" in d.said()
         await d.press("down", "space")
         assert "DESIGN" not in overview_of(d).visible_titles
         d.grid.select("fill")

@@ -147,9 +147,9 @@ async def test_neighbours_are_one_key_away() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (queue("a"), "the rows come with the next poll"),
+        (queue("a"), "the next poll reads the rows"),
         (queue("a", in_progress=Figure.unknown("pops delete: nothing is in progress")), "pops delete"),
-        (queue("a", messages=()), "nothing is in progress"),
+        (queue("a", messages=()), "no message is in progress"),
         (queue("a", failures=(ProbeFailure("messages", "permission denied", "a"),)), "permission denied"),
     ],
 )
@@ -175,7 +175,7 @@ async def test_a_queue_that_is_gone_says_so_and_comes_back() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")
         await d.give(view([queue("other")], sequence=8, at=1))
-        assert "invoices is not among the queues any more" in d.text()
+        assert "invoices is no longer among the queues" in d.text()
         await d.give(later(2, sequence=9))
         assert "invoices   status" in d.text()
 

@@ -56,13 +56,13 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         await d.give(found)
         first, second = d.lines("state").splitlines()
         assert first.split() == ["log", "3.8", "GB", "of", "4.0", "GB", "used", "95", "%", "held", "by", "LOG_BACKUP"]
-        assert second.split()[:4] == ["copy", "SQL3", "(asynchronous)", "suspended"]
+        assert second.split()[:4] == ["replica", "SQL3", "(asynchronous)", "suspended"]
         await d.press("i")
         whole = d.lines("state")
         assert "server" in whole
         assert "SQL1 primary" in whole
         assert "SQL2 (synchronous)   synchronized" in whole
-        assert "orders   1,178 pages a call by plan 77   12 before by plan 31" in whole
+        assert "orders   1,178 buffers per call by plan 77   12 before by plan 31" in whole
         assert "WITH head AS (SELECT TOP (1) * FROM [dbo].[orders]" in whole, "its text"
         await d.press("i")
         assert d.lines("state").splitlines() == [first, second]
@@ -86,7 +86,7 @@ async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherw
         await d.give(fine)
         assert "held by" not in d.text()
         await d.press("i")
-        assert "700 MB of 4.0 GB used   17 %   held by nothing" in d.text()
+        assert "700 MB of 4.0 GB used   17 %   not held" in d.text()
 
 
 async def test_why_nothing_is_known_is_said() -> None:
@@ -98,10 +98,10 @@ async def test_why_nothing_is_known_is_said() -> None:
         await d.give(view(server=target()))
         assert "lies under" not in d.text()
         await d.press("i")
-        assert "what lies under the queues was not read in this poll; a later poll reads it" in d.text()
+        assert "server health was not read in this poll; a later poll reads it" in d.text()
         nothing = LogSample(None, None, None, "", None, None)
         await d.give(view(server=replace(target(), state=ServerState(log=nothing)), sequence=9))
-        assert "log       held by nothing" in d.text()
+        assert "log       not held" in d.text()
 
 
 async def test_what_was_bought_of_azure_is_shown_with_what_is_used_of_it() -> None:

@@ -60,7 +60,7 @@ def keybar_lines(
                 (
                     ("search " if current == "message" else "filter ", "muted"),
                     (f" {clean(filter_text)} ", "tag"),
-                    (" esc drops it", "muted"),
+                    (" esc clears it", "muted"),
                 ),
                 0,
             )

@@ -123,7 +123,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         queues: list[PaletteItem],
         *,
         prompt: str = "go to or do",
-        empty_text: str = "no action and no queue is called that",
+        empty_text: str = "no action or queue has this name",
     ) -> None:
         """``empty_text``: what to show if nothing matches."""
         super().__init__()
@@ -132,7 +132,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield FilterBar(prompt=self._prompt, hint="some letters of its name · enter does it · esc closes")
+            yield FilterBar(prompt=self._prompt, hint="type part of a name · enter runs it · esc closes")
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:
