@@ -43,7 +43,8 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         " last backup 3 h 02 m ago"
     )
     assert told["replica not synchronizing"].proof == (
-        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent; a failover to it would lose the missing changes"
+        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent; a failover to it would lose"
+        " the missing changes"
     )
     assert "replica behind" not in told, "the other says more"
     worse = [queue.name for queue in found.queues if any(v.code == "plan regressed" for v in queue.verdicts)]

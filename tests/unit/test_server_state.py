@@ -50,11 +50,11 @@ def of_copy(rule: Rule, copy: ReplicationSample) -> str | None:
 def test_a_full_log_is_critical_and_says_what_would_free_it() -> None:
     full = replace(LOG, used=4 * GB - 2**26)
     assert of_log(rules.LOG_FULL, full) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it,"
-        " the last was 2 h 00 m ago"
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it,"
+        " last backup 2 h 00 m ago"
     )
     assert of_log(rules.LOG_FULL, replace(full, saved_s=None)) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it"
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it"
     )
     assert of_log(rules.LOG_FULL, replace(full, held_by="")) == (
         "98 % of the log is used (3.9 GB of 4.0 GB); nothing holds it"
@@ -103,7 +103,8 @@ def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None
     [
         (
             replace(COPY, suspended="SUSPEND_FROM_USER", unsent=5 * 2**20),
-            "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent; a failover to it would lose the missing changes",
+            "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent; a failover to it would lose"
+            " the missing changes",
         ),
         (
             replace(COPY, connected=False, synchronous=False, unsent=None),

@@ -199,7 +199,7 @@ def test_a_hole_is_one_that_consumers_have_drawn_and_its_drawer_is_named_while_t
     proven = ring.record_poll(
         MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(producer, transaction_s=1.0),)), 1000, 20.0
     )
-    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago: no open transaction has it")
+    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago; no open transaction has it")
     assert said(signs(ring_loss=proven), 4.9).keys() == {"cannot tell"}
     assert ring.record_poll(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
     assert ring.record_poll(MessageDiagnostics(), 1000, 24.0) is None
