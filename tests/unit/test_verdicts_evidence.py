@@ -159,7 +159,7 @@ def test_where_a_pop_deletes_stuck_is_told_by_the_age_of_the_transactions_that_h
     assert young.stuck == Figure(0.0), "no transaction is old enough"
     assert (
         young.verdict.proof
-        == "3 ready, but qmon cannot tell whether messages leave the queue: counters were not read in this poll"
+        == "3 ready, but qmon cannot tell whether messages leave the queue: the counters were not read in this poll"
     )
     assert polled(unread, writers=(writer(400.0),)).verdict.code == "cannot tell"
     assert polled(unread).verdict.code == "cannot tell"
