@@ -203,7 +203,7 @@ def _troubled() -> tuple[QueueView, ...]:
             forecast="growing 4.0/s",
             grows=4,
             messages=messages(100, oldest_s=200),
-            verdict=_said("no pops", "40,112 ready and not one pop, while 4.0/s are pushed", critical, 7_440),
+            verdict=_said("no pops", "40,112 ready, but no pops; push 4.0/s", critical, 7_440),
         ),
     )
 

@@ -68,7 +68,7 @@ async def test_l_goes_through_the_lists_that_the_queue_has() -> None:
             await d.press("l")
             seen.append(wanted.state if (wanted := focus(d)) is not None else None)
         assert seen == ["ready", "in_progress", "stuck", "dead", "done", None, "ready"]
-        assert "no list of scheduled: this table has no time at which a message is due" in d.said()
+        assert "no list of scheduled: this table has no column for the due time" in d.said()
         await d.press("L", "L")
         assert focus(d) == Listing("done")
 

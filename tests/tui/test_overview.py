@@ -53,8 +53,8 @@ def old_and_locked() -> tuple[QueueView, ...]:
     """A queue that was not read for a while, one whose oldest has a bound, and a table that is locked."""
     gone, unread = Figure.unknown(LOCKED), Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")
     past = Figure(1744.0, estimated=True, age_s=95.0, old=True, reason=unread)
-    tell = Verdict("cannot tell", f"ready is not known: {unread}", Severity.NOTICE)
-    held = Verdict("cannot tell", f"ready, in progress and stuck are not known: {LOCKED}", Severity.NOTICE)
+    tell = Verdict("cannot tell", f"ready is unknown: {unread}", Severity.NOTICE)
+    held = Verdict("cannot tell", f"ready, in progress and stuck are unknown: {LOCKED}", Severity.NOTICE)
     return (
         queue("orders", ready=past, in_progress=replace(past, value=12), oldest=replace(past, value=75), verdict=tell),
         queue(
@@ -85,7 +85,7 @@ async def test_old_figures_have_their_age_and_a_locked_table_says_whose_lock_it_
         assert rows["mails"].startswith("3 0 0 ≥20 s")
         assert rows["mail_jobs"].startswith("– – – –")
         await d.press("down")
-        assert "mail_jobs cannot tell: ready, in progress and stuck are not known: locked by s" in d.lines("why")
+        assert "mail_jobs cannot tell: ready, in progress and stuck are unknown: locked by s" in d.lines("why")
 
 
 async def test_the_first_sample_shows_no_rate() -> None:

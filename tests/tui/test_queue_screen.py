@@ -29,7 +29,7 @@ async def test_title_figures_verdict_and_forecast() -> None:
         assert "push 4.0/s" in d.lines("readings")
         assert "forecast growing 4.0/s" in d.lines("readings")
         assert "oldest 2 h 04 m" in d.lines("readings")
-        assert "40,112 ready and not one pop" in d.lines("because")
+        assert "40,112 ready, but no pops" in d.lines("because")
 
 
 async def test_a_ring_has_a_fill_and_a_gap_that_may_be_negative() -> None:

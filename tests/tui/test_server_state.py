@@ -39,11 +39,12 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
     found = troubled()
     told = {verdict.code: verdict for verdict in found.queues[0].verdicts}
     assert told["log full"].proof == (
-        "95 % of the log is used (3.8 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it,"
-        " the last was 3 h 02 m ago"
+        "95 % of the log is used (3.8 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it,"
+        " last backup 3 h 02 m ago"
     )
     assert told["replica not synchronizing"].proof == (
-        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent: a failover would lose what it lacks"
+        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent; a failover to it would lose"
+        " the missing changes"
     )
     assert "replica behind" not in told, "the other says more"
     worse = [queue.name for queue in found.queues if any(v.code == "plan regressed" for v in queue.verdicts)]
@@ -76,7 +77,7 @@ def test_a_failover_is_an_event_and_a_verdict_for_a_while() -> None:
         events += changes.record_verdicts(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
     (began,) = (event for event in events if event.about == "failed over")
     assert (began.what, began.cause) == ("began", "SQL9")
-    assert began.words == "SQL9 answers for 0.0 s, SQL1 before: counters began anew"
+    assert began.words == "failed over 0.0 s ago from SQL1 to SQL9; counters started at 0 again"
 
 
 async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherwise_on_a_key() -> None:

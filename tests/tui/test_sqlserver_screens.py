@@ -54,7 +54,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert "↑ 20.0/s" in row(d, "orders")
         assert row(d, "events").startswith("events 300 0 – – 0.4 s 450 450 300")
         assert "session 61 (idle in transaction, transaction open 2 h 04 m, legacy-batch," in d.text()
-        assert "app-7) blocks a session that wants to lock dbo.letters · growing 5.0/s" in d.text()
+        assert "app-7) blocks 1 session waiting to lock dbo.letters · growing 5.0/s" in d.text()
 
         d.app.selected = "mails"
         await d.press("2")

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.unit
 
 NOTICE, WARNING, CRITICAL = Severity.NOTICE, Severity.WARNING, Severity.CRITICAL
 STUCK = Verdict("no consumers", "1,204 ready and no session is connected that is a consumer", CRITICAL)
-SLOW = Verdict("log-bound", "3.1 of 4.0 sessions at work wait for the log", WARNING)
+SLOW = Verdict("log-bound", "3.1 of 4.0 active sessions wait for the log", WARNING)
 PAUSED = Verdict("paused", "consumers paused by bob until 07:15:00 UTC", NOTICE)
-BLIND = Verdict(CANNOT_TELL, "ready is not known: permission denied", NOTICE)
+BLIND = Verdict(CANNOT_TELL, "ready is unknown: permission denied", NOTICE)
 STALE = Verdict("statistics", "plans assume no rows in mails, which has 20,000", NOTICE)
 
 

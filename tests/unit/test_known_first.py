@@ -63,14 +63,14 @@ def test_no_pops_is_reported_without_what_follows_from_it() -> None:
 
 def test_the_line_begins_with_the_sign_that_has_yet_to_last() -> None:
     (verdict,) = over(BLINDNESS["stuck"], 10)
-    grows = "push 8.0/s, pop 0.5/s: growing 7.5/s; producers outrun consumers if that lasts 20 s more"
+    grows = "push 8.0/s, pop 0.5/s: growing 7.5/s; producers outrun consumers if this lasts 20 s more"
     assert verdict.code == "cannot tell"
-    assert verdict.proof == f"{grows}; stuck is not known: no index leads to them"
+    assert verdict.proof == f"{grows}; stuck is unknown: no index leads to them"
 
 
 def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None:
     outrun = over(BLINDNESS["stuck"], 30)[0]
-    blind = Verdict("cannot tell", "stuck is not known: no answer", Severity.NOTICE)
+    blind = Verdict("cannot tell", "stuck is unknown: no answer", Severity.NOTICE)
     seen = view((queue("a", ready=9_000, verdict=blind), queue("b", ready=882, verdict=outrun)))
     found = check(seen, ())
     assert found.state is CheckState.WARNING

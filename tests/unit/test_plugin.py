@@ -152,7 +152,7 @@ def test_as_an_object() -> None:
 
 
 def test_what_cannot_be_told_is_a_warning_where_that_is_asked_for_and_other_unknowns_stay() -> None:
-    untold = Verdict("cannot tell", "stuck is not known: no index", Severity.NOTICE)
+    untold = Verdict("cannot tell", "stuck is unknown: no index", Severity.NOTICE)
     outcome = check_target(view((queue("a", verdict=untold),)), (), ("a", "b"))
     assert outcome.state is CheckState.UNKNOWN
     assert unknown_as_warning(outcome).state is CheckState.WARNING

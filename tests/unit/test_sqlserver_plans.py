@@ -155,7 +155,7 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
         known = table_facts(layout, details("int", indexes), None, sequences)
         probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(layout, known))
         assert {job.probe for job in probes.statements_for_poll(100.0, 0, 20)} == asked
-        reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
+        reasons = {figure for figure, reason in known.slow.items() if "no index starts with the slot" in reason}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})
 
 
