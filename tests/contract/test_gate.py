@@ -172,7 +172,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     pause = prepare_pause(context, layout, Side.PRODUCERS, 60)
     assert any("put a failed message back by INSERT" in line for line in pause.plan.risks)
     done = applied(pause)
-    assert "tried: an INSERT is refused, in each of 2 partitions" in done.notes
+    assert "tested: an INSERT is refused, in each of 2 partitions" in done.notes
     assert query(database, "SELECT last_value FROM jobs_id_seq") == numbers
     query(database, "ALTER TABLE jobs_rest ATTACH PARTITION jobs_c FOR VALUES IN ('c')")
     for way in (*ways, "INSERT INTO jobs_c VALUES (9, 'c', 'x')"):

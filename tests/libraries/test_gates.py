@@ -55,7 +55,7 @@ def test_producers_are_refused_while_workers_go_on_and_producers_of_other_queues
     assert applied(gate).done == 1
     log += library.push(database, MAILS, ["not paused yet"])
     paused = applied(acting.pause(layout, Side.PRODUCERS, for_s=600))
-    assert any("tried: an INSERT is refused" in note for note in paused.notes), paused.notes
+    assert any("tested: an INSERT is refused" in note for note in paused.notes), paused.notes
     assert_refused(library, database, MAILS)
     log += library.push(database, INVOICES, ["of another queue"])
     with library.start(database, tmp_path, "worker", QUEUES) as worker:

@@ -42,7 +42,7 @@ def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=41.0,
         consent=Consent.TYPED,
         undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no consumer gets them", "they are kept in the trash, 7 d 00 h at least"),
+        consequences=("no consumer gets them", "they are kept in the trash for at least, 7 d 00 h at least"),
         risks=(),
     )
 
@@ -75,7 +75,7 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
             "they go to their old place by id: before all that were pushed after them",
             "those that become ready get: attempts 0, started_at NULL, owner NULL",
         ),
-        risks=("they were popped before: whoever had them gets them delivered twice",),
+        risks=("they were popped before: consumers may process them twice",),
     )
 
 
@@ -93,7 +93,7 @@ def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         seconds=None,
         consequences=("24 producers get error QM001, which says until when; those that asked to wait do so",),
-        risks=("statements that work on the table themselves do not ask, and go on",),
+        risks=("statements that use the table directly are not paused",),
         sql=("SELECT setval('demo.orders_push_until', :until)",),
         undo=Undo(True, ()),
     )
@@ -150,8 +150,8 @@ def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=0.03,
         undo=Undo(False, ("a number that was given up stays so",)),
         first=plan().first[:2],
-        consequences=("an orphan is delivered under a new number, behind what is in the ring now",),
-        risks=("what the consumer of an orphan did before it died or stalled may be done again",),
+        consequences=("an orphan is delivered under a new number, behind the messages now in the ring",),
+        risks=("work that the consumer of an orphan did before it died or stalled may be done again",),
     )
 
 
@@ -168,7 +168,7 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         seconds=None,
         predicate="session 61, begun 2026-11-21 12:20:00.123 UTC, in its transaction begun 2026-11-21 12:28:03.456 UTC",
-        undo=Undo(False, ("what its transaction had done is rolled back and has to be done again",)),
+        undo=Undo(False, ("the work of its transaction is rolled back and must be done again",)),
         consequences=(
             "mailer, login shop from app-7, database orders",
             "idle in transaction for 2 h 04 m; its transaction began 2 h 04 m ago",
@@ -176,8 +176,8 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
             "it blocks 1 session, 1 of them directly: mailer; the longest has waited 12 s",
         ),
         risks=(
-            "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once",
-            "its client loses the connection (57P01), and may connect and do the same again",
+            "its transaction has changed or locked rows: the changes are rolled back and the locks released immediately",
+            "its client loses the connection (57P01), but may reconnect and do the same again",
         ),
         sql=("SELECT pg_terminate_backend(a.pid) AS signalled",),
     )
