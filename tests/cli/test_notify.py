@@ -113,7 +113,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
         for _ in range(3):
             told(known[0].target.name, SourceState(known[0].target.name, Phase.LIVE))
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("qmon: something in qmon went wrong: ValueError")
+    assert line.startswith("qmon: unexpected error in qmon: ValueError")
     assert TOKEN not in line
 
 

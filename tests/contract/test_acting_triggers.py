@@ -279,7 +279,7 @@ def test_an_undo_says_how_many_rows_came_back_with_other_values_in_columns_that_
     )
     undone = applied(operator.undo(purged.operation))
     assert (undone.done, undone.refused) == (12, 0)
-    assert "12 came back with other values in columns that a trigger writes" in reasons(undone)
+    assert "12 were restored with other values in columns that a trigger writes" in reasons(undone)
 
 
 def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(database: str, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
         text = url(guarded, "joe", PASSWORD)
         problem = wait_until(lambda: _refused(text), what="the rules are read")
         assert problem is not None
-        check(problem, "the server's access rules turn us away: no pg_hba.conf entry for host", retryable=False)
+        check(problem, "the server's access rules reject the connection: no pg_hba.conf entry for host", retryable=False)
     finally:
         rules.write_text(before)
         query(trusted, "SELECT pg_reload_conf()")
@@ -168,7 +168,7 @@ def test_no_connection_left(guarded: EmbeddedServer) -> None:
 
 def test_tls_is_insisted_on_but_not_offered(guarded: EmbeddedServer) -> None:
     problem = refusal(url(guarded, "joe", PASSWORD, more="?sslmode=require"))
-    check(problem, "the server offers no TLS, but sslmode insists on it", retryable=False)
+    check(problem, "the server offers no TLS, but sslmode requires it", retryable=False)
 
 
 def test_an_unknown_sslmode_is_refused_rather_than_passed_over(guarded: EmbeddedServer) -> None:

@@ -64,7 +64,7 @@ def test_a_pool_that_shares_sessions_out_is_refused_and_none_is_changed(
             done = call(command, url, environment={"XDG_CONFIG_HOME": str(tmp_path)})
             assert done.exit_code == 2, done.output
             (line,) = done.stderr.splitlines()
-            assert f"the pooler in between is in {mode} mode" in line
+            assert f"the connection goes through a pooler in {mode} mode" in line
             assert "connect to the server itself, or to a pool in session mode" in line
         assert looks(url, size, hold=hold) == [UNTOUCHED] * size
 

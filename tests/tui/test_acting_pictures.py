@@ -72,7 +72,7 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=24.0,
         consequences=(
             "10 per second at most; it stops once 5 messages failed again",
-            "they go to their old place by id: before all that were pushed after them",
+            "they return to their old place by id: before all messages pushed after them",
             "those that become ready get: attempts 0, started_at NULL, owner NULL",
         ),
         risks=("they were popped before: consumers may process them twice",),

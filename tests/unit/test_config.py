@@ -203,12 +203,12 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
     [
         ("", "the target is empty"),
         ("ordesr", "'ordesr' is neither a target of some/qmon.toml nor a DSN; did you mean orders?"),
-        ("u:hush@h/d", "this is no target; a URL begins with postgresql:// or mssql://"),
+        ("u:hush@h/d", "this is not a target; a URL starts with postgresql:// or mssql://"),
         ("mysql://u:hush@h/d", "mysql:// is not a kind of URL that qmon knows"),
-        ("Server=x;PWD=hush", "the connection string names neither a DRIVER nor a DSN"),
+        ("Server=x;PWD=hush", "the connection string has neither DRIVER nor DSN"),
         (
             "Data Source=h;Initial Catalog=d;User ID=u;Password=hush;Encrypt=true",
-            "the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write mssql://user@host:",
+            "the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write mssql://user@host:",
         ),
         (
             'Server=tcp:h,1433;Database=d;User Id=u;Password="hush;{"',
@@ -216,7 +216,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
         ),
         (
             "Host=h;Username=u;Password=hush;Database=d",
-            "the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write postgresql://user@",
+            "the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write postgresql://user@",
         ),
         (
             "jdbc:sqlserver://h:1433;databaseName=d;user=u;password=hush;encrypt=true",
@@ -227,7 +227,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
             "qmon does not read JDBC URLs; write postgresql://user@host:5432/database",
         ),
         ("DRIVER={x;PWD=hush", "the connection string is not KEYWORD=value"),
-        ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not taken; give it as PWD"),
+        ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not accepted; give it as PWD"),
         ("postgresql://u:hush@h:x/d", "the postgresql:// URL has no valid port"),
         ("postgresql://u:hush@h/d/e", "the postgresql:// URL has more than a database"),
         (
@@ -286,7 +286,7 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
 @pytest.mark.parametrize(
     ("fleets", "why"),
     [
-        ('crm = ["crm"]', "fleets.crm: a target has this name, too"),
+        ('crm = ["crm"]', "fleets.crm: a target already has this name"),
         ("night = []", "fleets.night: a fleet needs targets"),
         ('night = ["cmr"]', "fleets.night: no target is called 'cmr'; did you mean crm"),
         ('night = "crm"', "fleets.night: must be a list of texts"),
@@ -300,5 +300,5 @@ def test_a_fleet_that_cannot_be_is_refused_with_its_key(fleets: str, why: str) -
 @pytest.mark.parametrize("path", ["~no-such-user/usual.json", "~no-such-user", "a\\u0000b"])
 def test_a_path_that_cannot_be_read_is_one_line_with_its_key(path: str) -> None:
     text = f'[target.a]\nconnect = "postgresql://h/a"\nbaselines = "{path}"\n'
-    with pytest.raises(BadInput, match=r"target\.a\.baselines: .*(is not known; write the whole path|not a file name)"):
+    with pytest.raises(BadInput, match=r"target\.a\.baselines: .*(is unknown; write the whole path|not a file name)"):
         parse_config(text, Path("/etc/qmon.toml"))

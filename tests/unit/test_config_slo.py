@@ -41,9 +41,9 @@ def test_an_objective_is_about_each_queue_that_fits() -> None:
         (GOOD.replace("figure = 'oldest'\n", ""), "slo[1]: needs figure"),
         (
             GOOD.replace("oldest", "oldst"),
-            "slo[1].figure: 'oldst' is no figure of service levels; did you mean oldest?",
+            "slo[1].figure: 'oldst' is not a figure for service levels; did you mean oldest?",
         ),
-        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is no figure of service levels; there is: depth"),
+        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is not a figure for service levels; there is: depth"),
         (GOOD.replace("0.99", "99"), "slo[1].objective: is a share of the time"),
         (GOOD.replace("0.99", "1"), "slo[1].objective: is a share of the time"),
         (GOOD.replace("'2m'", "'soon'"), "slo[1].below: 'soon' is not a duration"),

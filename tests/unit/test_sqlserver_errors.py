@@ -83,7 +83,7 @@ def test_an_unknown_database_is_told_from_the_failed_login_that_follows() -> Non
 def test_a_closed_database_is_told_by_its_words_where_the_number_says_nothing() -> None:
     said = f'{SERVER}Cannot open database "d" requested by the login. The login failed (33557097)'
     problem = connecting("42000", said, password="hushhush")
-    assert "no database 'd' on the server, or we may not open it" in str(problem)
+    assert "no database 'd' on the server, or this login may not open it" in str(problem)
     assert isinstance(problem, Unreachable)
     assert not problem.retryable
 
@@ -110,7 +110,7 @@ def test_without_a_password_one_is_asked_for() -> None:
             "08001",
             f"{DRIVER}Invalid value specified for connection string attribute 'Encrypt' (0)",
             BadInput,
-            "Encrypt does not take this value; it takes yes, no or strict",
+            "Encrypt does not accept this value; use yes, no or strict",
         ),
         (
             "08001",
