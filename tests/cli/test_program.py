@@ -65,7 +65,7 @@ def test_each_command_has_help_and_an_example(command: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["queues", "nowhere-at-all"], "neither a target of"),
+        (["queues", "nowhere-at-all"], "neither a target in"),
         (["queues", "postgres://h:port/db"], "no valid port"),
         (["queues", "shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
         (["status", "x", "--over", "soon"], "not a duration"),

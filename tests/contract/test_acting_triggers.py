@@ -96,7 +96,7 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
 @pytest.mark.parametrize(
     ("body", "gives", "reason"),
     [
-        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "keep it from being deleted"),
+        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "prevent its deletion"),
         (
             "DELETE FROM jobs WHERE id = OLD.id + 100",
             "OLD",
@@ -163,7 +163,7 @@ def test_the_second_half_of_a_message_is_watched_too(
     ("when", "body", "gives", "kind", "reason"),
     [
         ("BEFORE UPDATE", "NEW.status = OLD.status", "NEW", "", "a trigger changed it back"),
-        ("BEFORE UPDATE", "NULL", "NULL", "", "keep it from being written"),
+        ("BEFORE UPDATE", "NULL", "NULL", "", "prevent the change"),
         (
             "AFTER UPDATE OF body, status",
             "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status WHERE id = NEW.id; END IF",

@@ -133,7 +133,7 @@ def test_values_are_those_the_statement_names(connection: Connection) -> None:
     asked = sql("SELECT CAST(? AS text) AS a", "a", x="1")
     with pytest.raises(BadInput, match="test/statement needs a value for x"):
         connection.fetch(type(asked)(asked.statement, {}))
-    with pytest.raises(BadInput, match="test/statement has no use for the value y"):
+    with pytest.raises(BadInput, match="test/statement does not use the value y"):
         connection.fetch(type(asked)(asked.statement, {"x": "1", "y": "2"}))
 
 

@@ -178,7 +178,7 @@ def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
         other.execute("DELETE FROM child")
         purged = applied(Operator(replace(operator.context, connect=hasty)).purge(LAYOUT, BUSY))
     assert (purged.state, purged.done, purged.refused) == ("done", 5, 1)
-    assert "1 refused: somebody else holds what it needs" in purged.notes[0]
+    assert "1 refused: another session has locked a row that it needs" in purged.notes[0]
     assert query(database, "SELECT tenant, seq FROM jobs") == [("c", 2)]
 
 
@@ -372,6 +372,6 @@ def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: st
     )
     for prepare in (operator.requeue, operator.purge):
         with pytest.raises(
-            BadInput, match=r"partitions that another server keeps: public\.there; what is done there is not one"
+            BadInput, match=r"partitions on another server: public\.there; changes there and changes here are not one"
         ):
             prepare(LAYOUT, BUSY)

@@ -159,7 +159,7 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PRODUCERS, "anna@app-7", "it [burns] 'now'")
     assert seen.table == str(layout.table)
     again = prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 120)
-    assert "paused already, by anna@app-7" in again.plan.risks[0]
+    assert "already paused, by anna@app-7" in again.plan.risks[0]
     applied(again, Permission("longer"))
     with opened(database) as connection:
         (longer,) = read_pauses(Sql(connection, ENGINE))

@@ -48,7 +48,7 @@ def test_a_pool_whose_sessions_may_look_elsewhere_is_refused(
         done = call("status", pool.format(name_of(database)), environment={"XDG_CONFIG_HOME": str(tmp_path)})
         assert done.exit_code == 2, done.output
         (line,) = done.stderr.splitlines()
-        assert "the pooler in between does not pass on our search_path" in line
+        assert "the pooler in between does not pass on qmon's search_path" in line
         assert looks(pool.format(name_of(database)), 2) == [UNTOUCHED] * 2
 
 

@@ -200,7 +200,7 @@ def test_what_a_constraint_ties_to_the_state_is_in_the_way_until_somebody_says_w
     query(database, "INSERT INTO job (state, finalized_at) VALUES ('discarded', now())")
     before = query(database, "SELECT * FROM job ORDER BY id")
     prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, writes=writes), choice)
-    assert str(prepared.plan.refused).startswith("finalized_at is in the way: the constraint finalized_or_finalized_at")
+    assert str(prepared.plan.refused).startswith("finalized_at prevents this: the constraint finalized_or_finalized_at")
     assert part in str(prepared.plan.refused)
     with pytest.raises(BadInput, match="in the way"):
         applied(prepared)

@@ -156,7 +156,7 @@ def test_where_no_gate_can_be_made(database: str, tmp_path: Path) -> None:
     query(database, SYMFONY.tables)
     acting, layout = operator(database, tmp_path), layout_of(database, "default")
     for prepared in (acting.install_gate(layout), acting.pause(layout, Side.PRODUCERS)):
-        assert "puts back what failed by INSERT" in str(prepared.plan.refused)
+        assert "returns failed messages by INSERT" in str(prepared.plan.refused)
 
 
 def test_the_dialog_offers_the_length_of_such_a_pause(database: str) -> None:

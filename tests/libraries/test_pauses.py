@@ -51,7 +51,7 @@ def test_a_queue_is_paused_and_resumed(made: Made, database: str, tmp_path: Path
     for layout in (mails, default):
         assert applied(acting.pause(layout, Side.CONSUMERS)).done == 1
         assert (
-            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are paused already"
+            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are already paused"
         )
     assert applied(late).changed == 1
     assert set(query(database, PAUSED[made.name])) == {("mails",), ("default",)}

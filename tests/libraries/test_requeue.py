@@ -162,7 +162,7 @@ def test_the_job_of_a_worker_that_is_alive_is_left_alone(
         alive.wait(1, "claimed")
         wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == 1, what="it says so")
         assert acting.requeue(layout, Choice()).plan.count == 0
-        with pytest.raises(BadInput, match="these are no ids of queue"):
+        with pytest.raises(BadInput, match="these are not ids of queue"):
             acting.requeue(layout, Choice(ids=("no id",)))
         unknown = acting.requeue(
             layout, Choice(ids=("0" if log[0].id.isdigit() else "0" if kind is pgmq else str(uuid4()),))
@@ -217,7 +217,7 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         assert applied(prepared).done == 1
         assert query(database, library.actions.paused) == [(MAILS,)]
         assert (
-            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are paused already"
+            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are already paused"
         )
         log += library.push(database, MAILS, ["kept back"])
         log += library.push(database, INVOICES, ["after it"])

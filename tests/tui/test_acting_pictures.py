@@ -104,7 +104,7 @@ def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     return plan(
         OperationKind.RESUME,
         queue,
-        title=f"Let the producers of {queue} go on?",
+        title=f"Resume the producers of {queue}?",
         count=1,
         unit="pause",
         first=(),
@@ -130,7 +130,7 @@ def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         predicate="operation 261121-071402-k7qd: ready, since before 14:20:00",
         seconds=None,
         left_out=(LeftOut("another row has its id now", 2),),
-        undo=Undo(False, ("an undo is not undone: do it again",)),
+        undo=Undo(False, ("an undo cannot be undone: repeat the operation instead",)),
         consequences=("they are as they were before: in the queue",),
         risks=("the table has no column note any more",),
     )
@@ -148,7 +148,7 @@ def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         predicate="holes 17; orphans 18, 19; not moved for 1.0 s or longer",
         seconds=0.03,
-        undo=Undo(False, ("a number that was given up stays so",)),
+        undo=Undo(False, ("skipped numbers stay skipped",)),
         first=plan().first[:2],
         consequences=("an orphan is delivered under a new number, behind the messages now in the ring",),
         risks=("work that the consumer of an orphan did before it died or stalled may be done again",),

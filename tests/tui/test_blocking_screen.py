@@ -165,7 +165,7 @@ async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
         assert "■ 61" in d.text()
 
 
-@pytest.mark.parametrize(("case", "why"), [("nobody", "no session is chosen"), ("read-only", "was started so")])
+@pytest.mark.parametrize(("case", "why"), [("nobody", "none of the"), ("read-only", "was started so")])
 async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
     runner = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
     async with dashboard(runner=runner, read_only=False) as d:

@@ -122,7 +122,7 @@ def test_the_whole_file_is_read() -> None:
         ("[settings]\ninterval = 'soon'", "settings.interval: 'soon' is not a duration: "),
         ("[settings]\ninterval = '100ms'", "settings.interval: must be from 500ms to 1m"),
         ("[settings]\nbudget_percent = 0", "settings.budget_percent: must be more than 0 and at most 100"),
-        ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: is like "1%" of one processor'),
+        ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: must be like "1%" of one processor'),
     ],
 )
 def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> None:
@@ -202,7 +202,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
     ("text", "message"),
     [
         ("", "the target is empty"),
-        ("ordesr", "'ordesr' is neither a target of some/qmon.toml nor a DSN; did you mean orders?"),
+        ("ordesr", "'ordesr' is neither a target in some/qmon.toml nor a DSN; did you mean orders?"),
         ("u:hush@h/d", "this is not a target; a URL starts with postgresql:// or mssql://"),
         ("mysql://u:hush@h/d", "mysql:// is not a kind of URL that qmon knows"),
         ("Server=x;PWD=hush", "the connection string has neither DRIVER nor DSN"),
@@ -279,7 +279,7 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
     ):
         with pytest.raises(BadInput, match=why):
             expand_names(texts, where, all_targets=everything)
-    with pytest.raises(BadInput, match="'night' is a fleet of"):
+    with pytest.raises(BadInput, match="'night' is a fleet in"):
         find_target("night", config, {})
 
 

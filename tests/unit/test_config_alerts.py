@@ -82,12 +82,15 @@ def test_without_any_nothing_is_watched_and_nothing_run() -> None:
             "[[notify]]\nname = 'a b'\nshape = 'slack'\n[[notify]]\nname = 'A-B'\nshape = 'json'",
             "notify[2].name: its variable QMON_NOTIFY_A_B would be that of 'a b', too",
         ),
-        ("[[notify]]\nshape = 'slack'\nurl = 'https://hooks/S3CRET'", "notify[1].url: who knows the URL of a webhook"),
+        (
+            "[[notify]]\nshape = 'slack'\nurl = 'https://hooks/S3CRET'",
+            "notify[1].url: anyone who knows the URL of a webhook",
+        ),
         ("[[notify]]\nshape = 'json'\nurl = 'https://me:S3CRET@a/'", "notify[1].url: may hold a secret"),
         ("[[notify]]\nshape = 'json'\nurl = 'https://a/?key=S3CRET'", "notify[1].url: may hold a secret"),
         ("[[notify]]\nshape = 'json'\nurl = 'ftp://a/S3CRET'", "notify[1].url: is no URL"),
         ("[[notify]]\nshape = 'json'\nurl = 'https://a:99999/'", "notify[1].url: is no URL"),
-        ("[[notify]]\nshape = 'json'\nbearer = true", "notify[1].bearer: goes with the url of alertmanager or json"),
+        ("[[notify]]\nshape = 'json'\nbearer = true", "notify[1].bearer: is only for the url of alertmanager or json"),
     ],
 )
 def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> None:
@@ -122,7 +125,7 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     [
         (Receiver("a", "slack"), "not a url S3CRET", "the environment variable QMON_NOTIFY_A: is no URL"),
         (Receiver("a", "slack"), "http://hooks.example/S3CRET", "the environment variable QMON_NOTIFY_A: others could"),
-        (Receiver("a", "json", "http://b", bearer=True), "S3CRET", "url of a: others could read on the way"),
+        (Receiver("a", "json", "http://b", bearer=True), "S3CRET", "url of a: must start with https://"),
         (Receiver("a", "alertmanager"), "https://me:S3CRET@", "the environment variable QMON_NOTIFY_A: is no URL"),
         (Receiver("a", "slack"), "https://b/S3CRET\nc", "the environment variable QMON_NOTIFY_A: is no URL"),
         (Receiver("a", "pagerduty", EVENTS_URL), "S3CRET\nc", "the environment variable QMON_NOTIFY_A: is no key"),

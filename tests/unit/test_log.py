@@ -186,5 +186,5 @@ def test_what_fails_is_logged_as_it_changes(tmp_path: Path) -> None:
 def test_levels() -> None:
     assert log.parse_level("Debug") == logging.DEBUG
     assert log.parse_level("off") is None
-    with pytest.raises(BadInput, match=r"'wraning' is no log level.*warning"):
+    with pytest.raises(BadInput, match=r"'wraning' is not a log level.*warning"):
         log.parse_level("wraning")

@@ -23,6 +23,8 @@ from qmon.operate.plan.preview import payload_shower
 from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
 from qmon.operate.plan.selection import (
     CHOOSE_STATE,
+    NOT_FOUND,
+    OVER_LIMIT,
     check_numbers,
     check_texts,
     reject_bad_ids,
@@ -163,7 +165,7 @@ class ChosenMessages:
         for row in found:
             why = self._why_left_out(row)
             if why is None and choice.limit is not None and len(chosen) >= choice.limit:
-                why = "over the limit of one plan; plan again for the rest"
+                why = OVER_LIMIT
             if why is None:
                 chosen.append(row)
             elif why:
@@ -171,7 +173,7 @@ class ChosenMessages:
         if found and (more := found[0].total - len(found)) > 0:
             left["over the number of messages that one plan reads; plan again for the rest"] += more
         if choice.ids and (gone := len(set(choice.ids)) - len(found)) > 0:
-            left["not found, or in another state"] = gone
+            left[NOT_FOUND] = gone
         return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def _why_left_out(self, row: ChosenRow) -> str | None:

@@ -29,6 +29,9 @@ MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
 # Advice for a queue without dead messages. A purge without a choice only takes dead messages.
+# Why messages are left out of a plan.
+NOT_FOUND: Final = "not found, or in another state"
+OVER_LIMIT: Final = "over the limit of one plan; plan again for the rest"
 CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
 
@@ -319,7 +322,7 @@ class MessageQuery:
         self._refuse_truncated(self.structure.key, (key for each in marks for key, _ in each))
         rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
         if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
-            left["not found, or in another state"] = gone
+            left[NOT_FOUND] = gone
         left_out = tuple(
             LeftOut(_left_out_reason(what, known, wanted), count) for what, count in sorted(left.items()) if count
         )
@@ -342,7 +345,7 @@ def _left_out_reason(what: str, owner_proof: OwnerProof, criteria: Criteria) -> 
     if what == "not stuck yet" and criteria.stuck_s is not None:
         return f"in progress for less than {duration(criteria.stuck_s)}"
     if what == "beyond the limit":
-        return "over the limit of one plan; plan again for the rest"
+        return OVER_LIMIT
     return what
 
 
