@@ -176,7 +176,8 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
             "it blocks 1 session, 1 of them directly: mailer; the longest has waited 12 s",
         ),
         risks=(
-            "its transaction has changed or locked rows: the changes are rolled back and the locks released immediately",
+            "its transaction has changed or locked rows: the changes are rolled back and the locks released"
+            " immediately",
             "its client loses the connection (57P01), but may reconnect and do the same again",
         ),
         sql=("SELECT pg_terminate_backend(a.pid) AS signalled",),

@@ -103,7 +103,7 @@ def test_the_whole_file_is_read() -> None:
         ),
         (
             "[target.a]\nconnect = 'x'\n" + "[[target.a.queue]]\nname='q'\ntable='t'\nid='i'\n" * 2,
-            "target.a.queue[2].name: there is a queue 'q' above already",
+            "target.a.queue[2].name: a queue 'q' is already defined above",
         ),
         ("[target.a]\nconect = 'x'", "target.a.conect: unknown key; did you mean connect?"),
         (
@@ -204,7 +204,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
         ("", "the target is empty"),
         ("ordesr", "'ordesr' is neither a target in some/qmon.toml nor a DSN; did you mean orders?"),
         ("u:hush@h/d", "this is not a target; a URL starts with postgresql:// or mssql://"),
-        ("mysql://u:hush@h/d", "mysql:// is not a kind of URL that qmon knows"),
+        ("mysql://u:hush@h/d", "qmon does not support mysql:// URLs"),
         ("Server=x;PWD=hush", "the connection string has neither DRIVER nor DSN"),
         (
             "Data Source=h;Initial Catalog=d;User ID=u;Password=hush;Encrypt=true",
@@ -212,7 +212,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
         ),
         (
             'Server=tcp:h,1433;Database=d;User Id=u;Password="hush;{"',
-            "the connection string names neither a DRIVER nor",
+            "the connection string has neither DRIVER nor",
         ),
         (
             "Host=h;Username=u;Password=hush;Database=d",

@@ -189,7 +189,7 @@ def test_a_timeout_is_looked_into() -> None:
     timeout = f"{DRIVER}Login timeout expired (0)"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert "takes connections, but no SQL" in str(connecting("HYT00", timeout, server=f"tcp:127.0.0.1,{port}"))
+        assert "accepts connections, but no SQL" in str(connecting("HYT00", timeout, server=f"tcp:127.0.0.1,{port}"))
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
