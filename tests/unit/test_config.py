@@ -169,7 +169,7 @@ def test_known_targets_are_those_of_the_file_and_then_the_dsns(tmp_path: Path, m
     first, second, odd, plain, *dsns = known_targets(parse_config(WHOLE + more, PATH))
     assert first == KnownTarget("orders", "postgres", "db1/shop", environment="Frankfurt", prod=True, queues=2)
     assert second == KnownTarget("old", "sqlserver", "DSN OldDsn", read_only=True)
-    assert "holds a password" in odd.problem
+    assert "contains a password" in odd.problem
     assert "hush" not in repr(odd)
     assert plain.place == "x"
     assert [each for each in dsns if each.name in ("old", "OldDsn", "a dsn")] == [
@@ -275,7 +275,7 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
     for texts, everything, where, why in (
         ([], False, config, "TARGET is missing"),
         (["crm"], True, config, "leave out the names"),
-        ([], True, EMPTY, "it has none"),
+        ([], True, EMPTY, "which has none"),
     ):
         with pytest.raises(BadInput, match=why):
             expand_names(texts, where, all_targets=everything)
