@@ -138,7 +138,7 @@ def test_only_the_rows_that_come_back_are_refused_and_an_audit_elsewhere_is_no_m
 @pytest.mark.parametrize(
     ("body", "gives", "reason"),
     [
-        ("NULL", "NULL", "keep its other half"),
+        ("NULL", "NULL", "prevent deleting its other half"),
         ("INSERT INTO bodies VALUES (OLD.half + 100, OLD.body)", "OLD", "puts rows back into the table"),
         ("INSERT INTO halves VALUES (OLD.half + 100)", "OLD", "puts rows back into the table"),
     ],

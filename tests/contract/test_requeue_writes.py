@@ -235,7 +235,7 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     ("write", "part"),
     [
         (Write("ready", "nowhere", "null"), "nowhere does not exist"),
-        (Write("ready", "due", "null"), "due takes no NULL"),
+        (Write("ready", "due", "null"), "due does not allow NULL"),
         (Write("ready", "state2", "now"), "now is for times and numbers, and state2 is text"),
     ],
 )
@@ -252,10 +252,10 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
     [
         ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: consumers take", [3, 1, 2]),
         ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
-        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "where due 7 puts them", [1, 2, 3]),
-        ((Order("due"), Order("id")), Write("ready", "due", "now"), "where due the time now puts", [1, 2, 3]),
+        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "their place follows from due 7", [1, 2, 3]),
+        ((Order("due"), Order("id")), Write("ready", "due", "now"), "their place follows from due the time now", [1, 2, 3]),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),
-        ((), None, "is not known", [1, 3, 2]),
+        ((), None, "is unknown", [1, 3, 2]),
     ],
 )
 def test_in_a_table_of_others_messages_stand_where_the_layout_and_the_plan_say(
