@@ -159,7 +159,7 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere-at-all"], "neither a target of"),
+        (["nowhere-at-all"], "neither a target in"),
         (["postgresql://me:s3cretword@127.0.0.1:1/shop"], "connection refused"),
         (["postgres://u:s3cretword@h:port/db"], "no valid port"),
         (["shop", "--config", "/nonexistent/qmon.toml"], "no such file"),

@@ -186,7 +186,7 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
     operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice(state="ready"))
     assert prepared.plan.count == 23
-    assert any("computed anew by the server: g" in note for note in prepared.plan.undo.notes)
+    assert any("recomputed by the server: g" in note for note in prepared.plan.undo.notes)
     assert all(len(row.payload or "") <= 200 for row in prepared.plan.first)
     purged = applied(prepared)
     assert query(database, "SELECT count(*) FROM anything") == [(0,)]

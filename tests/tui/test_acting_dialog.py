@@ -260,7 +260,7 @@ async def test_what_goes_wrong_while_planning_is_said() -> None:
     faults = {
         "no message has the id 17": BadInput("no message has the id 17"),
         "GRANT UPDATE ON x": PermissionMissing("permission denied for x", grant='GRANT UPDATE ON x TO "me"'),
-        "something in qmon went wrong: ZeroDivisionError": ZeroDivisionError("by zero"),
+        "unexpected error in qmon: ZeroDivisionError": ZeroDivisionError("by zero"),
     }
     script = Script()
     async with dashboard(SMALL, runner=ScriptedOffice(script), read_only=False) as d:
