@@ -91,7 +91,7 @@ def server_account() -> Account:
         entry = pwd.getpwnam(_UNPRIVILEGED)
     except KeyError:
         raise BadInput(
-            f"PostgreSQL refuses to run as root and there is no account {_UNPRIVILEGED!r} for it; start qmon as a user"
+            f"PostgreSQL does not run as root, and there is no account {_UNPRIVILEGED!r} to use; start qmon as a normal user"
         ) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, other=True)
 
@@ -101,5 +101,5 @@ def _own_name() -> str:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         raise BadInput(
-            f"PostgreSQL needs a name for the account it runs as, and user id {os.geteuid()} has none in /etc/passwd"
+            f"PostgreSQL needs an account with a name, but user id {os.geteuid()} is not in /etc/passwd"
         ) from None

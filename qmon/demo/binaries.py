@@ -29,7 +29,7 @@ def packaged_bin_dir() -> Path:
         folder = Path(place) / "pginstall" / "bin"
         if (folder / "postgres").is_file():
             return folder
-    raise BadInput(f"no PostgreSQL to run: {install_command('demo')}")
+    raise BadInput(f"no PostgreSQL server found. Run: {install_command('demo')}")
 
 
 def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
@@ -43,7 +43,7 @@ def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
     """
     for program in ("postgres", "initdb", "createdb", "dropdb"):
         if not (bin_dir / program).is_file():
-            raise BadInput(f"{bin_dir} holds no {program}: not the bin folder of a PostgreSQL server")
+            raise BadInput(f"{bin_dir} is not the bin folder of a PostgreSQL server: it has no {program}")
     root = bin_dir.parent
     movable = (root / "share").is_dir() and (root / "lib").is_dir()
     usable = all(map(account.can_use, [root, *_library_folders(root)])) if movable else account.can_enter(bin_dir)

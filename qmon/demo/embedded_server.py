@@ -270,7 +270,7 @@ class EmbeddedServer:
             if process.poll() is not None:
                 raise Unreachable(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
             if time.monotonic() > deadline:
-                raise Unreachable(f"the embedded server is not ready after {duration(_START_S)}")
+                raise Unreachable(f"the embedded server did not become ready within {duration(_START_S)}")
             time.sleep(0.01)
 
     def _reap_process(self) -> None:

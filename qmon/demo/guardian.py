@@ -66,7 +66,7 @@ class Guardian:
         Raises ``ValueError`` for 0 (our own), 1 and negative numbers (all processes).
         """
         if group <= 1:
-            raise ValueError(f"{group} is no process group of a helper")
+            raise ValueError(f"{group} is not the process group of a helper")
         self._send("group", str(group))
 
     def unregister_group(self, group: int) -> None:

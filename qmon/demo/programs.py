@@ -87,4 +87,4 @@ def is_accepting_connections(data: Path, pid: int) -> bool:
 def last_lines(output: bytes) -> str:
     """Return the last three lines of a program's output as one line."""
     lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return " / ".join(lines[-3:]) or "it said nothing"
+    return " / ".join(lines[-3:]) or "it printed no message"

@@ -66,14 +66,14 @@ def run_scene(*, tour: bool = False) -> Iterator[Scene]:
 @contextlib.contextmanager
 def run_scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
     """Run the scene's queues under load on a server that runs with ``SETTINGS``."""
-    _print_progress("PostgreSQL is up; installing the queues", quiet)
+    _print_progress("PostgreSQL is running; installing the queues", quiet)
     target = demo_target(server.url())
     layouts = _install_queues(target)
     with (
         Load(target, healthy_loads(layouts)) as load,
         Story(target, layouts, load, server.folder / "operations.jsonl", tour=tour) as story,
     ):
-        _print_progress("the queues are under load; faults come and go", quiet)
+        _print_progress("the queues are under load; faults start and end by themselves", quiet)
         yield Scene(target, load, story)
 
 
@@ -151,7 +151,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
     finally:
         poller.close()
     if not views:
-        raise Unreachable(f"the demo's server could not be watched: {problems[-1] if problems else 'no answer'}")
+        raise Unreachable(f"cannot watch the demo's server: {problems[-1] if problems else 'no answer'}")
     return views
 
 

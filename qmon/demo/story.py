@@ -62,7 +62,7 @@ class Story:
         self._is_over = False
         self._last_view: View | None = None
         self._current_step = TourStep(
-            "TOUR", "the queues have just come under load", "all is well until something breaks"
+            "TOUR", "the load on the queues has just started", "no fault yet; the first one follows shortly"
         )
         self._thread = threading.Thread(target=self._run, name="qmon story", daemon=True)
 
@@ -116,17 +116,17 @@ class Story:
     def _run_tour(self) -> None:
         for number, step in enumerate(STORY, start=1):
             title = f"TOUR {number} of {len(STORY)}"
-            self._current_step = TourStep(title, step.broken, "wait until qmon sees it")
+            self._current_step = TourStep(title, step.broken, "wait until qmon reports it")
             self._begin_trouble(replace(step.trouble, for_s=TOUR_FACTOR * step.trouble.for_s))
             if self._wait_for_verdict(step, True, SEEN_WITHIN_S):
                 self._current_step = TourStep(title, step.broken, step.answer)
                 over = self._wait_for_verdict(step, False, ANSWERED_WITHIN_S)
                 self._current_step = TourStep(
-                    title, step.broken, f"{'✓ this is over; ' if over else ''}the next one follows"
+                    title, step.broken, f"{'✓ fixed; ' if over else ''}the next fault follows"
                 )
             if self._ended_within(BETWEEN_S):
                 return
-        self._current_step = TourStep("TOUR", "that was all; from now on faults come and go by themselves", "q leaves")
+        self._current_step = TourStep("TOUR", "the tour is finished; from now on faults start and end by themselves", "press q to quit")
 
     def _begin_trouble(self, trouble: PlannedFault | PlannedPause) -> None:
         with contextlib.suppress(QmonError):  # the server may be stopping, or the user has changed the queue

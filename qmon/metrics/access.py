@@ -157,16 +157,16 @@ def read_users(path: Path) -> Users:
         name, _, hashed = line.strip().partition(":")
         if not _is_hash(hashed):
             raise BadInput(
-                f"--users {path}: line {number} is no name with a bcrypt hash; make it by: htpasswd -B {path} NAME"
+                f"--users {path}: line {number} is not a name with a bcrypt hash; create it with: htpasswd -B {path} NAME"
             )
         if _hash_cost(hashed.encode()) > _MAX_COST:
             raise BadInput(
-                f"--users {path}: line {number} has a bcrypt cost above {_MAX_COST}, too slow to check; make it by: "
+                f"--users {path}: line {number} has a bcrypt cost above {_MAX_COST}, too slow to check; create it with: "
                 f"htpasswd -B -C 12 {path} NAME"
             )
         hashes[name] = hashed.encode()
     if not hashes:
-        raise BadInput(f"--users {path}: nobody is in it; make it by: htpasswd -B -c {path} NAME")
+        raise BadInput(f"--users {path}: the file has no users; add one with: htpasswd -B -c {path} NAME")
     return Users(hashes)
 
 

@@ -46,9 +46,9 @@ async def read_request(reader: asyncio.StreamReader) -> Request:
     method, _, rest = first.partition(" ")
     target, _, version = rest.partition(" ")
     if not version.startswith("HTTP/1.") or not target.startswith("/"):
-        raise Refused(400, "this is not a request of HTTP/1.1")
+        raise Refused(400, "not an HTTP/1.1 request")
     if method not in ("GET", "HEAD"):
-        raise Refused(405, "only GET and HEAD are answered")
+        raise Refused(405, "only GET and HEAD are supported")
     path, _, query = target.partition("?")
     return Request(method, path, query, _parse_headers(lines))
 
@@ -58,10 +58,10 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not _TOKEN.fullmatch(name):
-            raise Refused(400, "a header is not NAME: VALUE")
+            raise Refused(400, "every header must be NAME: VALUE")
         key = name.lower()
         if key in found and key in _ONCE:
-            raise Refused(400, f"{key} is given twice")
+            raise Refused(400, f"the header {key} occurs twice")
         found[key] = f"{found[key]}, {value.strip()}" if key in found else value.strip()
     return found
 
@@ -80,12 +80,12 @@ def check_origin(request: Request, local: str, allowed: Collection[str]) -> None
     found = _HOST.fullmatch(host)
     name = (found[1] or found[2]).lower() if found is not None else ""
     if name not in allowed and not _is_own_name(name, local):
-        raise Refused(421, "this server does not know its name in Host; start qmon serve with --allow-host NAME")
+        raise Refused(421, "unknown name in the Host header; start qmon serve with --allow-host NAME")
     origin = request.headers.get("origin")
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
-        raise Refused(403, "pages of other sites may not read this")
+        raise Refused(403, "pages of other sites are not allowed to read this")
     if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-        raise Refused(403, "pages of other sites may not read this")
+        raise Refused(403, "pages of other sites are not allowed to read this")
 
 
 def _is_own_name(name: str, local: str) -> bool:

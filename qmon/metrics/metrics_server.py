@@ -37,9 +37,9 @@ _TEXT: Final = "text/plain; charset=utf-8"
 # Maximum clients that read streams.
 MAX_STREAMS: Final = 32
 _REFUSALS: Final = {
-    401: "a name and a password are needed",
+    401: "a name and a password are required",
     429: "too many wrong passwords from this address; try again in a minute",
-    503: "too many passwords wait to be checked; try again",
+    503: "too many password checks are pending; try again",
 }
 
 
@@ -78,12 +78,12 @@ def parse_listen_address(listen: str, *, is_guarded: bool = False) -> tuple[str,
         if place != (f"[{host}]" if ":" in host else host):
             raise ValueError
     except ValueError:
-        raise BadInput(f"--listen is an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
+        raise BadInput(f"--listen must be an address and a port, such as 127.0.0.1:9777, not {listen!r}") from None
     if not 0 <= number <= 65_535:
-        raise BadInput(f"--listen: a port is 0 to 65535, not {number}")
+        raise BadInput(f"--listen: the port must be 0 to 65535, not {number}")
     if not loopback and not is_guarded:
         raise BadInput(
-            f"--listen {listen}: other machines need TLS and a password: give --certificate, --key and --users"
+            f"--listen {listen}: access from other machines needs TLS and passwords: add --certificate, --key and --users"
         )
     return host, number
 
@@ -208,7 +208,7 @@ class _RequestHandler:
             await client.send_all(_Response(404, f"{problem}\n".encode(), clock=True).bytes_for(request), WRITE_S)
             return
         if self._stream_readers >= MAX_STREAMS:
-            words = f"{MAX_STREAMS} clients read streams already\n".encode()
+            words = f"{MAX_STREAMS} clients are already connected, which is the limit\n".encode()
             await client.send_all(_Response(503, words, clock=True).bytes_for(request), WRITE_S)
             return
         self._stream_readers += 1
@@ -220,7 +220,7 @@ class _RequestHandler:
                     async for line in lines:
                         await client.send_all(line, WRITE_S)
         except TimeoutError:
-            _LOG.warning("%s: a client at %s is too slow: dropped", stream.target, client.address)
+            _LOG.warning("%s: dropped the client at %s because it is too slow", stream.target, client.address)
             raise
         finally:
             self._stream_readers -= 1

@@ -49,11 +49,11 @@ def endpoint_url(url: str, headers: Mapping[str, str]) -> str:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             raise ValueError
     except ValueError:
-        raise BadInput("--otlp is the URL of a collector, such as http://127.0.0.1:4318") from None
+        raise BadInput("--otlp must be the URL of a collector, such as http://127.0.0.1:4318") from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise BadInput(f"--otlp: the URL holds an address and a path only; what is secret goes into {HEADERS}")
+        raise BadInput(f"--otlp: the URL may have only an address and a path; put secrets into {HEADERS}")
     if headers and parts.scheme == "http" and not _is_local(parts.hostname):
-        raise BadInput(f"--otlp: {HEADERS} would be sent in the clear: use https://")
+        raise BadInput(f"--otlp: {HEADERS} would be sent unencrypted; use https://")
     return url.rstrip("/") + ("" if parts.path.strip("/") else _PATH)
 
 
@@ -66,7 +66,7 @@ def read_headers(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
         if not (
             is_there and name.replace("-", "").replace("_", "").isalnum() and name.isascii() and value.isprintable()
         ):
-            raise BadInput(f"{HEADERS} is name=value, with commas between several")
+            raise BadInput(f"{HEADERS} must be name=value pairs separated by commas")
         found[name] = value
     return found
 
@@ -178,5 +178,5 @@ class OtlpSender:
             if answer.problem and answer.problem != self._failing:
                 _LOG.warning("--otlp: the collector %s", answer.problem)
             elif self._failing and not answer.problem:
-                _LOG.warning("--otlp: the collector takes metrics again")
+                _LOG.warning("--otlp: the collector accepts metrics again")
             self._failing = answer.problem

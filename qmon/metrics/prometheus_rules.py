@@ -9,7 +9,7 @@ from typing import Final
 from qmon.metrics.metric_list import DEAD, FILL, OLDEST, UP, VERDICT
 
 _HEAD: Final = """\
-# Alerting rules for the metrics of qmon serve. Limits are suggestions: change them to what your queues are used to.
+# Alerting rules for the metrics of qmon serve. The limits are examples: adjust them to your queues.
 groups:
   - name: qmon
     rules:
@@ -51,7 +51,7 @@ _KEEP: Final = "5m"
 
 # All rules. Rules for verdicts report what qmon finds wrong with a queue; the others have limits.
 RULES: Final = (
-    AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "qmon serve is not scraped"),
+    AlertingRule("QmonAbsent", f"absent({UP.name})", "5m", "critical", "Prometheus gets no metrics from qmon serve"),
     AlertingRule("QmonTargetLost", f"{UP.name} == 0", "2m", "critical", "{{ $labels.target }} is not polled"),
     AlertingRule(
         "QmonTextfileOld",
@@ -77,7 +77,7 @@ RULES: Final = (
         f"delta({DEAD.name}[15m]) > 0",
         "0m",
         "warning",
-        f"{_QUEUE}: messages were given up in the last 15 minutes",
+        f"{_QUEUE}: messages became dead in the last 15 minutes",
     ),
     AlertingRule(
         "QmonRingFull",

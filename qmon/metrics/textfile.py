@@ -27,7 +27,7 @@ class TextFileWriter:
 
     def __init__(self, path: Path, targets: Sequence[TargetReadings], every_s: float) -> None:
         if path.suffix != ".prom":
-            raise BadInput(f"--textfile {path}: node_exporter reads files *.prom only")
+            raise BadInput(f"--textfile {path}: the name must end in .prom, which node_exporter requires")
         self._path, self._registry, self._every_s = path, registry_for(targets), every_s
         try:
             self._write_file()

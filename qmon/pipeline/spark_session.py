@@ -92,7 +92,7 @@ def start_session(
             session = builder.getOrCreate()
         except (PySparkException, OSError, RuntimeError) as problem:
             raise BadInput(
-                f"Spark does not start: {first_error_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
+                f"cannot start Spark: {first_error_line(problem)}; it needs Java 17 or later in JAVA_HOME or as `java`"
             ) from None
     return session
 

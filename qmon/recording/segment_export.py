@@ -33,15 +33,15 @@ def export_range(reader: RecordingReader, since_at: float, until_at: float, path
     Raises ``BadInput`` if nothing was recorded then, the file exists, or it cannot be written.
     """
     if since_at >= until_at:
-        raise BadInput("--from must lie before --to; nothing was written")
+        raise BadInput("--from must be before --to; nothing was written")
     if path.exists():
-        raise BadInput(f"{path} is there already; nothing was written")
+        raise BadInput(f"{path} already exists; nothing was written")
     work = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         return _write_range(reader, since_at, until_at, path, work)
     except (CannotWrite, OSError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
-        raise BadInput(f"{path} cannot be written: {reason}") from problem
+        raise BadInput(f"cannot write {path}: {reason}") from problem
     finally:
         with contextlib.suppress(OSError):  # already renamed, or never created
             work.unlink()
@@ -67,6 +67,6 @@ def _write_range(reader: RecordingReader, since_at: float, until_at: float, path
     if writer is None or not any(at >= since_at for at in times):
         if writer is not None:
             writer.abandon_segment()
-        raise BadInput("nothing was recorded between these moments; nothing was written")
+        raise BadInput("nothing was recorded between --from and --to; nothing was written")
     writer.seal_segment(times[-1], None)
     return ExportResult(len(times), times[0], times[-1], path.stat().st_size)

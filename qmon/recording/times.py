@@ -38,7 +38,7 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
         seconds = float(clock[3] or 0)
         found = near.replace(hour=int(clock[1]), minute=int(clock[2]), second=int(seconds), microsecond=0)
     except (ValueError, OverflowError):
-        raise BadInput(f"{text!r} is no time: {_EXAMPLES}") from None
+        raise BadInput(f"{text!r} is not a time: {_EXAMPLES}") from None
     if found > near + timedelta(minutes=1):
         found -= timedelta(days=1)
     return found.timestamp() + seconds % 1

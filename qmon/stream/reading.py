@@ -58,12 +58,12 @@ class OpenStream:
         except BaseException as problem:
             self.close()
             if isinstance(problem, ssl.SSLCertVerificationError):
-                why = f"{why_unreachable(problem)}; --ca FILE has the certificate that vouches for it"
+                why = f"{why_unreachable(problem)}; name its CA or self-signed certificate with --ca FILE"
                 raise BadInput(f"{self._place}: {why}") from None
             if isinstance(problem, OSError):
                 raise Unreachable(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
             if isinstance(problem, http.client.HTTPException | ValueError):
-                raise self._not_a_serve("it does not answer as one") from None
+                raise self._not_a_serve("it does not answer like one") from None
             raise
 
     def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
@@ -83,18 +83,18 @@ class OpenStream:
         return self._read_first(answer)
 
     def _not_a_serve(self, why: str) -> BadInput:
-        return BadInput(f"{self._place} is no qmon serve: {why}")
+        return BadInput(f"{self._place} is not a qmon serve: {why}")
 
     def _check_answer(self, answer: http.client.HTTPResponse, address: ServeAddress) -> None:
         """Raise the error for an answer without a stream."""
         if answer.status == 401:
             if not address.user:
                 raise BadInput(
-                    f"{self._place} wants a name and a password: write the name into the URL: https://NAME@…"
+                    f"{self._place} requires a name and a password: put the name into the URL: https://NAME@…"
                 )
             if address.password is None:
-                raise PasswordNeeded(f"{self._place} wants the password of {address.user}")
-            raise WrongPassword(f"{self._place} refuses the name or the password ({address.password.origin})")
+                raise PasswordNeeded(f"{self._place} requires the password of {address.user}")
+            raise WrongPassword(f"{self._place} rejected the name or the password ({address.password.origin})")
         if CLOCK_HEADER not in answer.headers:
             raise self._not_a_serve(
                 f"it answers {answer.status} {http.client.responses.get(answer.status, '')}".rstrip()
@@ -111,11 +111,11 @@ class OpenStream:
             first = parse_line(answer.readline(MAX_LINE_BYTES))
             session = first.decode_record() if first is not None else None
         except Damaged:
-            raise self._not_a_serve("what it sends is no recording") from None
+            raise self._not_a_serve("it does not send a recording") from None
         if first is None:
-            raise BadInput(f"qmon serve at {self._place} is newer than this qmon ({__version__}): update this one")
+            raise BadInput(f"qmon serve at {self._place} is newer than this qmon ({__version__}): upgrade this qmon")
         if not isinstance(session, SessionLine):
-            raise self._not_a_serve("what it sends begins as no recording does")
+            raise self._not_a_serve("its stream does not start like a recording")
         return first.recorder, session
 
     def events(self) -> Iterator[Event]:
@@ -134,22 +134,22 @@ class OpenStream:
             elif read.kind == "session":
                 self.session = read.decode_record()
             elif read.kind == "end":
-                raise ConnectionLost(f"qmon serve at {self._place} has ended")
+                raise ConnectionLost(f"qmon serve at {self._place} was stopped")
 
     def _read_line(self) -> Line | None:
         self._due.set_deadline(LOST_AFTER_S)
         try:
             text = self._answer.readline(MAX_LINE_BYTES) if self._answer is not None else b""
         except TimeoutError:
-            raise ConnectionLost(f"no whole line came from {self._place} for {duration(LOST_AFTER_S)}") from None
+            raise ConnectionLost(f"no complete line arrived from {self._place} for {duration(LOST_AFTER_S)}") from None
         except OSError as problem:
             raise ConnectionLost(f"qmon serve at {self._place} {why_unreachable(problem)}") from None
         except (http.client.HTTPException, ValueError):  # broken off, or closed by us
             text = b""
         if len(text) >= MAX_LINE_BYTES:
-            raise ConnectionLost(f"{self._place} sent a line of more than {MAX_LINE_BYTES // 2**20} MB")
+            raise ConnectionLost(f"{self._place} sent a line longer than {MAX_LINE_BYTES // 2**20} MB")
         if not text.endswith(b"\n"):
-            raise ConnectionLost(f"the connection to {self._place} has broken")
+            raise ConnectionLost(f"the connection to {self._place} was lost")
         return parse_line(text)
 
     def interrupt(self) -> None:

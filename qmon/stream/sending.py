@@ -192,4 +192,4 @@ def stream_for(streams: Sequence[PollStream], query: str) -> PollStream:
     if len(found) == 1:
         return found[0]
     names = ", ".join(stream.target for stream in streams)
-    raise BadInput(f"target {name!r} is not served; there is: {names}" if name else f"say which target: {names}")
+    raise BadInput(f"target {name!r} is not served here; available: {names}" if name else f"choose a target: {names}")

@@ -43,11 +43,11 @@ def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
     except BadInput:
         parts = None
     if parts is None or parts.query or parts.fragment:
-        raise BadInput("a qmon serve has a URL like https://ops-1:9777/orders-prod, odd characters as %20 and the like")
+        raise BadInput("the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20")
     if receivers.is_unencrypted(parts):
-        raise BadInput("http:// is for this machine only, as others could read on the way; write https://")
+        raise BadInput("http:// works for this machine only because it is not encrypted; use https://")
     if ca is not None and parts.scheme == "http":
-        raise BadInput("--ca is about https:// URLs")
+        raise BadInput("--ca works only with https:// URLs")
     return ServeAddress(
         parts.hostname or "",
         parts.port or (443 if parts.scheme == "https" else 80),
@@ -62,6 +62,6 @@ def _tls_context(ca: Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
-        raise BadInput(f"--ca {ca}: has no certificates as PEM") from None
+        raise BadInput(f"--ca {ca}: contains no PEM certificates") from None
     except OSError as problem:
         raise BadInput(f"--ca {ca}: {problem.strerror}") from None

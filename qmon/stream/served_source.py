@@ -114,7 +114,7 @@ class ServedSource:
             self._report_state(SourceState(self.target, Phase.CONNECTING, self._reason, None, self._clock()))
             stream = OpenStream(self._address, self._clock)
         self._stream = stream
-        _LOG.info("%s: read from the qmon serve at %s", self.target, self._address.place)
+        _LOG.info("%s: reading from the qmon serve at %s", self.target, self._address.place)
         return stream
 
     def _read_stream(self, stream: OpenStream) -> None:
@@ -147,7 +147,7 @@ class ServedSource:
         pause_s = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
         self._tries += 1
         level = logging.WARNING if reason != self._reason else logging.DEBUG
-        _LOG.log(level, "%s: lost: %s; tried again in %g s", self.target, reason, pause_s)
+        _LOG.log(level, "%s: connection lost: %s; next try in %g s", self.target, reason, pause_s)
         self._reason = reason
         now = self._clock()
         self._report_state(SourceState(self.target, Phase.LOST, reason, now + pause_s, now))

@@ -123,7 +123,7 @@ class CommittedCounts:
         or if a time is older than the kept points or later than the last one.
         """
         if start >= end:
-            raise ValueError(f"the flow from {start} to {end}: the end must be later than the start")
+            raise ValueError(f"cannot compute the flow from {start} to {end}: the end must be later than the start")
         out = {}
         for queue in self.queues:
             first, last = self._interpolate(queue, start), self._interpolate(queue, end)
@@ -145,7 +145,7 @@ class CommittedCounts:
         with self._guard:
             points = self._points[queue]
             if not points or not points[0].at <= at <= points[-1].at:
-                raise ValueError(f"no counts of {queue} at {at}: they are kept from then to now")
+                raise ValueError(f"no counts of {queue} at {at}: that is outside the time counted")
             index = max(1, bisect.bisect_left(points, at, key=lambda point: point.at))
             if len(points) == 1:
                 before = after = points[0]

@@ -58,7 +58,7 @@ class Slots:
     def open_slot(self, index: int) -> CounterSlot:
         """Return the counters of one member, for writing."""
         if not 0 <= index < self.count:
-            raise IndexError(f"there is no slot {index} of {self.count}")
+            raise IndexError(f"slot {index} does not exist; there are {self.count}")
         return CounterSlot(self._numbers[index * SLOT_WIDTH : (index + 1) * SLOT_WIDTH])
 
     def read_slot(self, index: int) -> tuple[int, ...]:

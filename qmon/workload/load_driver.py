@@ -48,7 +48,7 @@ class Load:
             load.check_possible()
         self._loads = {load.layout.queue: load for load in loads}
         if len(self._loads) != len(loads):
-            raise BadInput("a queue takes one load")
+            raise BadInput("each queue can have only one load")
         for fault in faults:
             self._check_fault(fault)
         self._target = target
@@ -145,7 +145,7 @@ class Load:
 
     def _check_fault(self, fault: PlannedFault) -> None:
         if fault.kind != "pin" and fault.queue not in self._loads:
-            raise BadInput(f"no load drives the queue {fault.queue!r}; there are: {', '.join(self._loads)}")
+            raise BadInput(f"the queue {fault.queue!r} has no load; queues with a load: {', '.join(self._loads)}")
 
     def _schedule(self, at: float, fault: PlannedFault) -> None:
         def happen() -> None:

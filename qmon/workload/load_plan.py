@@ -72,15 +72,15 @@ class QueueLoad(MemberWork):
         """Raise ``BadInput`` if the load is not possible."""
         check_drivable(self.layout)
         if not 0 <= self.producers <= 200 or not 0 <= self.consumers <= 200:
-            raise BadInput("a queue takes 0 to 200 producers and as many consumers")
+            raise BadInput("a queue can have 0 to 200 producers and 0 to 200 consumers")
         for name in ("rollback_share", "poison_share", "fail_share"):
             if not 0 <= getattr(self, name) <= 1:
-                raise BadInput(f"{name.replace('_', ' ')} goes from 0 to 1, not {getattr(self, name)}")
+                raise BadInput(f"{name.replace('_', ' ')} must be 0 to 1, not {getattr(self, name)}")
         for name in ("rate", "pop_rate", "requeue_after_s"):
             if (value := getattr(self, name)) is not None and value < 0:
-                raise BadInput(f"{name.replace('_', ' ')} is 0 or more, not {value}")
+                raise BadInput(f"{name.replace('_', ' ')} must be 0 or more, not {value}")
         if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
-            raise BadInput("a batch has 1 to 10,000 messages, a message 1 to 10,000,000 bytes")
+            raise BadInput("a batch must have 1 to 10,000 messages, and a message 1 to 10,000,000 bytes")
 
     def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
         """Return the members of one role, counting in slots from ``first_slot`` on."""

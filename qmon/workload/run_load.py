@@ -57,7 +57,7 @@ def run_load(
     when it raises (a ``KeyboardInterrupt``).
     """
     if not 0 < seconds <= MAX_SECONDS:
-        raise BadInput(f"a load lasts more than 0 seconds and at most seven days, not {seconds:g} s")
+        raise BadInput(f"a load must last more than 0 seconds and at most seven days, not {seconds:g} s")
     queue, members = load.layout.queue, slots_needed((load,))
     with Load(target, [load], connections=_connections_per_process(load)) as running:
         counts = running.counts

@@ -99,7 +99,7 @@ def test_a_stream_without_a_whole_line_is_left_and_tried_again(monkeypatch: pyte
     with answering(HEAD + b"\r\n" + SESSION, forever=b"x") as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")
         wait_until(reasons, what="the reason")
-        assert "no whole line came from 127.0.0.1:" in reasons()[0]
+        assert "no complete line arrived from 127.0.0.1:" in reasons()[0]
 
 
 def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,14 +109,14 @@ def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPat
     with answering(HEAD + b"\r\n" + SESSION, forever=endless, pause_s=0.0) as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")
         wait_until(reasons, what="the reason")
-        assert "sent a line of more than 3 MB" in reasons()[0]
+        assert "sent a line longer than 3 MB" in reasons()[0]
 
 
 def test_a_password_does_not_follow_a_redirect() -> None:
     with answering(b"HTTP/1.1 200 OK\r\n\r\n") as (elsewhere, asked_elsewhere):
         location = elsewhere.replace("anna:hunter22@", "")
         with answering(f"HTTP/1.1 302 Found\r\nLocation: {location}\r\n\r\n".encode()) as (url, asked):
-            with pytest.raises(BadInput, match="is no qmon serve: it answers 302 Found"):
+            with pytest.raises(BadInput, match="is not a qmon serve: it answers 302 Found"):
                 opened(url)
             assert b"Authorization: Basic " in asked[0]
     assert asked_elsewhere == []

@@ -52,13 +52,13 @@ def refusal(*arguments: str, **environment: str) -> str:
 
 def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
     with served(PollStream("shop", 2.0), PollStream("db1/mails", 2.0)) as url:
-        assert "say which target: shop, db1/mails" in refusal(url)
-        assert "target 'none' is not served; there is: shop, db1/mails" in refusal(url + "none")
+        assert "choose a target: shop, db1/mails" in refusal(url)
+        assert "target 'none' is not served here; available: shop, db1/mails" in refusal(url + "none")
         for target in ("shop", "db1/mails", "db1%2Fmails"):
             assert "is not a terminal" in refusal(url + target), "it is there"
         assert "give qmon serve --every" in refusal(url, "--interval", "1s")
     with listening() as other:
-        assert f"127.0.0.1:{other.port} is no qmon serve: it answers 501" in refusal(other.url("/shop"))
+        assert f"127.0.0.1:{other.port} is not a qmon serve: it answers 501" in refusal(other.url("/shop"))
     for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):
         assert "has a URL like https://" in refusal(wrong)
     assert "http:// is for this machine only" in refusal("http://192.0.2.1:9777/shop")
@@ -66,16 +66,16 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
     assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
     done = call("status", "http://127.0.0.1:1/shop")
     assert (done.exit_code, "only qmon connect reads from a qmon serve" in done.stderr) == (2, True)
-    assert "has no certificates as PEM" in refusal("https://127.0.0.1:1/shop", "--ca", __file__)
+    assert "contains no PEM certificates" in refusal("https://127.0.0.1:1/shop", "--ca", __file__)
 
 
 def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {
         b'{"v":2,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is newer than this qmon",
-        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"end","end":{"reason":""}}\n': "is no qmon serve",
-        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is no qmon serve",
-        b"<html>\n": "is no qmon serve",
-        b"": "is no qmon serve",
+        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"end","end":{"reason":""}}\n': "is not a qmon serve",
+        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is not a qmon serve",
+        b"<html>\n": "is not a qmon serve",
+        b"": "is not a qmon serve",
     }
     for text, why in said.items():
 
@@ -97,15 +97,15 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
         assert "write the name into the URL" in refusal(url, *trusted, QMON_PASSWORD="hunter22")
         done = call("connect", named, *trusted)
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-        assert f"{place} wants the password of prometheus; set QMON_PASSWORD_127_0_0_1_" in done.stderr
+        assert f"{place} requires the password of prometheus; set QMON_PASSWORD_127_0_0_1_" in done.stderr
         done = call("connect", named, *trusted, environment={"QMON_PASSWORD": "hunter22"})
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-        assert f"{place} refuses the name or the password (the environment variable QMON_PASSWORD)" in done.stderr
+        assert f"{place} rejected the name or the password (the environment variable QMON_PASSWORD)" in done.stderr
         assert "hunter22" not in done.stderr
         assert "is not a terminal" in refusal(named, *trusted, QMON_PASSWORD=PASSWORD)
         done = call("connect", named.replace("prometheus@", "prometheus:hunter22@"), *trusted)
         assert "stays in the shell's history" in done.stderr
-        assert "refuses the name or the password (the command line)" in done.stderr
+        assert "rejected the name or the password (the command line)" in done.stderr
         assert "hunter22" not in done.stderr
 
 
@@ -121,7 +121,7 @@ def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
         terminal = Terminal("connect", named, "--ca", str(certificate[0]), home=tmp_path)
         terminal.expect("Password for 127.0.0.1:")
         terminal.type("hunter22")
-        terminal.expect("refuses the name or the password (typed)")
+        terminal.expect("rejected the name or the password (typed)")
         terminal.expect("Password for 127.0.0.1:", times=2)
         terminal.type(PASSWORD)
         terminal.expect("from serve at 127.0.0.1:")
@@ -237,7 +237,7 @@ def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> N
     stream = PollStream("shop", 2.0, silence_s=60.0)
     stream.publish_event(LIVE)
     with served(stream) as url, watching(url) as found:
-        wait_until(lambda: any("no whole line came from" in each.reason for each in found.states), what="it is lost")
+        wait_until(lambda: any("no complete line arrived from" in each.reason for each in found.states), what="it is lost")
 
 
 def test_what_is_no_address_is_refused_without_repeating_it() -> None:

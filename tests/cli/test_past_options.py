@@ -29,7 +29,7 @@ def recording(tmp_path: Path) -> Path:
 @pytest.mark.server
 def test_a_file_that_is_not_there_or_damaged_is_refused(recording: Path, tmp_path: Path) -> None:
     (tmp_path / "damaged.json").write_text("{")
-    for name, said in (("none.json", "there is no such file"), ("damaged.json", "is damaged")):
+    for name, said in (("none.json", "no such file"), ("damaged.json", "is damaged")):
         for command in (("replay", str(recording)), ("connect", NOWHERE)):
             done = call(*command, "--baselines", str(tmp_path / name))
             assert done.exit_code == 2 and said in done.stderr
@@ -50,7 +50,7 @@ def test_the_file_beside_the_recordings_is_found(
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
     assert target_past(target_of(NOWHERE).name, nothing, None, None).archive is None
     (recording / FILE_NAME).write_text("[]")
-    assert "is no file of" in target_past(target_of(NOWHERE).name, nothing, None, recording).problem
-    assert "is no file of" in capsys.readouterr().err
+    assert "was not written by" in target_past(target_of(NOWHERE).name, nothing, None, recording).problem
+    assert "was not written by" in capsys.readouterr().err
     named = usual(tmp_path, "elsewhere")
     assert "elsewhere" in target_past(target_of(NOWHERE).name, nothing, named, recording).baselines.hours

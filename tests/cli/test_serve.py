@@ -124,7 +124,7 @@ def test_it_is_ready_once_a_target_is_polled_and_lists_each() -> None:
 
 def test_bad_input_is_said_before_anything_begins(database: str) -> None:
     for options, why in (
-        (("--listen", "0.0.0.0:9777"), "other machines need TLS and a password"),
+        (("--listen", "0.0.0.0:9777"), "other machines needs TLS and passwords"),
         (("--every", "5m"), "--every is"),
         (("--keep", "1d"), "give --record"),
         (("--textfile", "/nowhere/qmon.prom"), "--textfile /nowhere/qmon.prom: No such file"),

@@ -129,7 +129,7 @@ def test_other_machines_are_served_with_tls_and_a_password_only(users: Path, cer
     tls = ("--certificate", str(certificate[0]), "--key", str(certificate[1]))
     for options in ((), ("--users", str(users)), tls):
         done = call("serve", NOWHERE, "--listen", "0.0.0.0:9777", *options)
-        assert (done.exit_code, "other machines need TLS and a password" in done.stderr) == (2, True), done.stderr
+        assert (done.exit_code, "other machines needs TLS and passwords" in done.stderr) == (2, True), done.stderr
 
 
 def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
@@ -140,7 +140,7 @@ def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
     clear.write_text(f"{users.read_text()}prometheus:{PASSWORD}\n")
     empty.write_text("\n")
     for options, why in (
-        (("--users", str(clear)), "line 4 is no name with a bcrypt hash"),
+        (("--users", str(clear)), "line 4 is not a name with a bcrypt hash"),
         (("--users", str(empty)), "nobody is in it"),
         (("--users", str(tmp_path / "none")), "No such file"),
         (("--certificate", cert), "are given together"),

@@ -109,8 +109,8 @@ def test_a_client_is_given_the_last_polls_then_each_as_it_comes_and_the_end_as_l
 
 def test_who_names_no_target_that_is_served_is_told_which_there_are() -> None:
     with served(PollStream("shop", 2.0), PollStream("a/b c", 2.0)) as url:
-        assert refused(url) == (404, "say which target: shop, a/b c\n")
-        assert refused(url + "?target=mails") == (404, "target 'mails' is not served; there is: shop, a/b c\n")
+        assert refused(url) == (404, "choose a target: shop, a/b c\n")
+        assert refused(url + "?target=mails") == (404, "target 'mails' is not served here; available: shop, a/b c\n")
         with reading(url + "?target=a%2Fb%20c") as answer:
             assert line(answer).decode_record().target == "a/b c"
 
@@ -141,7 +141,7 @@ def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     with served(*streams) as url:
         with reading(url + "?target=shop") as one, reading(url + "?target=mails") as other:
             assert (line(one).kind, line(other).kind) == ("session", "session")
-            assert refused(url + "?target=mails") == (503, "2 clients read streams already\n")
+            assert refused(url + "?target=mails") == (503, "2 clients are already connected, which is the limit\n")
         wait_until(lambda: streams[0].clients == 0, what="one has gone")
         wait_until(partial(taken, url + "?target=mails"), what="its place is free")
 
@@ -167,7 +167,7 @@ def test_who_does_not_keep_up_is_dropped_with_one_line_in_the_log_and_holds_up_n
             wait_until(lambda: caplog.messages, what="a line in the log")
             stream.publish_event(replace(large, sequence=number + 1))
             assert polls([line(answer)]) == [number + 1]
-    assert caplog.messages == ["shop: a client at 127.0.0.1 is too slow: dropped"]
+    assert caplog.messages == ["shop: dropped the client at 127.0.0.1 because it is too slow"]
 
 
 async def test_polls_that_a_client_does_not_take_are_kept_for_it_up_to_a_bound() -> None:

@@ -87,7 +87,7 @@ def test_the_first_minute_shows_every_trouble_of_the_story(
         finally:
             poller.close()
         assert not left, [step.code for step in left]
-        assert query(server.url(), SHIFT_LEAD) == [("pause", "the price list is being corrected")]
+        assert query(server.url(), SHIFT_LEAD) == [("pause", "correcting the price list")]
         assert story.current_step().title == "TOUR"
 
 
@@ -121,7 +121,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
             server.url(), "SELECT kind, state FROM qmon.operations AS o WHERE o.by <> 'shift lead' ORDER BY id"
         )
         assert done == [(kind, "done") for kind in _DONE]
-        assert query(server.url(), SHIFT_LEAD)[0] == ("pause", "the price list is being corrected")
+        assert query(server.url(), SHIFT_LEAD)[0] == ("pause", "correcting the price list")
 
 
 async def _answered(real: Real, story: Story, title: str, step: StoryStep) -> None:

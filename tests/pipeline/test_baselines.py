@@ -131,7 +131,7 @@ def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark:
     [
         ([10.0 + day for day in range(20)], 21.0, ""),
         ([60.0 + day for day in range(20)], 0.0, ""),
-        ([10.0] * 20, None, "pushes do not grow"),
+        ([10.0] * 20, None, "pushes are not growing"),
         ([10.0 + day / 1e6 for day in range(20)], None, "not within ten years"),
         ([10.0] * 5, None, "not enough history: 5 of 14 days"),
     ],

@@ -68,10 +68,10 @@ def test_every_sample_of_a_segment_is_there_once(tmp_path: Path) -> None:
 
 
 NO_LINES = {
-    "broken": ('{"k":"figures" broken', "not JSON, or values of the wrong kind"),
-    "two on a line": (f"{line(7)} {line(8)}", "not JSON, or values of the wrong kind"),
-    "half of one": (line(7)[:60], "not JSON, or values of the wrong kind"),
-    "no text": (line(7, ready=["x", "y"]), "not JSON, or values of the wrong kind"),
+    "broken": ('{"k":"figures" broken', "not JSON, or a value has the wrong type"),
+    "two on a line": (f"{line(7)} {line(8)}", "not JSON, or a value has the wrong type"),
+    "half of one": (line(7)[:60], "not JSON, or a value has the wrong type"),
+    "no text": (line(7, ready=["x", "y"]), "not JSON, or a value has the wrong type"),
     "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
     "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
     "no day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
@@ -80,8 +80,8 @@ NO_LINES = {
         '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',
         "written by a newer qmon, format 4",
     ),
-    "uneven": (line(7, ready=[1.0]), "its figures are not one for each queue"),
-    "no UTF-8": (b'{"v":1,"k":"figures\xff"', "not JSON, or values of the wrong kind"),
+    "uneven": (line(7, ready=[1.0]), "it does not have one figure for each queue"),
+    "no UTF-8": (b'{"v":1,"k":"figures\xff"', "not JSON, or a value has the wrong type"),
 }
 
 

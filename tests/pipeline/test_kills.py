@@ -79,7 +79,7 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     (path,) = late.record(START + 30, 20, seed=3)
     one, other = SegmentIntake(lake, str(root)), SegmentIntake(lake, str(root))
     one._claim_batch(3, {path.relative_to(root).as_posix(): 1})
-    with pytest.raises(Conflict, match="somebody else writes to the lake"):
+    with pytest.raises(Conflict, match="another process is writing to the lake"):
         other._claim_batch(3, {path.relative_to(root).as_posix(): 1})
     tries = tidied_meanwhile(lake, monkeypatch)
     assert one.run_batch() is not None  # is done again on top of what was tidied
@@ -127,7 +127,7 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
     assert SegmentIntake(lake, str(root)).run_batch() is not None
     assert rolled(place, old) == before
     (told,) = stored(place, "bad")
-    reason = f"days before {kept}, of which samples are kept no more, are left as they are"
+    reason = f"days before {kept} stay as they are because their samples were deleted"
     assert (Path(told["file"]).name, told["place"], told["reason"]) == (path.name, 0, reason)
     counting = [row for row in (*whole, *rows(late.written)) if reference.date(row["sampled_at"]) == kept]
     rolled_up(lake, every_sample(lake, counting), since=kept)

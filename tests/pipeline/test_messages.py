@@ -158,7 +158,7 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     finished(database, layout, 3)
     query(database, "SELECT orders_archive(10)")
     place = ("--lake", str(tmp_path / "lake"))
-    assert "queue 'mails' has no archive: its design is fifo" in refusal(database, "orders", "mails", *place)
+    assert "queue 'mails' has no archive: the design fifo" in refusal(database, "orders", "mails", *place)
     assert "has not installed a queue 'nobody' here; it has: mails, orders" in refusal(database, "nobody", *place)
     assert "'orders' is named twice" in refusal(database, "orders", "orders", *place)
     query(database, "ALTER TABLE orders_archive_log DROP COLUMN archive_id")
@@ -173,7 +173,7 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")
     finished(database, layout, 2)
     query(database, "SELECT orders_archive(10)")
-    assert "numbers its rows from the beginning again: 2" in refusal(database, "orders", *place)
+    assert "started numbering its rows again: 2" in refusal(database, "orders", *place)
     done = call("pipeline", "messages", database, "orders", *place, "--anew")
     assert done.stdout == "orders: 2 messages taken in, up to number 2\n"
     store = MessageIntake(Lake(spark, place[1]))

@@ -90,10 +90,10 @@ def bad_lines(lake: Lake) -> None:
     told = {(Path(row.file).name, row.place, row.reason) for row in view.read("bad").collect()}
     assert told == {
         ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
-        ("strange.jsonl.zst", 2, "its figures are not one for each queue"),
-        ("strange.jsonl.zst", 4, "not JSON, or values of the wrong kind"),
-        ("strange.jsonl.zst", 5, "no line of a recording"),
-        ("strange.jsonl.zst", 6, "no line of a recording"),
+        ("strange.jsonl.zst", 2, "it does not have one figure for each queue"),
+        ("strange.jsonl.zst", 4, "not JSON, or a value has the wrong type"),
+        ("strange.jsonl.zst", 5, "not a line of a recording"),
+        ("strange.jsonl.zst", 6, "not a line of a recording"),
         ("empty.jsonl.zst", 0, "the file is empty"),
     }
     assert view.counts()["bad"] == len(told)
@@ -151,7 +151,7 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
     longest = max(told, key=lambda row: min(row["end_at"], period.end) - max(row["start_at"], period.start))
     text = headline(facts)
     assert (
-        f"were healthy {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest: " in text
+        f"were healthy for {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest: " in text
     )
     assert f"{longest['target']} · {longest['queue']}, {longest['cause']}, for " in text
 
@@ -184,6 +184,6 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
 
 
 def test_a_folder_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="there is no folder"):
+    with pytest.raises(BadInput, match="the folder .* does not exist"):
         SegmentIntake(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
     assert not (tmp_path / "lake").exists()

@@ -134,7 +134,7 @@ def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
         (early - 20_020, line - 20_020, late - 20_020)
     )
     noisy = estimate_capacity(200.0, [(n, 50 + 0.01 * n + rng.gauss(0, 20)) for n in range(21)])
-    assert noisy.outgrown_days is None and noisy.why in ("days differ more than pushes grow", "pushes do not grow")
+    assert noisy.outgrown_days is None and noisy.why in ("the days differ more than pushes grow", "pushes are not growing")
 
 
 def test_the_headline_says_how_the_time_was() -> None:
@@ -143,7 +143,7 @@ def test_the_headline_says_how_the_time_was() -> None:
     assert healthy_share(facts) == pytest.approx(1 - lost / facts.watched_s)
     text = headline(facts)
     assert text.startswith(
-        f"19 queues were healthy {good_share_text(healthy_share(facts))} of the time watched, with 12 incidents; "
+        f"19 queues were healthy for {good_share_text(healthy_share(facts))} of the time watched, with 12 incidents; "
     )
     one = replace(
         facts,
@@ -155,11 +155,11 @@ def test_the_headline_says_how_the_time_was() -> None:
         targets=(Coverage(TARGET, 21600.0, 1.0),),
     )
     assert headline(one) == (
-        "orders was healthy 98.6 % of the time watched, with one incident: orders, producers outrun consumers, for "
+        "orders was healthy for 98.6 % of the time watched, with one incident: orders, producers outrun consumers, for "
         "5 m 00 s from Sat 24 Oct 23:44."
     )
     calm = replace(one, incidents=(), trouble={}, levels=(), queues=(replace(one.queues[0], unusual=()),))
-    assert headline(calm) == "orders was healthy for all of the time watched."
+    assert headline(calm) == "orders was healthy during all of the time watched."
     assert healthy_share(calm) == 1.0
     assert "not watched" in headline(replace(calm, watched_s=0.0))
 
@@ -172,7 +172,7 @@ def test_things_to_look_at_are_of_several_kinds_and_no_queue_twice() -> None:
     worst = max(facts.levels, key=lambda each: each.bad_s)
     assert facts.levels[found[0].place] == worst
     assert found[0].text == (
-        f"{TARGET} · {worst.queue}: oldest < 2m for 99 % of 28d was missed: 97.8 %, 4 m 00 s more than the budget"
+        f"{TARGET} · {worst.queue}: oldest < 2m for 99 % of 28d was missed: 97.8 %, 4 m 00 s over the error budget"
     )
     calm = replace(facts, levels=(), incidents=(), trouble={}, targets=())
     quiet = replace(calm, queues=tuple(replace(q, unusual=(), before=None) for q in facts.queues))
@@ -222,4 +222,4 @@ def test_a_change_is_in_per_cent_of_what_was_before() -> None:
     found = [
         change_text(*each) for each in ((3.0, 2.0), (1.999, 2.0), (30.0, 0.2), (1.0, 0.0), (0.0, 0.0), (None, 1.0))
     ]
-    assert found == ["+50 %", "±0 %", "+14,900 %", "from nothing", "±0 %", "–"]
+    assert found == ["+50 %", "±0 %", "+14,900 %", "from 0", "±0 %", "–"]

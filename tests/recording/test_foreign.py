@@ -214,7 +214,7 @@ def bomb(size: int, what: bytes = b"a" * 2**20) -> bytes:
 def test_a_frame_inflates_to_so_much_and_no_more(partly: bool) -> None:
     data = bomb(2**30)
     assert len(data) < 200_000
-    with pytest.raises(Damaged, match="a frame inflates to more than 256 MB"):
+    with pytest.raises(Damaged, match="a frame decompresses to more than 256 MB"):
         inflate_frame(data, allow_partial=partly)
 
 
@@ -235,19 +235,19 @@ def test_a_bomb_among_frames_is_left_out_with_one_line_and_the_rest_is_read(tmp_
     reader = open_recording(path)
     polls = [each.event.sequence for each in reader.read_moments(0.0) if isinstance(each.event, Snapshot)]
     assert polls == [1, 3, 4]
-    why = f"1 damaged part was left out; {NAME}: a frame inflates to more than 256 MB"
+    why = f"skipped 1 damaged part; {NAME}: a frame decompresses to more than 256 MB"
     assert reader.damage == why
     done = call("replay", str(path), "--output", "json")
     assert (done.exit_code, done.stderr) == (0, f"qmon: {why}\n")
     read = list(read_segment(str(path), path.read_bytes()))
     assert [each.kind for each in read].count("figures") == 3
-    assert [each.reason for each in read if each.reason] == [f"byte {second}: a frame inflates to more than 256 MB"]
+    assert [each.reason for each in read if each.reason] == [f"byte {second}: a frame decompresses to more than 256 MB"]
 
 
 def test_a_file_that_is_a_bomb_alone_holds_nothing(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes(bomb(2**30))
-    with pytest.raises(BadInput, match="nothing is recorded in"):
+    with pytest.raises(BadInput, match="has no recording"):
         open_recording(path)
     done = call("replay", str(path))
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
@@ -279,7 +279,7 @@ def test_a_line_is_so_long_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> Non
     from qmon.recording.format import records as lines
 
     monkeypatch.setattr(lines, "LINE_BYTES", 1000)
-    with pytest.raises(Damaged, match="not a line of a recording: it has more than"):
+    with pytest.raises(Damaged, match="not a line of a recording: it is longer than"):
         parse_line(b'{"v":1,"r":"' + b"x" * 2000 + b'","n":1,"at":0,"k":"end","end":{"reason":""}}')
 
 

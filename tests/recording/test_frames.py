@@ -31,7 +31,7 @@ def test_a_frame_is_read_while_it_grows_and_by_whatever_reads_zstandard(tmp_path
     text, used = inflate_frame(frame[: len(frame) // 2], allow_partial=True)
     assert used == 0
     assert 20 <= text.count(b"\n") < 50
-    with pytest.raises(Damaged, match="it ends in the middle of a frame"):
+    with pytest.raises(Damaged, match="the file ends in the middle of a frame"):
         inflate_frame(frame[:-10])
     file = tmp_path / "x.jsonl.zst"
     file.write_bytes(frame + frame + locator_bytes(len(frame)))
@@ -44,7 +44,7 @@ def test_of_a_damaged_frame_nothing_is_given(place: int) -> None:
     damaged = bytearray(frame)
     damaged[place] ^= 0xFF
     for partly in (False, True):
-        with pytest.raises(Damaged, match="not readable from here on"):
+        with pytest.raises(Damaged, match="unreadable from here on"):
             inflate_frame(bytes(damaged), allow_partial=partly)
 
 

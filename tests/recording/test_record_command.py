@@ -129,7 +129,7 @@ def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:
     for arguments, why in (
         ((url, "--every", "100ms"), "--every is 0.5 to 60 seconds"),
         ((url, url), "named twice"),
-        ((url, "--max-size", "many"), "'many' is no size"),
+        ((url, "--max-size", "many"), "'many' is not a size"),
         (("no-such-target",), "no-such-target"),
     ):
         done = call("record", *arguments, "--to", str(tmp_path / "kept"))

@@ -262,7 +262,7 @@ print(recorder.status.snapshots, recorder.close().stopped, sep="|")
     )
     assert done.returncode == 0, done.stderr
     count, why = done.stdout.strip().split("|")
-    assert "the recording cannot be written to" in why and "too large" in why
+    assert "cannot write the recording to" in why and "too large" in why
     assert {path: path.read_bytes() for path in sealed} == sealed
     salvage_segments(tmp_path)
     assert sequences(tmp_path) == [1, 2, 3, *range(1, int(count) + 1)]

@@ -101,22 +101,22 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     assert [mark.kind for mark in reader.read_marks()] == ["operation"]
     assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--output", "json").exit_code == 0
     again = call("export", str(tmp_path / "kept"), *times, "--file", str(file))
-    assert again.exit_code == 2 and "is there already" in again.stderr
+    assert again.exit_code == 2 and "already exists" in again.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("replay", "{}/nowhere", "--output", "json"), "nothing is recorded in"),
+        (("replay", "{}/nowhere", "--output", "json"), "has no recording"),
         (("replay", "{}", "--output", "json"), "several targets"),
         (("replay", "{}", "--target", "none", "--output", "json"), "'none' is not recorded"),
-        (("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"), "'noon' is no time"),
+        (("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"), "'noon' is not a time"),
         (
             ("replay", "{}", "--target", "orders", "--at", "2020-01-01", "-o", "json"),
             "nothing was recorded up to",
         ),
         (("replay", "{}", "--target", "orders"), "is not a terminal"),
-        (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "--file", "{}/x"), "must lie before"),
+        (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "--file", "{}/x"), "must be before"),
         (
             ("export", "{}", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02", "-f", "{}/x"),
             "nothing",

@@ -20,7 +20,7 @@ promtool = pytest.mark.skipif(shutil.which("promtool") is None, reason="Debian's
 Q = {"target": "shop", "queue": "q"}
 # For each rule a series, minute by minute, that lets it fire within ten minutes; its labels, and what it says.
 FIRING = {
-    "QmonAbsent": ("other", "1x10", {}, "qmon serve is not scraped"),
+    "QmonAbsent": ("other", "1x10", {}, "Prometheus gets no metrics from qmon serve"),
     "QmonTargetLost": ("qmon_target_up", "0x10", {"target": "shop"}, "shop is not polled"),
     "QmonTextfileOld": (
         "node_textfile_mtime_seconds",
@@ -40,7 +40,7 @@ FIRING = {
         "qmon_queue_dead_messages",
         "0 0 3x8",
         Q,
-        "q of shop: messages were given up in the last 15 minutes",
+        "q of shop: messages became dead in the last 15 minutes",
     ),
     "QmonRingFull": ("qmon_queue_fill_ratio", "0.95x10", Q, "q of shop: 95% of its slots are in use"),
 }

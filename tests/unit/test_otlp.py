@@ -150,7 +150,7 @@ def test_headers_come_from_the_environment_and_are_in_no_line(
 
 @pytest.mark.parametrize("url", ["", "collector:4318", "ftp://h/", "http://", "http://h:99999", "http://[::1"])
 def test_what_is_no_url_of_a_collector(url: str) -> None:
-    with pytest.raises(BadInput, match="--otlp is the URL of a collector"):
+    with pytest.raises(BadInput, match="--otlp must be the URL of a collector"):
         endpoint_url(url, {})
 
 

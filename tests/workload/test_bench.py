@@ -253,7 +253,7 @@ def query_gone(site: BenchSite) -> None:
 
 def test_a_server_without_room_is_told_before_anything_is_made(database: str) -> None:
     plan = replace(SHORT, producers=150, consumers=150)
-    with pytest.raises(BadInput, match=r"has room for \d+ more connections, and the bench needs 302"):
+    with pytest.raises(BadInput, match=r"allows \d+ more connections, but the bench needs 302"):
         run_bench(target_of(database), plan, new_schema_name(), install_trial)
     assert traces(database) == []
 
@@ -371,7 +371,7 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--designs", "rings"), "there is no design 'rings' to measure here"),
+        (("--designs", "rings"), "cannot measure the design 'rings' here"),
         (("--batch", "1,x"), "--batch takes whole numbers"),
         (("--parts", "sick"), "there is no part 'sick'"),
         (("--producers", "0"), "Invalid value for '--producers'"),

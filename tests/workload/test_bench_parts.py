@@ -86,8 +86,8 @@ def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: in
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"producers": 0}, "1 producer and 1 consumer or more"),
-        ({"consumers": 493}, "500 in all at most"),
+        ({"producers": 0}, "at least 1 producer and 1 consumer"),
+        ({"consumers": 493}, "at most 500 in total"),
         ({"seconds": 0.0}, "more than 0 seconds"),
         ({"message_bytes": 0}, "1 to 1,000,000 bytes"),
         ({"batches": (1, 0)}, "1 to 10,000 messages"),
@@ -103,7 +103,7 @@ def test_designs_are_chosen_by_name_and_the_reference_comes_first() -> None:
     there = ("fifo", "naive", "ring")
     assert choose_designs((), there) == ("naive", "fifo", "ring")
     assert choose_designs(("ring", "naive", "ring"), there) == ("naive", "ring")
-    with pytest.raises(BadInput, match="there is no design 'rings' to measure here; there are: fifo, naive, ring"):
+    with pytest.raises(BadInput, match="cannot measure the design 'rings' here; available: fifo, naive, ring"):
         choose_designs(("rings",), there)
 
 

@@ -120,7 +120,7 @@ def test_both_engines_are_asked_alike() -> None:
 
 def test_a_server_without_sequences_is_refused() -> None:
     check_version(ENGINE, (11, 0))
-    with pytest.raises(BadInput, match=r"since 2012 \(version 11\), and this one is of version 10\.50; nothing was"):
+    with pytest.raises(BadInput, match=r"since 2012 \(version 11\), but this server has version 10\.50; nothing was"):
         check_version(ENGINE, (10, 50))
 
 

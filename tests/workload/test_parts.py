@@ -160,11 +160,11 @@ def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
     [
         ([QueueLoad(layout("a", installed=False))], [], "a was not installed by qmon"),
         ([QueueLoad(layout("a"), producers=201)], [], "0 to 200 producers"),
-        ([QueueLoad(layout("a"), rate=-1.0)], [], "rate is 0 or more, not -1"),
-        ([QueueLoad(layout("a"), fail_share=1.5)], [], "fail share goes from 0 to 1, not 1.5"),
+        ([QueueLoad(layout("a"), rate=-1.0)], [], "rate must be 0 or more, not -1"),
+        ([QueueLoad(layout("a"), fail_share=1.5)], [], "fail share must be 0 to 1, not 1.5"),
         ([QueueLoad(layout("a"), batch=0)], [], "1 to 10,000 messages"),
-        ([QueueLoad(layout("a")), QueueLoad(layout("a"))], [], "a queue takes one load"),
-        ([QueueLoad(layout("a"))], [PlannedFault("crash", "b")], "no load drives the queue 'b'; there are: a"),
+        ([QueueLoad(layout("a")), QueueLoad(layout("a"))], [], "each queue can have only one load"),
+        ([QueueLoad(layout("a"))], [PlannedFault("crash", "b")], "the queue 'b' has no load; queues with a load: a"),
     ],
 )
 def test_a_load_that_cannot_be_is_refused_before_anything_starts(

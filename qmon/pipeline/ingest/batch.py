@@ -128,7 +128,7 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
         said = {"counts": totals} if name == "samples" else None
         added, removed = changes.added.get(name, WrittenFiles()), changes.removed.get(name, Files())
         if not lake.table(name).commit_batch(batch, added, removed, said) and name not in done:
-            raise Conflict(f"somebody else writes to the lake {lake.storage.root}; run one at a time")
+            raise Conflict(f"another process is writing to the lake {lake.storage.root}; run one at a time")
     staged.delete_files()
     return totals
 
@@ -218,12 +218,12 @@ def _segments_too_old(staged: stage.StagedBatch, lines: WrittenFiles, first: str
     if not any(str(date) < first for date in lines.read_filter().dates or ()):
         return []
     rows = staged.read_rows("poll").where(F.col("date") < first).select("line.file").distinct().collect()
-    return [(row.file, f"days before {first}, of which samples are kept no more, are left as they are") for row in rows]
+    return [(row.file, f"days before {first} stay as they are because their samples were deleted") for row in rows]
 
 
 def _skipped_segments(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:
     """Return the segments that Spark skips, with a reason: they are empty, or disappeared after listing."""
     found = [(path, "the file is empty") for path, size in paths.items() if not size]
-    gone = "the file was there and vanished before it was read"
+    gone = "the file was deleted before it was read"
     found += [(path, gone) for path, size in paths.items() if size and not storage.path_exists(path)]
     return found

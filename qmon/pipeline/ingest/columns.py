@@ -79,7 +79,7 @@ def _parse_good_lines(reads: list[SegmentLine]) -> Iterator[tuple[list[SegmentLi
     try:
         lines = _parse_json_lines(b"\n".join(read.text or b"" for read in reads))
         if lines.num_rows != len(reads):
-            raise pa.ArrowInvalid("not one object a line")
+            raise pa.ArrowInvalid("not one JSON object per line")
     except pa.ArrowInvalid:
         if len(reads) == 1:
             reads[0].reason = _parse_failure(reads[0].text or b"")
@@ -106,7 +106,7 @@ def _parse_failure(text: bytes) -> str:
         newer = version > FORMAT_VERSION
     except (Damaged, KeyError, TypeError):
         newer, version = False, 0
-    return _newer_format_text(version) if newer else "not JSON, or values of the wrong kind"
+    return _newer_format_text(version) if newer else "not JSON, or a value has the wrong type"
 
 
 def _newer_format_text(version: object) -> str:
@@ -148,9 +148,9 @@ class _ParsedLines:
             elif not whole[place]:
                 found[place] = "the recorder, the number or the time is missing"
             elif not even[place]:
-                found[place] = "its figures are not one for each queue"
+                found[place] = "it does not have one figure for each queue"
             elif not read.target:
-                found[place] = "the target is not known: neither the session's line nor the folder names it"
+                found[place] = "the target is unknown: neither the session line nor the folder has its name"
         return found
 
     def staged_rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:

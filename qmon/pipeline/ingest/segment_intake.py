@@ -51,7 +51,7 @@ class SegmentIntake:
         self._table = lake.table("segments")
         self._known: set[str] | None = None
         if not self._folder.exists():
-            raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
+            raise BadInput(f"the folder {recordings} does not exist; record one with: qmon record TARGET --to DIR")
 
     def run_batch(self) -> tuple[int, Mapping[str, int]] | None:
         """Run one batch.
@@ -100,7 +100,7 @@ class SegmentIntake:
     def _claim_batch(self, batch: int, files: Mapping[str, int]) -> None:
         """Commit that these files belong to this batch. Raises ``Conflict`` if another process has committed it."""
         rows = [{"file": name, "bytes": size, "batch": batch, **_partition_for(name)} for name, size in files.items()]
-        told = f"somebody else writes to the lake {self._lake.storage.root}; run one at a time"
+        told = f"another process is writing to the lake {self._lake.storage.root}; run one at a time"
         table = self._table.open_or_create()
         if (newest_batch(table) or 0) >= batch:
             raise Conflict(told)
@@ -159,7 +159,7 @@ def _raise_batch_error(problem: Exception) -> None:
     if isinstance(problem, Conflict | BadInput):
         raise problem
     if isinstance(problem, PySparkException | Py4JError | OSError | QmonError):
-        raise QmonError(f"a batch failed, and nothing of it counts: {_cause_text(problem)}") from problem
+        raise QmonError(f"a batch failed and nothing of it was written: {_cause_text(problem)}") from problem
     raise problem
 
 

@@ -47,7 +47,7 @@ def read_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
             place += 1
             kind = line_kind(text, begin, end)
             if not kind:
-                yield SegmentLine(place, target, zone, "", text[begin:end], "no line of a recording")
+                yield SegmentLine(place, target, zone, "", text[begin:end], "not a line of a recording")
             elif kind in _LINE_KINDS:
                 line = text[begin:end]
                 try:
@@ -74,7 +74,7 @@ def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
         except Damaged as problem:
             text, used, reason = b"", 0, f"byte {at}: {problem}"
         else:
-            reason = "" if used else f"byte {at}: the file is cut short within this frame"
+            reason = "" if used else f"byte {at}: the file ends in the middle of this frame"
         if used:
             yield text, ""
             at += used

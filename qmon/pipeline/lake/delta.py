@@ -238,18 +238,18 @@ class LakeTable:
             table = self.open_or_create()
             if (newest_batch(table, app) or 0) >= batch:
                 if left < _TRIES - 1:
-                    raise Conflict(f"somebody else writes to the table {self.uri}; run one at a time")
+                    raise Conflict(f"another process is writing to the table {self.uri}; run one at a time")
                 return False
             if gone and not set(removed.paths) <= set(self.files_in(table).paths):
-                raise ChangedMeanwhile(f"files of the table {self.uri} were written anew meanwhile")
+                raise ChangedMeanwhile(f"files of the table {self.uri} were rewritten by another process")
             if self._try_commit(table, [*written.adds, *gone], entries, [Transaction(app, batch)]):
                 return True
-        raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
+        raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
 
     def commit_entries(self, entries: Mapping[str, Any]) -> None:
         """Commit these entries, in addition to earlier ones. Raises ``ChangedMeanwhile``."""
         if not any(self._try_commit(self.open_or_create(), [], entries) for _ in range(_TRIES)):
-            raise ChangedMeanwhile(f"others commit to the table {self.uri} all the time")
+            raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
 
     def _try_commit(
         self,
@@ -274,7 +274,7 @@ class LakeTable:
             )
         except CommitFailedError as problem:
             if table.version() == self.open_or_create().version():
-                raise QmonError(f"the table {self.uri} takes no commit: {problem}") from problem
+                raise QmonError(f"cannot commit to the table {self.uri}: {problem}") from problem
             return False
         return True
 

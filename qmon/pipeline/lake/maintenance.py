@@ -97,7 +97,7 @@ def _retry_on_conflict(table: LakeTable, do: Callable[[DeltaTable], Mapping[str,
         except CommitFailedError as problem:
             if not left:
                 raise ChangedMeanwhile(
-                    f"somebody else writes to the table {table.uri}: {problem}; do it again"
+                    f"another process is writing to the table {table.uri}: {problem}; try again"
                 ) from problem
     raise AssertionError
 

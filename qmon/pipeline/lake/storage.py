@@ -99,7 +99,7 @@ class Storage:
 
     def _rename(self, source: Any, destination: Any) -> None:
         if not self._files.rename(source, destination):
-            raise QmonError(f"{source.toString()} could not be moved to {destination.toString()}")
+            raise QmonError(f"cannot move {source.toString()} to {destination.toString()}")
 
 
 def _file_size(path: Path) -> int | None:

@@ -31,7 +31,7 @@ def view_statements(reader: str, lake: str) -> Iterator[str]:
     paths = {name: f"{lake.rstrip('/')}/{name}" for name in TABLES}
     there = {name: path for name, path in paths.items() if DeltaTable.is_deltatable(path)}
     if not set(BATCH) <= there.keys():
-        raise BadInput(f"there is no lake in {lake}; qmon pipeline run --recordings PATH --lake PATH makes one")
+        raise BadInput(f"{lake} has no lake; create it with: qmon pipeline run --recordings PATH --lake PATH")
     if reader == "duckdb":
         yield from _MACROS
     for name, path in there.items():

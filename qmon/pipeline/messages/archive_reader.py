@@ -97,16 +97,16 @@ def reading_session(engine: Engine) -> Session:
 def find_archive(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
     """Find the archive of a queue. Raises ``BadInput`` if it has none, or one without numbered rows."""
     if layout.routine_for("archive") is None:
-        raise BadInput(f"queue {layout.queue!r} has no archive: its design is {layout.design}, which keeps none")
+        raise BadInput(f"queue {layout.queue!r} has no archive: the design {layout.design} does not keep one")
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
     found = _fetch_query(connection, engine, ArchiveColumnRow, "archive_columns", parts)
     if not found:
-        raise BadInput(f"queue {layout.queue!r}: there is no table {'.'.join(parts)}, or we may not see it")
+        raise BadInput(f"queue {layout.queue!r}: the table {'.'.join(parts)} does not exist, or your role may not see it")
     if not any(row.column_name == KEY and row.is_key for row in found):
         kind = "GENERATED ALWAYS AS IDENTITY PRIMARY KEY" if engine.name == "postgres" else "IDENTITY(1, 1) PRIMARY KEY"
         raise BadInput(
-            f"the archive of {layout.queue!r} does not number its rows, so that new ones cannot be told from old "
-            f"ones; this helps: ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
+            f"the archive of {layout.queue!r} does not number its rows, so qmon cannot find the new ones. "
+            f"Run: ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
         )
     names = {row.column_name for row in found}
     wanted = {
@@ -130,8 +130,8 @@ def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable
     (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(
-            f"{archive.queue}: this server only follows another one, so that what is still being written cannot be "
-            "seen here; name the primary"
+            f"{archive.queue}: this server is a replica, where unfinished writes cannot be seen; "
+            "connect to the primary"
         )
     writing = _fetch_query(connection, engine, WriterRow, "archive_writers", archive.parts)
     return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))

@@ -113,7 +113,7 @@ class MessageIntake:
                 )
                 found = self._found_ranges(written)
             except (PySparkException, Py4JError, OSError) as problem:
-                raise QmonError(f"{archive.queue}: nothing was taken in: {_cause_text(problem)}") from problem
+                raise QmonError(f"{archive.queue}: no messages were read: {_cause_text(problem)}") from problem
         known, mark = mark, advance_watermark(mark, seen, found, written.rows)
         if mark == known == before.watermark_for(target.name, archive.queue):
             return IntakeResult(archive.queue, 0, mark)
@@ -125,7 +125,7 @@ class MessageIntake:
         """Commit a new state together with these files."""
         marks = {t: {q: to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
         if not self._table.commit_batch(state.number, written, entries={"marks": marks}):
-            raise QmonError(f"somebody else writes to the table {self._table.uri}; run one at a time")
+            raise QmonError(f"another process is writing to the table {self._table.uri}; run one at a time")
 
     def _write_messages(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
         rows = self._table.session.read.format(FORMAT_NAME).options(**reading.to_options()).load()
@@ -169,10 +169,10 @@ def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, an
         return replace(mark, table_id=archive.table_id)
     if anew:
         return Watermark(table_id=archive.table_id, made=mark.made + 1, messages=mark.messages)
-    what = "is another table than last time" if other else f"numbers its rows from the beginning again: {seen.issued:,}"
+    what = "is a different table than in the last run" if other else f"started numbering its rows again: {seen.issued:,}"
     raise BadInput(
-        f"the archive of {archive.queue!r} {what}; the lake has it up to {mark.upto:,}; with --anew all its rows are "
-        "taken in as new ones"
+        f"the archive of {archive.queue!r} {what}; the lake has the rows up to {mark.upto:,}; --anew reads "
+        "all rows as new ones"
     )
 
 

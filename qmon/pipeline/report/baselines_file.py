@@ -58,7 +58,7 @@ def write_baselines(
     """
     place = Storage(lake.session, recordings)
     if not place.exists():
-        raise BadInput(f"there is no folder {recordings}")
+        raise BadInput(f"the folder {recordings} does not exist")
     view = lake.view()
     newest_day(view)
     today = int((time.time() if now is None else now) // DAY_S)
@@ -67,7 +67,7 @@ def write_baselines(
     if unknown := sorted(set(stated) - {"", *targets}):
         raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(targets)}")
     if not ends:
-        raise BadInput("all days of the lake are later than tomorrow; check the clocks of all machines")
+        raise BadInput("all days of the lake are in the future; check the clocks of all machines")
     whole = Period(min(ends.values()) - weeks * WEEK_S, max(ends.values())).read_filter("start_at", view.dates())
     minutes = _last_weeks(view.read("minutes", whole), ends, weeks)
     zones = zones_by_target(minutes, stated)

@@ -131,10 +131,10 @@ def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAUL
     queue, newest = request.queue, newest_day(view)
     whole = _period_sums(view, period, queue)
     if not whole:
-        what = f"of the queue {queue!r} " if queue else ""
+        what = f"for the queue {queue!r} " if queue else ""
         raise BadInput(
-            f"the lake has nothing {what}from {utc_day(period.start)} to {utc_day(period.end - 1)}; its newest day is "
-            f"{newest}; --to says when a report ends"
+            f"the lake has no data {what}from {utc_day(period.start)} to {utc_day(period.end - 1)}; its newest day is "
+            f"{newest}; choose another period with --from and --to"
         )
     shown = sorted(whole, key=lambda key: (-(whole[key]["pushed"] or 0.0), key))[:MOST_QUEUES]
     earlier = period.previous_period()
@@ -183,7 +183,7 @@ def newest_day(view: LakeView) -> date:
     """Return the last day (UTC) in the lake. Raises ``BadInput`` if the lake is empty."""
     dates = view.dates()
     if not dates:
-        raise BadInput("the lake is empty; qmon pipeline run --recordings PATH --lake PATH fills it")
+        raise BadInput("the lake is empty; fill it with: qmon pipeline run --recordings PATH --lake PATH")
     return dates[-1]
 
 

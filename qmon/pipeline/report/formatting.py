@@ -78,6 +78,6 @@ def change_text(now: float | None, before: float | None) -> str:
     if now is None or before is None:
         return UNKNOWN
     if before == 0:
-        return "from nothing" if now else "±0 %"
+        return "from 0" if now else "±0 %"
     points = round((now / before - 1) * 100)
     return f"{points:+,d} %" if points else "±0 %"

@@ -60,13 +60,13 @@ def headline(facts: ReportFacts) -> str:
     who = _joined_names(names) if count <= _MAX_NAMED else f"{count:,} queues"
     be = "was" if count == 1 else "were"
     if share is None:
-        return f"{who} {be} not watched for long enough to say anything."
+        return f"{who} {be} not watched for long enough."
     if not facts.trouble:
-        return f"{who} {be} healthy for all of the time watched.{_unwatched_text(facts)}"
+        return f"{who} {be} healthy during all of the time watched.{_unwatched_text(facts)}"
     number = sum(each.incidents for each in facts.trouble.values())
     told = "one incident" if number == 1 else f"{number:,} incidents"
     longest = max(facts.incidents, key=lambda row: _lasted_s(facts, row), default=None)
-    text = f"{who} {be} healthy {good_share_text(share)} of the time watched, with {told}"
+    text = f"{who} {be} healthy for {good_share_text(share)} of the time watched, with {told}"
     if longest is not None:
         which = ": " if number == 1 else "; the longest: "
         lasted, at = (
@@ -108,11 +108,11 @@ def _level_things(facts: ReportFacts) -> Iterator[Thing]:
         who = f"{queue_name(facts, (each.target, each.queue))}: {each.goal}"
         if left is not None and left < 0:
             over = duration_text(round(each.bad_s - each.budget_s, 3))
-            text = f"{who} was missed: {good_share_text(each.share)}, {over} more than the budget"
+            text = f"{who} was missed: {good_share_text(each.share)}, {over} over the error budget"
             yield Thing("level", text, each.target, each.queue, place)
         elif left is not None and burn and (lasts_s := left / burn * each.objective.window_s) < _BUDGET_SHORT_S:
             text = (
-                f"{who}: {percent_text(left)} of the budget is left, used up in {duration_text(lasts_s)} at "
+                f"{who}: {percent_text(left)} of the error budget is left and lasts {duration_text(lasts_s)} at "
                 "the last day's rate"
             )
             yield Thing("level", text, each.target, each.queue, place)
@@ -131,7 +131,7 @@ def _incident_things(facts: ReportFacts) -> Iterator[Thing]:
         at, lasted = day_time_text(max(row["start_at"], facts.period.start)), duration_text(_lasted_s(facts, row))
         text = f"{queue_name(facts, key)}: {row['cause']} for {lasted} from {at}"
         if (count := facts.trouble[key].incidents) > 1:
-            text += f", one of {count:,} incidents of {duration_text(facts.trouble[key].seconds)} in all"
+            text += f", one of {count:,} incidents, {duration_text(facts.trouble[key].seconds)} in total"
         yield Thing("incident", text, *key, place)
 
 
@@ -140,7 +140,7 @@ def _capacity_things(facts: ReportFacts) -> Iterator[Thing]:
     for q in sorted(soon, key=lambda q: (q.capacity.outgrown_days or 0.0, q.key)):
         can = q.capacity
         when = f"in {can.outgrown_days:,.0f} days ({can.earliest_days:,.0f} to {can.latest_days:,.0f})"
-        text = f"{queue_name(facts, q.key)}: pushes grow, and reach what its best hour popped"
+        text = f"{queue_name(facts, q.key)}: pushes are growing and reach the pop rate of the best hour"
         text += f" {when}" if can.outgrown_days else " now"
         yield Thing("capacity", text, *q.key)
 
@@ -148,9 +148,9 @@ def _capacity_things(facts: ReportFacts) -> Iterator[Thing]:
 def _coverage_things(facts: ReportFacts) -> Iterator[Thing]:
     for each in facts.targets:
         if each.share < _WATCHED_SHARE:
-            text = f"{each.target} was watched {good_share_text(each.share)} of the time"
+            text = f"{each.target} was watched for {good_share_text(each.share)} of the time"
             if each.gap_at is not None:
-                text += f"; nothing for {duration_text(each.gap_s)} from {day_time_text(each.gap_at)}"
+                text += f"; the longest gap is {duration_text(each.gap_s)} from {day_time_text(each.gap_at)}"
             yield Thing("coverage", text, each.target)
 
 
@@ -172,8 +172,8 @@ def _change_things(facts: ReportFacts) -> Iterator[Thing]:
         if ratio >= _WORSE_RATIO and q.before is not None:
             now, then = q.whole["oldest_p95"], q.before["oldest_p95"]
             text = (
-                f"{queue_name(facts, q.key)}: p95 of the age {duration_text(now)}, before "
-                f"{duration_text(then)} ({change_text(now, then)})"
+                f"{queue_name(facts, q.key)}: the p95 age is {duration_text(now)}, was "
+                f"{duration_text(then)} before ({change_text(now, then)})"
             )
             yield Thing("change", text, *q.key)
 
@@ -182,7 +182,7 @@ def _unwatched_text(facts: ReportFacts) -> str:
     """Return a sentence about the share of time watched, or empty if it is nearly all."""
     length = (facts.period.end - facts.period.start) * len(facts.targets)
     share = sum(each.seconds for each in facts.targets) / length if length else 1.0
-    return f" Only {good_share_text(share)} of the time was watched." if share < _WATCHED_SHARE else ""
+    return f" Only {good_share_text(share)} of the period was watched." if share < _WATCHED_SHARE else ""
 
 
 def _lasted_s(facts: ReportFacts, row: Row) -> float:

@@ -44,7 +44,7 @@ def report_page(facts: ReportFacts) -> str:
             f'<li><a href="#{_anchor_for(each, anchors)}">{_escape_unbroken(each.text)}</a></li>' for each in look
         )
         body.append(f'<p class="soft">Look at:</p><ol>{items}</ol>')
-    body += ['<h2 id="time">Time line</h2>', timeline_html(facts, anchors)]
+    body += ['<h2 id="time">Incidents over time</h2>', timeline_html(facts, anchors)]
     body += [_table_html(each, anchors) for each in report_tables(facts)]
     for target, queues in groupby(sorted(facts.queues, key=lambda q: q.target), key=lambda q: q.target):
         body.append(f"<h2>{escape(target)}</h2>")
@@ -80,14 +80,14 @@ def _queue_section(queue_facts: QueueFacts, facts: ReportFacts, anchor: str) -> 
     whole, before = queue_facts.whole, queue_facts.before
     lines = [
         f"{number_text(whole['pushed'])} pushed, {number_text(whole['popped'])} popped in "
-        f"{duration_text(whole['seconds'])} watched.",
+        f"{duration_text(whole['seconds'])} of watching.",
         f"Best hour: {number_text(queue_facts.capacity.sustained)} popped/s. {outlook_text(queue_facts)}",
     ]
     if before is not None:
         lines.append(
-            f"Against the time before: pushes {change_text(flow_rate(whole, 'pushed'), flow_rate(before, 'pushed'))}, "
+            f"Compared with the previous period: pushes {change_text(flow_rate(whole, 'pushed'), flow_rate(before, 'pushed'))}, "
             f"pops {change_text(flow_rate(whole, 'popped'), flow_rate(before, 'popped'))}, "
-            f"p95 of the age {change_text(whole['oldest_p95'], before['oldest_p95'])}."
+            f"p95 age {change_text(whole['oldest_p95'], before['oldest_p95'])}."
         )
     text = "".join(f"<p>{_escape_unbroken(line)}</p>" for line in lines)
     worst = _table_html(worst_table(queue_facts), {}, "h4") if queue_facts.worst else ""
@@ -113,7 +113,7 @@ def _plot_figures(queue_facts: QueueFacts, facts: ReportFacts) -> str:
     axis, marks = axis_for(facts), marks_for(queue_facts, facts)
     drawn = (
         PlotLines(
-            "Messages a second",
+            "Messages per second",
             (("pushed", points("pushed")), ("popped", points("popped"))),
             number_text,
             band=usual("push_rate"),
@@ -125,7 +125,7 @@ def _plot_figures(queue_facts: QueueFacts, facts: ReportFacts) -> str:
             band=usual("ready"),
         ),
         PlotLines(
-            "Age of the oldest",
+            "Age of the oldest ready message",
             (("mean", points("oldest")), ("highest", points("oldest_max"))),
             duration_text,
             ages=True,
@@ -150,7 +150,7 @@ def _growth_plot(queue_facts: QueueFacts) -> str:
     pushed = {day * _DAY_S: value for day, value in queue_facts.days}
     best = dict.fromkeys(line, can.sustained)
     drawn = PlotLines(
-        "Pushes a second by day, and the best hour's pops",
+        "Pushes per second by day, and pops of the best hour",
         (("pushed", pushed), ("best hour", best)),
         number_text,
         band={at: (max(0.0, low), high) for at, (_, low, high) in line.items()},

@@ -17,17 +17,17 @@ def scope_text(facts: ReportFacts) -> str:
 def report_notes(facts: ReportFacts) -> list[str]:
     """Return notes about the figures, one line each."""
     found = [
-        "Healthy: the share of the time watched in which no verdict was a warning or worse. Ages are of the oldest "
-        "ready message; percentiles are weighted by time; a rate is messages over seconds read."
+        "Healthy: share of the watched time without a warning or worse. Ages are those of the oldest ready message. "
+        "Percentiles are weighted by time. Rates are messages divided by the seconds covered by counters."
     ]
     if facts.left_out:
-        found.append(f"{facts.left_out:,} queues with fewer messages are not shown; --queue shows any.")
+        found.append(f"{facts.left_out:,} queues with fewer messages are not shown; show one with --queue.")
     if facts.more_incidents:
-        found.append(f"{facts.more_incidents:,} more incidents are not listed; a shorter time shows them.")
+        found.append(f"{facts.more_incidents:,} more incidents are not listed; choose a shorter period to see them.")
     if facts.baselines is None:
-        found.append("What is usual is not known; qmon pipeline baselines works it out, of four weeks at least.")
+        found.append("No baseline yet: run qmon pipeline baselines when the lake has at least four weeks.")
     if facts.counts.get("bad"):
-        found.append(f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake keeps them apart.")
+        found.append(f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake stores them separately.")
     return found
 
 
@@ -35,5 +35,5 @@ def outlook_text(queue_facts: QueueFacts) -> str:
     """Describe when the queue will be outgrown, in a sentence."""
     can = queue_facts.capacity
     if can.outgrown_days is None:
-        return f"When it is outgrown: {can.why}."
-    return f"Pushes grow by {number_text(can.growth)}/s a day: outgrown {outgrown_text(queue_facts)}."
+        return f"No forecast: {can.why}."
+    return f"Pushes grow by {number_text(can.growth)}/s per day and reach the best hour {outgrown_text(queue_facts)}."

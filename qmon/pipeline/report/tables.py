@@ -100,8 +100,8 @@ def level_table(facts: ReportFacts) -> ReportTable:
         "watched",
     )
     note = (
-        "Of the time that was watched. The budget is the time in which the limit may be reached; at a burn rate of 1 "
-        "it lasts as long as the window."
+        "Shares of the watched time. The error budget is the time for which the limit may be exceeded. At a burn rate "
+        "of 1 it lasts exactly as long as the window."
     )
     return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 
@@ -179,8 +179,8 @@ def change_table(facts: ReportFacts) -> ReportTable:
     )
     rows = tuple(_change_row(q, q.before, facts) for q in facts.queues if q.before is not None)
     before = facts.period.previous_period()
-    note = f"Against the {duration_text(before.end - before.start)} before, from {moment_text(before.start)[:16]}."
-    return ReportTable("This time and the time before", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
+    note = f"Compared with the previous {duration_text(before.end - before.start)}, from {moment_text(before.start)[:16]}."
+    return ReportTable("Compared with the previous period", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
 
 
 def _change_row(queue_facts: QueueFacts, before: Row, facts: ReportFacts) -> tuple[Cell, ...]:
@@ -209,7 +209,7 @@ def unusual_table(facts: ReportFacts) -> ReportTable:
     """Return the table of unusual hours: one row per run of hours, the farthest outside first."""
     found = sorted((each for q in facts.queues for each in q.unusual), key=lambda each: -each.distance)
     headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
-    note = "Hourly means outside the band of what is usual at that hour of the week."
+    note = "Hourly means outside the usual band for that hour of the week."
     return ReportTable(
         "Unusual hours",
         "unusual",
@@ -294,8 +294,8 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
         for q in facts.queues
     )
     note = (
-        "Growth is a straight line through whole days, with the band in which it lies with 95 %. A queue that was "
-        "never short of messages can pop more than its best hour."
+        "Growth is a straight line fitted to whole days; the range in parentheses has 95 % confidence. A queue that "
+        "ran empty can pop more than its best hour."
     )
     return ReportTable("Capacity", "capacity", headings, rows, (0, 1, 5), 5, note=note, rows_are=QUEUE)
 
@@ -328,7 +328,7 @@ def coverage_table(facts: ReportFacts) -> ReportTable:
     )
     headings = ("target", "watched", "time watched", "longest gap", "from, UTC")
     return ReportTable(
-        "Coverage", "coverage", headings, rows, (0,), note="Gaps of less than a whole hour are not listed."
+        "Coverage", "coverage", headings, rows, (0,), note="Gaps shorter than one hour are not listed."
     )
 
 

@@ -53,12 +53,12 @@ def timeline_html(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
             f'preserveAspectRatio="none" role="img" aria-label="{escape(q.queue, quote=True)}">{"".join(drawn)}</svg>'
         )
     if not rows:
-        return '<p class="soft">No incident and no operation.</p>'
+        return '<p class="soft">No incidents and no operations.</p>'
     legend = "".join(
         f'<span class="k k{style}">{text}</span>'
         for style, text in (("warn", "warning"), ("crit", "critical"), ("op", "operation"), ("off", "not watched"))
     )
-    more = f"Nothing on {quiet:,} other queues." if quiet > 1 else "Nothing on one other queue." if quiet else ""
+    more = f"{quiet:,} other queues had none." if quiet > 1 else "One other queue had none." if quiet else ""
     return (
         f'<p class="soft">{legend}</p><div class="time">{"".join(rows)}'
         f'<div></div><div class="below">{axis_labels(axis)}</div></div><p class="soft">{more}</p>'

@@ -96,12 +96,12 @@ def estimate_capacity(sustained: float | None, days: Sequence[tuple[int, float]]
     trend = GrowthTrend.fit_days(days)
     growth = trend.slope
     if sustained is None:
-        return Capacity(None, daily, growth, why="no whole hour of pops was seen", trend=trend)
+        return Capacity(None, daily, growth, why="no full hour of pops was watched", trend=trend)
     if growth <= 0:
-        return Capacity(sustained, daily, growth, why="pushes do not grow", trend=trend)
+        return Capacity(sustained, daily, growth, why="pushes are not growing", trend=trend)
     last, reached = days[-1][0], trend.day_reaching(sustained)
     if reached is None:
-        return Capacity(sustained, daily, growth, why="days differ more than pushes grow", trend=trend)
+        return Capacity(sustained, daily, growth, why="the days differ more than pushes grow", trend=trend)
     left, earliest, latest = (max(0.0, day - last) for day in reached)
     if left > _HORIZON_DAYS:
         return Capacity(sustained, daily, growth, why="not within ten years", trend=trend)

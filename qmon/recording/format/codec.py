@@ -73,7 +73,7 @@ def decode(kind: type[Record], text: bytes) -> Record:
         except (msgspec.DecodeError, RecursionError):
             found = msgspec.convert(parse_json(text), kind)
     except (ValueError, RecursionError, Damaged) as problem:
-        raise Damaged(f"no {kind.__name__}: {problem}") from None
+        raise Damaged(f"not a valid {kind.__name__}: {problem}") from None
     return found
 
 

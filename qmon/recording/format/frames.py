@@ -88,13 +88,13 @@ def inflate_frame(data: bytes | memoryview, *, allow_partial: bool = False) -> t
             fed += min(_CHUNK, len(data) - fed)
             size += len(parts[-1])
             if size > FRAME_TEXT_BYTES:
-                raise Damaged(f"a frame inflates to more than {FRAME_TEXT_BYTES // 2**20} MB")
+                raise Damaged(f"a frame decompresses to more than {FRAME_TEXT_BYTES // 2**20} MB")
     except zstandard.ZstdError as problem:
-        raise Damaged(f"not readable from here on: {problem}") from None
+        raise Damaged(f"unreadable from here on: {problem}") from None
     if reads.eof:
         return b"".join(parts), fed - len(reads.unused_data)
     if not allow_partial:
-        raise Damaged("it ends in the middle of a frame")
+        raise Damaged("the file ends in the middle of a frame")
     return b"".join(parts), 0
 
 

@@ -178,7 +178,7 @@ def parse_line(text: bytes) -> Line | None:
     Raises ``Damaged`` if it is invalid.
     """
     if len(text) > LINE_BYTES:
-        raise Damaged(f"not a line of a recording: it has more than {LINE_BYTES // 2**20} MB")
+        raise Damaged(f"not a line of a recording: it is longer than {LINE_BYTES // 2**20} MB")
     try:
         raw: Any = _LINE.decode(text)
         values = raw.v, raw.r, raw.n, raw.at, raw.k
@@ -191,7 +191,7 @@ def parse_line(text: bytes) -> Line | None:
     if not value:
         raise Damaged(f"not a line of a recording: it has no {kind}")
     if not (abs(at) < LATEST_TIME and abs(number) < _GREATEST):  # also false for NaN
-        raise Damaged("not a line of a recording: its number or its time is none")
+        raise Damaged("not a line of a recording: its number or its time is invalid")
     return Line(recorder, number, at, kind, value)
 
 

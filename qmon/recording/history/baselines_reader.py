@@ -39,20 +39,20 @@ def read_baselines(path: Path) -> Baselines:
     try:
         raw = json.loads(read_text(path, _MAX_BYTES))
     except FileNotFoundError:
-        raise BadInput(f"{path}: there is no such file; `qmon pipeline baselines` writes it") from None
+        raise BadInput(f"{path}: no such file; create it with: qmon pipeline baselines") from None
     except OSError as problem:
         raise BadInput(f"{path}: cannot be read: {problem.strerror or problem}") from None
     except (ValueError, RecursionError):
-        raise BadInput(f"{path}: is damaged; `qmon pipeline baselines` writes it anew") from None
+        raise BadInput(f"{path}: is damaged; write it again with: qmon pipeline baselines") from None
     if not isinstance(raw, dict) or not isinstance(raw.get("version"), int):
-        raise BadInput(f"{path}: is no file of `qmon pipeline baselines`")
+        raise BadInput(f"{path}: was not written by qmon pipeline baselines")
     if raw["version"] > VERSION:
-        raise BadInput(f"{path}: was written by a newer qmon (version {raw['version']} of the file); install that one")
+        raise BadInput(f"{path}: was written by a newer qmon (file version {raw['version']}); upgrade qmon")
     try:
         return _parse_baselines(raw)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-        why = f"{problem}" if isinstance(problem, ValueError) else "something is missing in it"
-        raise BadInput(f"{path}: is damaged ({why}); `qmon pipeline baselines` writes it anew") from None
+        why = f"{problem}" if isinstance(problem, ValueError) else "a field is missing or has the wrong type"
+        raise BadInput(f"{path}: is damaged ({why}); write it again with: qmon pipeline baselines") from None
 
 
 def find_baselines(root: Path | None) -> FoundBaselines:
@@ -80,7 +80,7 @@ def _parse_baselines(raw: Mapping[str, Any]) -> Baselines:
 @cache
 def _checked_zone(name: object) -> str:
     if not isinstance(name, str) or not is_zone(name):
-        raise ValueError(f"there is no time zone {name!r}")
+        raise ValueError(f"unknown time zone {name!r}")
     return name
 
 
@@ -91,14 +91,14 @@ def _parse_hours(raw: Mapping[str, Any]) -> dict[int, Baseline]:
 def _parse_hour(text: str) -> int:
     hour = int(text)
     if not 0 <= hour < HOURS:
-        raise ValueError(f"there is no hour {hour} of the week")
+        raise ValueError(f"the hour of the week must be 0 to {HOURS - 1}, not {hour}")
     return hour
 
 
 def _parse_baseline(numbers: list[float]) -> Baseline:
     median, mad, readings = numbers
     if not (math.isfinite(median) and math.isfinite(mad)):
-        raise ValueError("a number that is infinite or none")
+        raise ValueError("a value is infinite or not a number")
     return Baseline(float(median), float(mad), int(readings))
 
 

@@ -184,7 +184,7 @@ def _record_line(line: Line, queue: str, collected: CollectedRange, runs: RunCol
         try:
             _record_figures(line.at, line.decode_record(), queue, collected, runs)
         except IndexError:
-            raise Damaged("no figures: not one for each queue") from None
+            raise Damaged("a poll does not have one figure for each queue") from None
 
 
 def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRange, runs: RunCollector) -> None:

@@ -28,6 +28,10 @@ class Moment:
     event: RecordedEvent
 
 
+class NothingRecorded(BadInput):
+    """The segments contain no session."""
+
+
 class RecordingReader:
     """Reads the segments of one target. Not thread-safe.
 
@@ -47,7 +51,7 @@ class RecordingReader:
         sessions = (self._segment(path).session for path in reversed(self._paths))
         newest = next((session for session in sessions if session is not None), None)
         if newest is None:
-            raise BadInput("nothing is recorded there")
+            raise NothingRecorded("the recording is empty")
         self._newest_session = newest
 
     def _first_at(self, path: Path) -> float:
@@ -65,8 +69,8 @@ class RecordingReader:
         found = [(path.name, why) for path, each in self._damage.items() for why in each.values()]
         if not found:
             return ""
-        parts = "1 damaged part was" if len(found) == 1 else f"{len(found):,} damaged parts were"
-        return f"{parts} left out; {found[0][0]}: {found[0][1]}"
+        parts = "1 damaged part" if len(found) == 1 else f"{len(found):,} damaged parts"
+        return f"skipped {parts}; {found[0][0]}: {found[0][1]}"
 
     def _open_segment(self, path: Path) -> Segment:
         """Open the segment, also if its recorder has sealed it in the meantime."""
@@ -147,14 +151,12 @@ def open_recording(path: Path, target: str | None = None) -> RecordingReader:
             return RecordingReader([path])
         known = dict(recorded_targets(path))
         if target is None and len(known) > 1:
-            raise BadInput(f"several targets are recorded in {path}; say which with --target: {', '.join(known)}")
+            raise BadInput(f"{path} has recordings of several targets; choose one with --target: {', '.join(known)}")
         if target is not None and target not in known:
-            raise BadInput(f"{target!r} is not recorded in {path}; there is: {', '.join(known) or 'nothing'}")
+            raise BadInput(f"{path} has no recording of {target!r}; it has: {', '.join(known) or 'none'}")
         below = known[target] if target is not None else next(iter(known.values()), path)
         return RecordingReader(list_segments(below))
     except OSError as problem:
-        raise BadInput(f"{path} cannot be read: {problem.strerror or problem}") from problem
-    except BadInput as problem:
-        if "nothing is recorded there" in str(problem):
-            raise BadInput(f"nothing is recorded in {path}") from None
-        raise
+        raise BadInput(f"cannot read {path}: {problem.strerror or problem}") from problem
+    except NothingRecorded:
+        raise BadInput(f"{path} has no recording") from None

@@ -36,7 +36,7 @@ from qmon.recording.write.segment_writer import CannotWrite
 _LOG: Final = logging.getLogger(__name__)
 _QUEUE_SIZE: Final = 256
 _CLOSE_TIMEOUT_S: Final = 5.0
-_TOO_SLOW: Final = "the disk does not keep up"
+_TOO_SLOW: Final = "the disk is too slow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Recorder:
         try:
             for found in salvage_segments(root):
                 _LOG.warning(
-                    "an earlier recorder ended without closing %s; %s lines were recovered",
+                    "an earlier recorder did not close %s; %s lines were recovered",
                     found.path or "its file",
                     found.lines,
                 )
@@ -215,7 +215,7 @@ class Recorder:
             self._stop_recording(log.report_defect(problem))
 
     def _stop_recording(self, reason: str) -> None:
-        _LOG.warning("the recording of %s has stopped: %s", self._target, reason)
+        _LOG.warning("recording of %s stopped: %s", self._target, reason)
         self._status = replace(self._status, stopped=reason)
         self._writer.abandon_segment()
 

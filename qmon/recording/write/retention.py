@@ -51,9 +51,9 @@ def parse_size(text: str) -> int:
     """Return the bytes of ``5GB``, ``500M`` or ``1GiB``. Raises ``BadInput``."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or (unit := (found[2] or "").upper()) not in _UNITS or float(found[1]) == 0:
-        raise BadInput(f"{text[:40]!r} is no size; say it like 500MB, 5GB or 2GiB")
+        raise BadInput(f"{text[:40]!r} is not a size; write 500MB, 5GB or 2GiB")
     if (size := float(found[1]) * _UNITS[unit]) > _MAX_SIZE:
-        raise BadInput(f"{text[:40]!r} is more than any disk holds")
+        raise BadInput(f"{text[:40]!r} is larger than any disk")
     return int(size)
 
 

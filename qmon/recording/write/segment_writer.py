@@ -153,4 +153,4 @@ def publish_segment(path: Path, sealed: Path) -> None:
 
 
 def _write_error(path: Path, problem: OSError) -> CannotWrite:
-    return CannotWrite(f"the recording cannot be written to {path.parent}: {problem.strerror or problem}")
+    return CannotWrite(f"cannot write the recording to {path.parent}: {problem.strerror or problem}")

@@ -54,15 +54,15 @@ class BenchPlan:
     def check_possible(self) -> None:
         """Raise ``BadInput`` if the plan is not possible."""
         if not self.designs or not self.parts:
-            raise BadInput("a bench needs a design and a part to measure")
+            raise BadInput("a bench needs at least one design and one part")
         if self.producers < 1 or self.consumers < 1 or self.producers + self.consumers > MAX_SESSIONS:
-            raise BadInput(f"a bench takes 1 producer and 1 consumer or more, {MAX_SESSIONS} in all at most")
+            raise BadInput(f"a bench needs at least 1 producer and 1 consumer, and at most {MAX_SESSIONS} in total")
         if not 0 < self.seconds <= MAX_SECONDS:
-            raise BadInput(f"a run lasts more than 0 seconds and at most a day, not {self.seconds:g} s")
+            raise BadInput(f"a run must last more than 0 seconds and at most one day, not {self.seconds:g} s")
         if not 1 <= self.message_bytes <= 1_000_000:
-            raise BadInput(f"a message has 1 to 1,000,000 bytes, not {self.message_bytes:,}")
+            raise BadInput(f"a message must have 1 to 1,000,000 bytes, not {self.message_bytes:,}")
         if not self.batches or any(not 1 <= batch <= 10_000 for batch in self.batches):
-            raise BadInput("a batch has 1 to 10,000 messages")
+            raise BadInput("a batch must have 1 to 10,000 messages")
 
     def load_cases(self) -> tuple[Case, ...]:
         """Return the runs under load, part by part. Batches of a design without batches are skipped when it is
@@ -121,6 +121,6 @@ def choose_designs(requested: Sequence[str], available: Sequence[str]) -> tuple[
     """Return the designs that the user chose, all if none is named. Raises ``BadInput`` for a missing design."""
     for design in requested:
         if design not in available:
-            raise BadInput(f"there is no design {design!r} to measure here; there are: {', '.join(available)}")
+            raise BadInput(f"cannot measure the design {design!r} here; available: {', '.join(available)}")
     names = dict.fromkeys(requested or available)
     return tuple(sorted(names, key=lambda name: (name != REFERENCE, tuple(names).index(name))))

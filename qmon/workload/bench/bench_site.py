@@ -30,7 +30,7 @@ def check_version(engine: Engine, version: tuple[int, int]) -> None:
     """
     if not queries.has_query(engine.name, "action/bench/gate", version):
         raise BadInput(
-            "the bench counts with sequences, which SQL Server has since 2012 (version 11), and this one is of version"
+            "the bench needs sequences, which SQL Server has since 2012 (version 11), but this server has version"
             f" {version[0]}.{version[1]}; nothing was created"
         )
 

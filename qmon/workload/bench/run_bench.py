@@ -58,7 +58,7 @@ def run_bench(
     engine = engine_for(target)
     with contextlib.closing(engine.connect(target, Session("bench", writes=True))) as connection:
         if connection.pooled:
-            raise BadInput("a bench measures a server, not the pooler in between: connect to the server itself")
+            raise BadInput("a bench cannot run through a connection pooler: connect to the server directly")
         site = BenchSite(connection, engine, target, schema)
         known = read_conditions(site, plan)
         with drop_schema_afterwards(target, schema):
@@ -82,8 +82,8 @@ def read_conditions(site: BenchSite, plan: BenchPlan) -> Conditions:
     version, room, needed = settings.pop("version", ""), int(settings.pop("room")), plan.producers + plan.consumers + 2
     if room < needed:
         raise BadInput(
-            f"the server has room for {room} more connections, and the bench needs {needed}: ask for fewer"
-            " producers and consumers, or let the server take more"
+            f"the server allows {room} more connections, but the bench needs {needed}: use fewer producers"
+            " and consumers, or raise the connection limit of the server"
         )
     step = float(str(site.fetch_rows("clock_step")[0][0])) if site.has_statement("clock_step") else None
     return Conditions(site.target.name, site.engine.name, version, settings, 0.0, step)
@@ -132,7 +132,7 @@ class _BenchRun:
         if not case.is_possible(layout):
             self.without[case.design] = None
             return None
-        what = f"{case.design}, {case.batch} at a time" + (", a transaction held open" if case.held else "")
+        what = f"{case.design}, batches of {case.batch}" + (", with a transaction held open" if case.held else "")
         whole = self.plan.warm_up_s + self.plan.seconds
 
         def on_progress(over: float, rate: float) -> None:
