@@ -60,7 +60,7 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
     with listening() as other:
         assert f"127.0.0.1:{other.port} is not a qmon serve: it answers 501" in refusal(other.url("/shop"))
     for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):
-        assert "has a URL like https://" in refusal(wrong)
+        assert "looks like https://" in refusal(wrong)
     assert "http:// is for this machine only" in refusal("http://192.0.2.1:9777/shop")
     assert "--ca is about https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
     assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
@@ -93,8 +93,8 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
         named = url.replace("https://", "https://prometheus@") + "shop"
         place = url.removeprefix("https://").rstrip("/")
         assert "its certificate is not trusted" in refusal(url)
-        assert "write the name into the URL" in refusal(url, *trusted)
-        assert "write the name into the URL" in refusal(url, *trusted, QMON_PASSWORD="hunter22")
+        assert "put the name into the URL" in refusal(url, *trusted)
+        assert "put the name into the URL" in refusal(url, *trusted, QMON_PASSWORD="hunter22")
         done = call("connect", named, *trusted)
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
         assert f"{place} requires the password of prometheus; set QMON_PASSWORD_127_0_0_1_" in done.stderr
@@ -210,7 +210,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
         stream.publish_event(SourceState("shop", Phase.LOST, "no route to the database"))
         assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own trouble, in its words"
         server.close()
-        wait_until(lambda: "has ended" in "".join(each.reason for each in found.states), what="the end is said")
+        wait_until(lambda: "was stopped" in "".join(each.reason for each in found.states), what="the end is said")
         again = PollStream("shop", 2.0)
         again.publish_event(LIVE)
         again.publish_event(poll(1))

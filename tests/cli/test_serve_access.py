@@ -141,7 +141,7 @@ def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
     empty.write_text("\n")
     for options, why in (
         (("--users", str(clear)), "line 4 is not a name with a bcrypt hash"),
-        (("--users", str(empty)), "nobody is in it"),
+        (("--users", str(empty)), "the file has no users"),
         (("--users", str(tmp_path / "none")), "No such file"),
         (("--certificate", cert), "are given together"),
         (("--key", key), "are given together"),

@@ -109,7 +109,7 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     [
         (("replay", "{}/nowhere", "--output", "json"), "has no recording"),
         (("replay", "{}", "--output", "json"), "several targets"),
-        (("replay", "{}", "--target", "none", "--output", "json"), "'none' is not recorded"),
+        (("replay", "{}", "--target", "none", "--output", "json"), "has no recording of 'none'"),
         (("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"), "'noon' is not a time"),
         (
             ("replay", "{}", "--target", "orders", "--at", "2020-01-01", "-o", "json"),
@@ -123,7 +123,7 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
         ),
         (
             ("export", "{}", "--target", "orders", "--from", "-5s", "--to", "+5s", "-f", "{}/no/x"),
-            "cannot be written",
+            "cannot write",
         ),
     ],
 )

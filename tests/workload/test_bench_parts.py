@@ -91,7 +91,7 @@ def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: in
         ({"seconds": 0.0}, "more than 0 seconds"),
         ({"message_bytes": 0}, "1 to 1,000,000 bytes"),
         ({"batches": (1, 0)}, "1 to 10,000 messages"),
-        ({"designs": ()}, "needs a design"),
+        ({"designs": ()}, "needs at least one design"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(changes: dict[str, object], words: str) -> None:
