@@ -32,10 +32,13 @@ def show(
         typer.Argument(metavar="[TOPIC]", help="A page, verdict, queue library or heading."),
     ] = None,
     search: Annotated[
-        str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that hold this text.")
+        str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that contain this text.")
     ] = None,
 ) -> None:
-    """Show the manual: a page, the section of a verdict, or every line with a word. Without a topic: list the pages."""
+    """Show the manual: a page, a verdict, or all lines with a word.
+
+    Without a topic: list the pages.
+    """
     from qmon import manual
 
     words = " ".join(topic or ())
@@ -64,12 +67,12 @@ def _print_matches(word: str, page: str) -> None:
     from qmon.model.config_reader import suggest_nearest
 
     if not word.strip():
-        raise BadInput("--search: needs a word")
+        raise BadInput("--search needs a word")
     if page and page not in manual.pages():
         raise BadInput(f"the manual has no page {page!r}{suggest_nearest(page, manual.pages())}")
     rows = [(part.page, part.heading, line) for part, line in manual.find_lines(word.strip(), page or None)]
     if not rows:
-        print_note(f"qmon: nothing in the manual holds {word.strip()!r}")
+        print_note(f"qmon: the manual does not contain {word.strip()!r}")
         raise typer.Exit(FAILED)
     print_table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
 

@@ -44,7 +44,7 @@ def messages(
     ] = False,
     every: Annotated[
         float,
-        typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Look for new messages so often."),
+        options.duration_option("--every", help="Look for new messages so often.", default="1m"),
     ] = DEFAULT_EVERY_S,
     master: Master = None,
     conf: Conf = None,
