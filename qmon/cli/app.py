@@ -7,6 +7,7 @@ import inspect
 import os
 import re
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -74,6 +75,7 @@ class LazyCommands(GuardedGroup):
             import_module(f"qmon.cli.commands.{module}").register_commands(made)
         self.commands = get_group(made).commands
         for name, command in self.commands.items():
+            _use_plain_metavars(command)
             command.rich_help_panel = _PANEL_OF[name]  # type: ignore[attr-defined]
             command.short_help = first_sentence(command.help or "")
 
@@ -84,7 +86,7 @@ class LazyCommands(GuardedGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command by its name or an alias; a target alone opens the dashboard.
 
-        Raises ``BadInput`` for a command that does not exist if it is known what to use instead.
+        Raises ``BadInput`` for a command or option that does not exist if it is known what to use instead.
         """
         if is_target(args[0]):
             args = ["connect", *args]
@@ -92,7 +94,7 @@ class LazyCommands(GuardedGroup):
             args = [*ALIASES[args[0]], *args[1:]]
         if args[0] == "--version":
             _print_version(requested=True)
-        if hint := hint_for(args[0]):
+        if hint := hint_for(args[0], args[1:]):
             raise BadInput(hint)
         return super().resolve_command(ctx, args)
 
@@ -103,6 +105,19 @@ class LazyCommands(GuardedGroup):
         for panel, names in PANELS.items():
             with formatter.section(panel):
                 formatter.write_dl([(name.ljust(width), rows[name].short_help or "") for name in names])
+
+
+def _use_plain_metavars(command: Any) -> None:
+    """Write arguments as they are named, ``TARGET`` or ``[QUEUE]``, in a command and those below it."""
+    for parameter in command.params:
+        if parameter.param_type_name == "argument" and parameter.metavar:
+            parameter.make_metavar = partial(_plain_metavar, parameter.metavar)
+    for below in getattr(command, "commands", {}).values():
+        _use_plain_metavars(below)
+
+
+def _plain_metavar(metavar: str, ctx: Any, *, usage: bool = False) -> str:
+    return metavar
 
 
 def first_sentence(text: str) -> str:

@@ -47,11 +47,22 @@ HINTS: Final[dict[str, str]] = {
     "dsn": "qmon targets",
     "tour": "qmon demo --tour",
 }
+# Options that some commands do not have, and what to do instead.
+_OPTION_HINTS: Final = {
+    (command, "--queue"): f"qmon {command} has no --queue: it reads all queues of a target{instead}"
+    for command, instead in (
+        ("record", "; choose a queue when you look at it: qmon replay DIR"),
+        ("serve", "; choose a queue when you look at it: qmon connect URL --queue QUEUE"),
+    )
+}
 _TARGET_OPTIONS: Final = ("--dsn", "--url", "--uri")
 
 
-def hint_for(name: str) -> str:
-    """Return the error message for a command that does not exist, or ``""`` if nothing better is known."""
+def hint_for(name: str, arguments: Sequence[str] = ()) -> str:
+    """Return the error message for a command or option that does not exist, or ``""`` if nothing better is known."""
+    for text in arguments:
+        if hint := _OPTION_HINTS.get((name, text.partition("=")[0])):
+            return hint
     return f"no such command {name!r}; it is: {HINTS[name]}" if name in HINTS else ""
 
 

@@ -55,6 +55,17 @@ def connect(
     ] = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            "--queue",
+            "-q",
+            metavar="QUEUE",
+            help="Open the screen of this queue.",
+            show_default=False,
+            autocompletion=completion.complete_queues,
+        ),
+    ] = None,
     interval: Annotated[
         float | None,
         options.duration_option("--interval", "-i", help="Poll interval, 500ms to 1m."),
@@ -99,6 +110,8 @@ def connect(
 
     known = choose_targets(named, config, all_targets=all_targets)
     preferences = read_preferences(use_theme=theme is None)
+    if len(known) > 1 and queue is not None:
+        raise BadInput("--queue needs a single target")
     if len(known) > 1:
         from qmon.cli.fleet_dashboard import show_fleet
 
@@ -112,7 +125,15 @@ def connect(
     poller.begin_polling()  # starts reading while the screen loads
     try:
         code = _run_dashboard(
-            poller, found, typed, preferences, read_only=read_only, theme=theme, record=record, baselines=baselines
+            poller,
+            found,
+            typed,
+            preferences,
+            queue=queue or "",
+            read_only=read_only,
+            theme=theme,
+            record=record,
+            baselines=baselines,
         )
     except BaseException:
         poller.close()
@@ -126,6 +147,7 @@ def _run_dashboard(
     typed: str,
     preferences: Preferences,
     *,
+    queue: str,
     read_only: bool,
     theme: Theme | None,
     record: Path | None,
@@ -145,6 +167,7 @@ def _run_dashboard(
     show = partial(
         run,
         preferences=preferences,
+        first_queue=queue,
         prod=known.prod,
         environment=known.environment,
         dark=(theme or settings.theme) != "light",

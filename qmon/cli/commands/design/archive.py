@@ -104,7 +104,7 @@ def _print_result(queue: str, outcome: ArchiveResult, output: Format) -> None:
         print_output(f"{outcome.held_up:,} batches hit a lock or took too long, and were repeated later")
     if outcome.unsure:
         print_output(
-            f"the connection broke during {outcome.unsure:,} batches: each is done in full or not at all, and not counted"
+            f"the connection broke during {outcome.unsure:,} batches: each is done fully or not at all, and not counted"
         )
 
 

@@ -143,7 +143,7 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000
         print_note(
-            f"  {len(dequeues)} queues of {plan.rows:,} messages, emptied by batches: about {megabytes:,} MB each, temporarily"
+            f"  {len(dequeues)} queues of {plan.rows:,} messages, emptied by batches: temporarily {megabytes:,} MB each"
         )
     print_note(f"  about {duration(seconds)}; Ctrl-C ends it and cleans up")
 

@@ -108,19 +108,21 @@ def _print_examination(seen: Examination) -> None:
     elif seen.pollers > 1:
         part = at.target.budget.share_among(seen.pollers).label
         print_output(
-            f"{seen.pollers} qmons poll this target and share the cost budget of {at.target.budget.label}: each uses at most {part}"
+            f"{seen.pollers} qmons poll this target and share the cost budget of {at.target.budget.label}: "
+            f"each uses at most {part}"
         )
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
         print_output(f"would help: {clean_text(grant)}")
     for c in (c for c in found if c.index):
         print_output(
-            f"this index would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: {clean_text(c.index)}"
+            f"this index would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: "
+            f"{clean_text(c.index)}"
         )
     if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
         print_output(
-            "on a partitioned table, creating the index blocks writers; on a large one create it ON ONLY the table, then"
-            " CONCURRENTLY on each partition, and attach these"
+            "on a partitioned table, creating the index blocks writers; on a large one create it ON ONLY the table,"
+            " then CONCURRENTLY on each partition, and attach these"
         )
     if any(c.index for c in found) and at.engine.name == "sqlserver":
         print_output("append WITH (ONLINE = ON) to block no session: Enterprise and Developer Edition, Azure SQL")
