@@ -91,7 +91,8 @@ def server_account() -> Account:
         entry = pwd.getpwnam(_UNPRIVILEGED)
     except KeyError:
         raise BadInput(
-            f"PostgreSQL does not run as root, and there is no account {_UNPRIVILEGED!r} to use; start qmon as a normal user"
+            f"PostgreSQL does not run as root, and there is no account {_UNPRIVILEGED!r} to use; start qmon as "
+            "a normal user"
         ) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, other=True)
 

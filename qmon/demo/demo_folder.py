@@ -55,4 +55,6 @@ def create_demo_folder(account: Account) -> DemoFolder:
     for base in map(Path, tried):
         if base.is_dir() and account.can_enter(base) and _PLAIN.fullmatch(str(base)):
             return DemoFolder(Path(tempfile.mkdtemp(prefix="qmon-", dir=base)))
-    raise BadInput(f"the account {account.name} can enter none of the folders for temporary files; tried {', '.join(tried)}")
+    raise BadInput(
+        f"the account {account.name} can enter none of the folders for temporary files; tried {', '.join(tried)}"
+    )

@@ -126,7 +126,9 @@ class Story:
                 )
             if self._ended_within(BETWEEN_S):
                 return
-        self._current_step = TourStep("TOUR", "the tour is finished; from now on faults start and end by themselves", "press q to quit")
+        self._current_step = TourStep(
+            "TOUR", "the tour is finished; from now on faults start and end by themselves", "press q to quit"
+        )
 
     def _begin_trouble(self, trouble: PlannedFault | PlannedPause) -> None:
         with contextlib.suppress(QmonError):  # the server may be stopping, or the user has changed the queue

@@ -157,11 +157,13 @@ def read_users(path: Path) -> Users:
         name, _, hashed = line.strip().partition(":")
         if not _is_hash(hashed):
             raise BadInput(
-                f"--users {path}: line {number} is not a name with a bcrypt hash; create it with: htpasswd -B {path} NAME"
+                f"--users {path}: line {number} is not a name with a bcrypt hash; create it with: htpasswd -B "
+                f"{path} NAME"
             )
         if _hash_cost(hashed.encode()) > _MAX_COST:
             raise BadInput(
-                f"--users {path}: line {number} has a bcrypt cost above {_MAX_COST}, too slow to check; create it with: "
+                f"--users {path}: line {number} has a bcrypt cost above {_MAX_COST}, too slow to check; create "
+                "it with: "
                 f"htpasswd -B -C 12 {path} NAME"
             )
         hashes[name] = hashed.encode()

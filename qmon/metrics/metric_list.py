@@ -26,7 +26,9 @@ class Metric:
 
 
 UP: Final = Metric("qmon_target_up", "gauge", "", "1 if the target is being polled, 0 if not.", TARGET)
-POLL_AGE: Final = Metric("qmon_target_poll_age_seconds", "gauge", "seconds", "Time since the last poll of the target.", TARGET)
+POLL_AGE: Final = Metric(
+    "qmon_target_poll_age_seconds", "gauge", "seconds", "Time since the last poll of the target.", TARGET
+)
 VERDICT: Final = Metric(
     "qmon_verdict", "gauge", "", "1 for each current verdict of a queue.", (*QUEUE, "code", "severity")
 )
@@ -45,8 +47,20 @@ FILL: Final = Metric(
 )
 GAUGES: Final = (
     Metric("qmon_queue_ready_messages", "gauge", "messages", "Messages ready to be popped.", source="ready"),
-    Metric("qmon_queue_in_progress_messages", "gauge", "messages", "Messages popped but not done (in flight).", source="in_progress"),
-    Metric("qmon_queue_stuck_messages", "gauge", "messages", "Messages in progress for longer than the timeout.", source="stuck"),
+    Metric(
+        "qmon_queue_in_progress_messages",
+        "gauge",
+        "messages",
+        "Messages popped but not done (in flight).",
+        source="in_progress",
+    ),
+    Metric(
+        "qmon_queue_stuck_messages",
+        "gauge",
+        "messages",
+        "Messages in progress for longer than the timeout.",
+        source="stuck",
+    ),
     Metric("qmon_queue_scheduled_messages", "gauge", "messages", "Messages scheduled for later.", source="scheduled"),
     Metric("qmon_queue_blocked_messages", "gauge", "messages", "Messages that cannot be popped yet.", source="blocked"),
     Metric(
@@ -57,7 +71,9 @@ GAUGES: Final = (
         source="blocked_oldest",
     ),
     DEAD,
-    Metric("qmon_queue_done_messages", "gauge", "messages", "Finished messages that are still in the table.", source="done"),
+    Metric(
+        "qmon_queue_done_messages", "gauge", "messages", "Finished messages that are still in the table.", source="done"
+    ),
     OLDEST,
     FILL,
     Metric("qmon_queue_size_bytes", "gauge", "bytes", "Size of the queue's tables and indexes.", source="bytes"),
@@ -65,9 +81,19 @@ GAUGES: Final = (
     Metric("qmon_queue_consumer_sessions", "gauge", "sessions", "Connected consumers.", source="consumers"),
 )
 COUNTERS: Final = (
-    Metric("qmon_queue_pushed_messages", "counter", "messages", "Messages pushed while qmon was watching.", source="pushed"),
-    Metric("qmon_queue_popped_messages", "counter", "messages", "Messages popped while qmon was watching.", source="popped"),
-    Metric("qmon_queue_completed_messages", "counter", "messages", "Messages completed while qmon was watching.", source="completed"),
+    Metric(
+        "qmon_queue_pushed_messages", "counter", "messages", "Messages pushed while qmon was watching.", source="pushed"
+    ),
+    Metric(
+        "qmon_queue_popped_messages", "counter", "messages", "Messages popped while qmon was watching.", source="popped"
+    ),
+    Metric(
+        "qmon_queue_completed_messages",
+        "counter",
+        "messages",
+        "Messages completed while qmon was watching.",
+        source="completed",
+    ),
 )
 
 # All metrics, in the order in which they are served.

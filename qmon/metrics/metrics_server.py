@@ -83,7 +83,8 @@ def parse_listen_address(listen: str, *, is_guarded: bool = False) -> tuple[str,
         raise BadInput(f"--listen: the port must be 0 to 65535, not {number}")
     if not loopback and not is_guarded:
         raise BadInput(
-            f"--listen {listen}: access from other machines needs TLS and passwords: add --certificate, --key and --users"
+            f"--listen {listen}: access from other machines needs TLS and passwords: add --certificate, --key "
+            "and --users"
         )
     return host, number
 

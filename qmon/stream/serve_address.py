@@ -43,7 +43,9 @@ def parse_address(text: str, ca: Path | None, origin: str) -> ServeAddress:
     except BadInput:
         parts = None
     if parts is None or parts.query or parts.fragment:
-        raise BadInput("the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20")
+        raise BadInput(
+            "the URL of a qmon serve looks like https://ops-1:9777/orders-prod; write special characters as %20"
+        )
     if receivers.is_unencrypted(parts):
         raise BadInput("http:// works for this machine only because it is not encrypted; use https://")
     if ca is not None and parts.scheme == "http":

@@ -75,6 +75,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         memory: the history since the start; ``None`` in a replay.
         history_moment: the moment that the history screen shows when it opens, seconds since the epoch.
         fixed_reason: why the poll interval and the probes cannot be changed from here, in one line; empty if they can.
+        first_queue: the queue whose screen opens first; empty for the overview.
         candidate_tables: tables that may be queues and are not in the configuration; empty until they were found.
         unwritable_reason: why no queue can be added to the configuration from here; empty if it can.
         failure_text: what to tell the operator after the app itself has failed and the screen is gone.
@@ -122,6 +123,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.failure_text = ""
         self.clock = clock
         self.selected: str | None = None
+        self.first_queue = ""
         self.source = source
         self.runner = runner
         self.alerting = alerting
@@ -160,6 +162,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if self._for_s is not None:
             self.set_timer(self._for_s, self.exit)
         self.start_sources()
+        if self.first_queue:
+            self.call_later(self.go_to_queue, self.first_queue)
 
     def start_sources(self) -> None:
         """Start polling."""

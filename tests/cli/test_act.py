@@ -296,7 +296,7 @@ def test_ctrl_c_stops_between_batches_and_says_what_was_done(shop: str, own_home
     terminal.expect("/s")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 3, terminal.seen
-    assert "stopping after the batch under way" in terminal.seen
+    assert "stopping after the current batch" in terminal.seen
     assert "purge cancelled" in terminal.seen
     (listed,) = valid(call("operations", "shop", "--output", "json").stdout, "operations")["operations"]
     assert listed["state"] == "cancelled"

@@ -71,7 +71,7 @@ def test_a_heading_comes_with_those_below_it() -> None:
     ("words", "end"),
     [
         ("actin", "the manual has no topic 'actin'; did you mean acting?"),
-        ("no poper", "the manual has no topic 'no poper'; did you mean no consumers?"),
+        ("no consumer", "the manual has no topic 'no consumer'; did you mean no consumers?"),
         ("zzqq\x1b[31m", "qmon help lists the topics"),
     ],
 )
@@ -96,7 +96,7 @@ def test_search_lists_the_lines_with_their_page_and_section() -> None:
 def test_a_search_that_finds_nothing_says_so() -> None:
     done = call("help", "--search", "xyzzy")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "qmon: nothing in the manual holds 'xyzzy'\n"
+    assert done.stderr == "qmon: the manual does not contain 'xyzzy'\n"
     assert call("help", "--search", " ").exit_code == 2
     assert call("help", "actin", "--search", "trash").exit_code == 2
 

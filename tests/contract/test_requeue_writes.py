@@ -253,7 +253,12 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
         ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: consumers take", [3, 1, 2]),
         ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
         ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "their place follows from due 7", [1, 2, 3]),
-        ((Order("due"), Order("id")), Write("ready", "due", "now"), "their place follows from due the time now", [1, 2, 3]),
+        (
+            (Order("due"), Order("id")),
+            Write("ready", "due", "now"),
+            "their place follows from due the time now",
+            [1, 2, 3],
+        ),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),
         ((), None, "is unknown", [1, 3, 2]),
     ],

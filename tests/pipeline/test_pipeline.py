@@ -151,7 +151,8 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
     longest = max(told, key=lambda row: min(row["end_at"], period.end) - max(row["start_at"], period.start))
     text = headline(facts)
     assert (
-        f"were healthy for {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest: " in text
+        f"were healthy for {good_share_text(share)} of the time watched, with {len(told)} incidents; the longest: "
+        in text
     )
     assert f"{longest['target']} · {longest['queue']}, {longest['cause']}, for " in text
 
@@ -184,6 +185,6 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
 
 
 def test_a_folder_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="the folder .* does not exist"):
+    with pytest.raises(BadInput, match=r"the folder .* does not exist"):
         SegmentIntake(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
     assert not (tmp_path / "lake").exists()

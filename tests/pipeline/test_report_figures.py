@@ -134,7 +134,10 @@ def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
         (early - 20_020, line - 20_020, late - 20_020)
     )
     noisy = estimate_capacity(200.0, [(n, 50 + 0.01 * n + rng.gauss(0, 20)) for n in range(21)])
-    assert noisy.outgrown_days is None and noisy.why in ("the days differ more than pushes grow", "pushes are not growing")
+    assert noisy.outgrown_days is None and noisy.why in (
+        "the days differ more than pushes grow",
+        "pushes are not growing",
+    )
 
 
 def test_the_headline_says_how_the_time_was() -> None:
@@ -155,7 +158,7 @@ def test_the_headline_says_how_the_time_was() -> None:
         targets=(Coverage(TARGET, 21600.0, 1.0),),
     )
     assert headline(one) == (
-        "orders was healthy for 98.6 % of the time watched, with one incident: orders, producers outrun consumers, for "
+        "orders was healthy for 98.6 % of the time watched, with one incident: orders, consumers fall behind, for "
         "5 m 00 s from Sat 24 Oct 23:44."
     )
     calm = replace(one, incidents=(), trouble={}, levels=(), queues=(replace(one.queues[0], unusual=()),))

@@ -174,7 +174,7 @@ def _troubled() -> tuple[QueueView, ...]:
             fill=0.76,
             forecast="growing 216/s",
             grows=15,
-            verdict=_said("producers outrun consumers", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
+            verdict=_said("consumers fall behind", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
         ),
         queue(
             "invoices",

@@ -83,7 +83,7 @@ async def test_jumps_choose_what_is_there_and_go_on_beyond_the_range(day: Path) 
             lambda: "no more incidents or operations of this queue in this direction" in d.said(), "none is left"
         )
         await press(d, "less_than_sign")
-        assert "▲ Tue 17:59:00–18:02:00 (3 m 00 s)  producers outrun consumers" in d.lines("event")
+        assert "▲ Tue 17:59:00–18:02:00 (3 m 00 s)  consumers fall behind" in d.lines("event")
         await press(d, "less_than_sign")
         assert "◆ Tue 14:24:00  requeue done: 40 by anna@ops-1, worker died" in d.lines("event")
         assert "△ 2.9×  ▒ usual Tue 14:00: " in d.lines("usual")

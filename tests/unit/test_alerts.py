@@ -94,7 +94,7 @@ def test_nothing_waits_in_an_empty_queue() -> None:
 
 def test_a_verdict_meets_its_code_or_a_pattern_and_fine_ones_no_pattern() -> None:
     stuck = queue("q", verdict=Verdict("stuck in progress", "7 of 9", CRITICAL))
-    slow = queue("q", verdict=Verdict("producers outrun consumers", "growing 9/s", WARNING))
+    slow = queue("q", verdict=Verdict("consumers fall behind", "growing 9/s", WARNING))
     every = AlertRule("any", verdicts=("*",))
     assert [met(every, stuck, CRITICAL), met(every, slow, CRITICAL), met(every, slow, WARNING)] == [True, False, True]
     assert met(every, queue("q")) is False

@@ -21,7 +21,7 @@ VALUE = r"(?:U|-?\d+(?:\.\d+)?(?:s|%)?)"
 LIMIT = r"(?:~?:?-?\d+(?:\.\d+)?:?)?"
 DATUM = re.compile(rf"'((?:[^'=]|'')+)'={VALUE}(?:;{LIMIT}(?:;{LIMIT}(?:;(?:0)?(?:;(?:100)?)?)?)?)?")
 STUCK = Verdict("stuck in progress", "7 in progress for more than 5 m", Severity.CRITICAL)
-OUTRUN = Verdict("producers outrun consumers", "growing 216/s", Severity.WARNING)
+OUTRUN = Verdict("consumers fall behind", "growing 216/s", Severity.WARNING)
 
 
 def state(*queues: QueueView, rules: tuple[AlertRule, ...] = (), wanted: tuple[str, ...] = ()) -> CheckState:

@@ -116,7 +116,7 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
     given = replace(FINE, ready=Figure(5876.0), net_rate=0.1, queue=replace(FINE.queue, rise=rise, slower=slower))
     _, spans = judge_queue(given, 0.0, {})
     (verdict,), _ = judge_queue(given, 60.0, spans)
-    assert verdict.code == "producers outrun consumers"
+    assert verdict.code == "consumers fall behind"
     assert verdict.proof.startswith(
         "ready rose from 600 to 5,876, the age of the oldest from 8.0 s to 16 m 00 s, within 1 h 00 m; each message"
     )

@@ -56,7 +56,7 @@ def test_outrun_needs_thirty_seconds() -> None:
     signs = replace(FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0)
     assert after(signs, 29)[0] == "healthy"
     code, proof = after(signs, 30)
-    assert code == "producers outrun consumers"
+    assert code == "consumers fall behind"
     assert "growing 40.0/s" in proof
 
 

@@ -239,7 +239,7 @@ BLOCKED = Rule(
 # PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
 # Sessions idle for this long have not popped since.
 _QUIET_S: Final = 4.0
-_FOLLOWS: Final = ("no pops", "ring full", "producers outrun consumers")
+_FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
 
 def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
@@ -448,7 +448,7 @@ NO_POPS = Rule(
     Severity.CRITICAL,
     10.0,
     _not_moving_proof,
-    explains=("producers outrun consumers",),
+    explains=("consumers fall behind",),
     refuted=may_have_popped,
 )
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes_proof, probes=("counters",), unread=is_uncounted)
@@ -460,4 +460,4 @@ DUE_LATER = Rule(
     probes=("counters", "table_counters", "scheduled"),
     unread=is_uncounted,
 )
-OUTRUN = Rule("producers outrun consumers", Severity.WARNING, 30.0, _outrun_proof)
+OUTRUN = Rule("consumers fall behind", Severity.WARNING, 30.0, _outrun_proof)

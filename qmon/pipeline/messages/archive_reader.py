@@ -101,7 +101,9 @@ def find_archive(connection: Connection, engine: Engine, layout: Layout) -> Arch
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
     found = _fetch_query(connection, engine, ArchiveColumnRow, "archive_columns", parts)
     if not found:
-        raise BadInput(f"queue {layout.queue!r}: the table {'.'.join(parts)} does not exist, or your role may not see it")
+        raise BadInput(
+            f"queue {layout.queue!r}: the table {'.'.join(parts)} does not exist, or your role may not see it"
+        )
     if not any(row.column_name == KEY and row.is_key for row in found):
         kind = "GENERATED ALWAYS AS IDENTITY PRIMARY KEY" if engine.name == "postgres" else "IDENTITY(1, 1) PRIMARY KEY"
         raise BadInput(
@@ -130,8 +132,7 @@ def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable
     (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
         raise BadInput(
-            f"{archive.queue}: this server is a replica, where unfinished writes cannot be seen; "
-            "connect to the primary"
+            f"{archive.queue}: this server is a replica, where unfinished writes cannot be seen; connect to the primary"
         )
     writing = _fetch_query(connection, engine, WriterRow, "archive_writers", archive.parts)
     return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))

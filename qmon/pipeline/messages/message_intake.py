@@ -169,7 +169,9 @@ def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, an
         return replace(mark, table_id=archive.table_id)
     if anew:
         return Watermark(table_id=archive.table_id, made=mark.made + 1, messages=mark.messages)
-    what = "is a different table than in the last run" if other else f"started numbering its rows again: {seen.issued:,}"
+    what = (
+        "is a different table than in the last run" if other else f"started numbering its rows again: {seen.issued:,}"
+    )
     raise BadInput(
         f"the archive of {archive.queue!r} {what}; the lake has the rows up to {mark.upto:,}; --anew reads "
         "all rows as new ones"

@@ -85,7 +85,8 @@ def _queue_section(queue_facts: QueueFacts, facts: ReportFacts, anchor: str) -> 
     ]
     if before is not None:
         lines.append(
-            f"Compared with the previous period: pushes {change_text(flow_rate(whole, 'pushed'), flow_rate(before, 'pushed'))}, "
+            "Compared with the previous period: pushes "
+            f"{change_text(flow_rate(whole, 'pushed'), flow_rate(before, 'pushed'))}, "
             f"pops {change_text(flow_rate(whole, 'popped'), flow_rate(before, 'popped'))}, "
             f"p95 age {change_text(whole['oldest_p95'], before['oldest_p95'])}."
         )

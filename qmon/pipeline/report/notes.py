@@ -27,7 +27,9 @@ def report_notes(facts: ReportFacts) -> list[str]:
     if facts.baselines is None:
         found.append("No baseline yet: run qmon pipeline baselines when the lake has at least four weeks.")
     if facts.counts.get("bad"):
-        found.append(f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake stores them separately.")
+        found.append(
+            f"{facts.counts['bad']:,} lines of the recordings could not be read; the lake stores them separately."
+        )
     return found
 
 

@@ -179,7 +179,9 @@ def change_table(facts: ReportFacts) -> ReportTable:
     )
     rows = tuple(_change_row(q, q.before, facts) for q in facts.queues if q.before is not None)
     before = facts.period.previous_period()
-    note = f"Compared with the previous {duration_text(before.end - before.start)}, from {moment_text(before.start)[:16]}."
+    note = (
+        f"Compared with the previous {duration_text(before.end - before.start)}, from {moment_text(before.start)[:16]}."
+    )
     return ReportTable("Compared with the previous period", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
 
 
@@ -327,9 +329,7 @@ def coverage_table(facts: ReportFacts) -> ReportTable:
         for each in facts.targets
     )
     headings = ("target", "watched", "time watched", "longest gap", "from, UTC")
-    return ReportTable(
-        "Coverage", "coverage", headings, rows, (0,), note="Gaps shorter than one hour are not listed."
-    )
+    return ReportTable("Coverage", "coverage", headings, rows, (0,), note="Gaps shorter than one hour are not listed.")
 
 
 def wait_table(facts: ReportFacts) -> ReportTable:
