@@ -405,7 +405,7 @@ WAITS: Final[list[BindingType]] = [
         "i",
         "server_state",
         "server",
-        "Switch between server health (log, tempdb, replicas, limits) and the waits",
+        "Switch between server health (log, temporary space, replicas, limits) and the waits",
         READINGS,
         id="server-state",
     ),

@@ -127,7 +127,7 @@ def test_what_json_does_not_know_comes_back_and_is_covered_all_the_same(record: 
 
 
 def test_a_field_that_is_damaged_is_named() -> None:
-    with pytest.raises(Damaged, match=r"no Odd: Expected `float`, got `str` - at `\$\.number`"):
+    with pytest.raises(Damaged, match=r"not a valid Odd: Expected `float`, got `str` - at `\$\.number`"):
         decode(Odd, b'{"number":"x"}')
     for text in (b"", b"{", b"[]", b"\xff", b"[" * 100_000):
         with pytest.raises(Damaged, match="no Odd: "):

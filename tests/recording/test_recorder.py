@@ -209,7 +209,7 @@ def test_the_next_recorder_logs_that_one_before_it_did_not_finish(
     with caplog.at_level("WARNING", "qmon.recording"):
         Recorder(tmp_path, "orders", interval_s=2.0).close()
     (said,) = [record.getMessage() for record in caplog.records]
-    assert "ended without closing" in said
+    assert "did not close" in said
     assert str(path.with_name(path.name.removeprefix("_"))) in said
 
 

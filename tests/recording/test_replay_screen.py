@@ -116,7 +116,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
             app.tick()
             await driver.settle()
             assert "NOT RECORDING" in header(app)
-            assert "recording has stopped: the recording cannot be written" in driver.said()
+            assert "recording has stopped: cannot write the recording" in driver.said()
             await driver.give(view(at=8.0))
             assert app.shown.view is not None and app.shown.view.sampled_at == view(at=8.0).sampled_at
     finally:

@@ -71,7 +71,7 @@ async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> No
         await d.press("4")
         assert "13 waiting · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
         assert "holds ≥200 rows of mails" in d.lines("session")
-        assert "idle in transaction for 2 h 03 m: it runs nothing" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: it runs no statement" in d.lines("session")
         assert "├─ 71" in d.text()
         assert "│  └─ 78" in d.text()
         assert "■ pay-7731" in d.text()
@@ -165,7 +165,7 @@ async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
         assert "■ 61" in d.text()
 
 
-@pytest.mark.parametrize(("case", "why"), [("nobody", "none of the"), ("read-only", "was started so")])
+@pytest.mark.parametrize(("case", "why"), [("nobody", "no session is selected"), ("read-only", "was started so")])
 async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
     runner = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
     async with dashboard(runner=runner, read_only=False) as d:

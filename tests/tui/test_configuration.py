@@ -228,7 +228,7 @@ def test_queues_are_added_at_the_end_and_what_is_there_stays(tmp_path: Path) -> 
     assert [len(target.queues) for target in config.targets.values()] == [1]
     assert unused_name("shop", config) == "shop-2"
     before = path.read_text()
-    with pytest.raises(BadInput, match="there is a queue 'q' above already"):
+    with pytest.raises(BadInput, match="a queue 'q' is already defined above"):
         append_blocks(path, "shop", None, [block.format("shop")])
     assert path.read_text() == before
     assert set(tmp_path.iterdir()) == {path, link}

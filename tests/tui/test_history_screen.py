@@ -134,7 +134,7 @@ async def test_an_older_recording_has_no_gap(tmp_path: Path) -> None:
     async with shown(tmp_path, "f", hours=0.5) as d:
         assert "no data for gap of mails in this range" in d.lines("past")
         await press(d, "F")
-        assert "there is no file of what is usual" in d.lines("usual")
+        assert "no usual range: no baselines yet" in d.lines("usual")
 
 
 async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Path) -> None:

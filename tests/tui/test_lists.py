@@ -180,7 +180,7 @@ async def test_what_was_looked_at_and_what_may_be_missing_is_said() -> None:
         await opened(d, "ready", "in progress", "stuck", "dead")
         await d.give(answer(Listing("dead"), (), Place("7", "7"), every=True, looked=2_000))
         assert "no index for this list: 2,000 rows read by `queue_id`" in d.lines("rows-heading")
-        assert "no dead message among these 2,000 rows; . goes on" in d.text()
+        assert "no dead message among these 2,000 rows" in d.text()
         await d.give(answer(Listing("dead"), dead(3), cut=True))
         assert "too many messages share one `queue_id`: some are missing" in d.lines("rows-heading")
         await d.give(answer(Listing("dead"), dead(3), cut=True, order="", looked=2_000))

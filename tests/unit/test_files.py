@@ -84,7 +84,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, room: int) -> Non
     place = tmp_path / "qmon.toml"
     place.write_text(OLD)
     with full_disk(room):
-        with pytest.raises(BadInput, match=r"qmon\.toml: cannot be written: File too large"):
+        with pytest.raises(BadInput, match=r"cannot write .*qmon\.toml: File too large"):
             write_proposal(place, "y = 1\n" * 1000, force=True)
         with pytest.raises(OSError, match="File too large"):
             files.replace_file(place, "y = 1\n" * 1000)

@@ -79,4 +79,4 @@ def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None
         ("a", CheckState.UNKNOWN),
     ]
     line = "".join(words for words, _ in summary_line(seen, Ranking().rank_queues(seen), 120))
-    assert line == " ▲ 1 of 2 queues has a warning, 1 is unknown: b, 882 waiting."
+    assert line == " ▲ 1 of 2 queues has a warning, 1 is unknown: b, 882 ready."
