@@ -105,7 +105,7 @@ async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -
         assert "PAUSED" not in d.text()
         await d.give(view(paused, sequence=8))
         await d.press(screen)
-        for part in ("‖ PAUSED", "mails producers", "by bob@laptop", "12 m 33 s more"):
+        for part in ("‖ PAUSED", "mails producers", "by bob@laptop", "(12 m 33 s)"):
             assert part in d.lines("banner"), part
         await d.wait(760)
         assert "PAUSED" not in d.text()

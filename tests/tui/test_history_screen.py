@@ -146,7 +146,7 @@ async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Pat
         )
     (tmp_path / "few" / FILE_NAME).write_text("{")
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert f"no band: {FILE_NAME}: is damaged" in d.lines("usual")
+        assert f"no usual range: {FILE_NAME}: is damaged" in d.lines("usual")
 
 
 @asynccontextmanager

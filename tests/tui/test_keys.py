@@ -111,7 +111,7 @@ def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "entries", "named"),
-    [(80, ENTRIES, False), (110, ENTRIES, True), (110, FleetApp.ENTRIES, False), (160, FleetApp.ENTRIES, True)],
+    [(80, ENTRIES, False), (140, ENTRIES, True), (140, FleetApp.ENTRIES, False), (190, FleetApp.ENTRIES, True)],
 )
 def test_the_key_line_names_the_screens_if_there_is_room(
     cells: int, entries: tuple[ScreenEntry, ...], named: bool

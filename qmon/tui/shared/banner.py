@@ -109,7 +109,7 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
 
 def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment_text(pause.until)}, {formatting.whole_seconds(pause.until - clock)} more"
+    until = f"until {figures.moment_text(pause.until)} ({formatting.whole_seconds(pause.until - clock)})"
     parts = [
         LinePart(
             (

@@ -14,9 +14,9 @@ from qmon.tui.spans import Line, LinePart, Span, fit_parts
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
-# All screens are named if that leaves this many cells for keys: help, palette, quit and one or two others.
+# All screens are named if that leaves this many cells for keys; keys that act are worth more than names of screens.
 # Otherwise only the current screen is named.
-_KEY_CELLS = 36
+_KEY_CELLS = 66
 
 
 def key_name(binding: Binding) -> str:
