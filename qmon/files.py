@@ -27,7 +27,7 @@ def path_from(text: str | Path, folder: Path | None = None) -> Path:
         path = Path(text).expanduser()
     except (RuntimeError, ValueError):
         name = Path(text).parts[0]
-        raise BadInput(f"{text}: the home folder of {name} is not known; write the whole path") from None
+        raise BadInput(f"{text}: the home folder of {name} is unknown; write the whole path") from None
     if "\0" in str(path):
         raise BadInput(f"{str(path)!r}: this is not a file name")
     if path.is_absolute():

@@ -58,7 +58,7 @@ def parse_level(text: str) -> int | None:
     if name != OFF and name not in LEVELS:
         from qmon.model.config_reader import suggest_nearest
 
-        raise BadInput(f"{text!r} is no log level{suggest_nearest(name, (*LEVELS, OFF))}")
+        raise BadInput(f"{text!r} is not a log level{suggest_nearest(name, (*LEVELS, OFF))}")
     return LEVELS.get(name)
 
 
@@ -268,10 +268,10 @@ def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, o
         if len(_seen) < _SEEN:
             _seen.add(key)
     if not (again and once):
-        logger.error("something in qmon went wrong%s", " again" if again else "", exc_info=None if again else problem)
+        logger.error("unexpected error in qmon%s", " again" if again else "", exc_info=None if again else problem)
     words = _formatter().describe_error(problem)
     where = log_location()
-    text = f"something in qmon went wrong: {type(problem).__name__}: {words}; please report it"
+    text = f"unexpected error in qmon: {type(problem).__name__}: {words}; please report it"
     return f"{text} with {where}" if where else text
 
 

@@ -164,7 +164,7 @@ def read_text(path: Path, max_bytes: int) -> str:
     with path.open("rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
-        raise BadInput(f"{path}: is larger than {max_bytes // 2**20} MB; was another file meant?")
+        raise BadInput(f"{path}: is larger than {max_bytes // 2**20} MB; did you mean another file?")
     return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # accepts the line ends of any system
 
 

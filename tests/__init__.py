@@ -1,4 +1,4 @@
-"""The tests; those that need no server run without a driver manager, too."""
+"""The tests. Those that need no server also run without a driver manager."""
 
 from tests import driver
 

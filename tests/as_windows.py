@@ -1,4 +1,4 @@
-"""Runs a module as on Windows, as far as Linux can pretend: ``python -m tests.as_windows qmon design list``, or tests:
+"""Run a module as on Windows, simulated on Linux: ``python -m tests.as_windows qmon design list``, or tests:
 ``pytest -p tests.as_windows``.
 
 For what is imported from here on, ``sys.platform`` is ``win32``; modules, functions and signals of POSIX are gone; an
@@ -28,7 +28,7 @@ from typing import Any, Final
 
 import pytest
 
-# Imported while the platform is still known.
+# Imported before the platform is changed.
 PACKAGES: Final = [
     "asyncio",
     "ctypes",
@@ -69,7 +69,7 @@ _ERROR_SHARING: Final = "another program has it open"
 
 
 def pretend() -> None:
-    """From now on this process pretends. Not to be taken back."""
+    """Simulate Windows in this process, permanently."""
     for name in PACKAGES:
         importlib.import_module(name)
     platform.platform()
@@ -96,7 +96,7 @@ def pretend() -> None:
 
 
 def _processes() -> None:
-    """Signals but Ctrl-C end a process at once; descriptors are not handed on; what is started pretends, too."""
+    """Signals except Ctrl-C end a process at once, children inherit no descriptors and simulate Windows too."""
     subprocess.signal = types.SimpleNamespace(**vars(signal))  # type: ignore[attr-defined]
     subprocess.CREATE_NEW_PROCESS_GROUP = 0x200  # type: ignore[attr-defined]
     real_init, real_kill = subprocess.Popen.__init__, os.kill
@@ -156,7 +156,7 @@ def _files() -> None:
 
 
 def _memory() -> None:
-    """Memory with a name of its own; it stays in a folder that the first process removes."""
+    """Simulate named shared memory with files in a folder that the first process removes."""
     real = mmap.mmap
     if _SHARED not in os.environ:
         folder = tempfile.TemporaryDirectory(prefix="as-windows-")
@@ -174,7 +174,7 @@ def _memory() -> None:
 
 
 def _locks() -> None:
-    """``msvcrt.locking``: of a byte at the position of an open file, which others could not read then."""
+    """Simulate ``msvcrt.locking``, which locks a byte at the position of an open file."""
     control, made = fcntl.fcntl, types.ModuleType("msvcrt")
     exclusive, shared, set_lock = fcntl.F_WRLCK, fcntl.F_RDLCK, 37  # F_OFD_SETLK: it belongs to the open file
     access, writes = fcntl.F_GETFL, os.O_ACCMODE if hasattr(os, "O_ACCMODE") else 3
@@ -195,12 +195,12 @@ def _locks() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
-    """As a plug-in: before qmon is imported."""
+    """Start the simulation as a plug-in, before qmon is imported."""
     pretend()
 
 
 def main() -> None:
-    """Run the module that the first argument names with the others."""
+    """Run the module in the first argument with the remaining arguments."""
     pretend()
     _, name, *arguments = sys.argv
     sys.argv = [name, *arguments]

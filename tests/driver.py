@@ -1,4 +1,4 @@
-"""``pyodbc`` where its driver manager is not installed: enough to be imported, for tests that need no server."""
+"""A stand-in for ``pyodbc`` if the driver manager is not installed, so that tests without a server can import qmon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MORE_ERRORS = ("InternalError", "ProgrammingError", "NotSupportedError")
 
 
 def ensure() -> None:
-    """Put a stand-in in the place of ``pyodbc`` if that cannot be imported for want of libodbc."""
+    """Replace ``pyodbc`` if it cannot be imported because libodbc is missing."""
     try:
         import pyodbc  # noqa: F401
     except ImportError as problem:

@@ -1,4 +1,4 @@
-"""What several tests need: waiting for a fact, and raw SQL on a server beside qmon's own way to it."""
+"""Helpers for several tests: wait for a condition, and run SQL on a server without qmon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def wait_until(ask: Callable[[], T], timeout: float = 30.0, *, what: str = "") -> T:
-    """Ask again and again until the answer is true, and return it.
+    """Repeat a question until the answer is true, and return the answer.
 
     Raises ``AssertionError`` with ``what`` and the last answer after ``timeout`` seconds.
     """
@@ -35,7 +35,7 @@ def wait_until(ask: Callable[[], T], timeout: float = 30.0, *, what: str = "") -
 
 
 def odbc(url: str) -> str:
-    """The ODBC connection string of a ``postgresql://`` URL, as the embedded server gives it."""
+    """Return the ODBC connection string for a ``postgresql://`` URL of the embedded server."""
     parts = urlsplit(url)
     options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     words = {
@@ -56,7 +56,7 @@ def _braced(value: str) -> str:
 
 @contextlib.contextmanager
 def connected(url: str, *, autocommit: bool = True) -> Iterator[pyodbc.Connection]:
-    """A raw connection to the database of the URL, closed at the end; an open transaction is rolled back."""
+    """Open a plain connection to the database of the URL. An open transaction is rolled back at the end."""
     connection = pyodbc.connect(odbc(url), autocommit=autocommit)
     try:
         yield connection
@@ -66,7 +66,7 @@ def connected(url: str, *, autocommit: bool = True) -> Iterator[pyodbc.Connectio
 
 
 def query(url: str, sql: str, *values: object) -> list[tuple[object, ...]]:
-    """Run one statement in a session of its own and commit; returns its rows, none where it has no result."""
+    """Run one statement in a separate session, commit, and return its rows (an empty list without a result)."""
     with connected(url) as connection:
         cursor = connection.execute(sql, *values)
         return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
@@ -82,7 +82,7 @@ def drop_roles(url: str) -> None:
 
 @contextlib.contextmanager
 def fresh_database(server: EmbeddedServer) -> Iterator[str]:
-    """The URL of a new database on a server of one's own; dropped afterwards, whoever is still connected to it."""
+    """Return the URL of a new database, which is dropped afterwards even if sessions are still connected."""
     name = f"test_{secrets.token_hex(6)}"
     query(server.url("postgres"), f"CREATE DATABASE {name} STRATEGY file_copy")
     try:
@@ -92,6 +92,6 @@ def fresh_database(server: EmbeddedServer) -> Iterator[str]:
 
 
 def known(value: float | None) -> float:
-    """A figure that there has to be."""
+    """Return the value of a figure; fail if it is unknown."""
     assert value is not None
     return value

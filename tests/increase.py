@@ -1,4 +1,4 @@
-"""PromQL's ``increase()`` without Prometheus: what counters have moved, over scrapes that are kept."""
+"""PromQL's ``increase()`` without Prometheus, computed from recorded scrapes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from urllib.request import urlopen
 
 from prometheus_client.parser import text_string_to_metric_families
 
-# The name of a metric, its target, and its queue, empty where it has none.
+# Name of a metric, its target, and its queue (empty if it has none).
 Series = tuple[str, str, str]
 
 
 def scraped(url: str) -> dict[Series, float]:
-    """The samples that are served now."""
+    """Return the samples that are served now."""
     with urlopen(url, timeout=30) as answer:  # noqa: S310
         text = answer.read().decode()
     return {
@@ -30,13 +30,13 @@ class Scrapes:
         self.samples: defaultdict[Series, list[float]] = defaultdict(list)
 
     def scrape(self, url: str) -> dict[Series, float]:
-        """The samples that are served now, and are kept."""
+        """Scrape once, record the samples and return them."""
         found = scraped(url)
         for series, value in found.items():
             self.samples[series].append(value)
         return found
 
     def increase(self, series: Series) -> float:
-        """As PromQL has it, without its extrapolation: a counter that falls has begun again at 0."""
+        """Return the increase as in PromQL, without extrapolation. A counter that falls has restarted at 0."""
         pairs = pairwise(self.samples[series])
         return sum((now - before if now >= before else now for before, now in pairs), start=0.0)

@@ -1,4 +1,4 @@
-"""A table of somebody's own as a queue, with messages stuck in progress: what acting is tested on."""
+"""A user's table as a queue with messages stuck in progress, for tests of actions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qmon.model.layout.layout import Layout
 from tests.contract.tables import make
 from tests.facts import query
 
-# A name that changes nothing but what it should.
+# A name with special characters.
 HOSTILE: Final = '[a]]b].[c d]"; drop table jobs; -- 🎉'
 
 TABLE: Final = """
@@ -27,7 +27,7 @@ CREATE INDEX ON public.jobs (status, id);
 
 
 def configuration(url: str, *, queue: str = "jobs", more: str = "", settings: str = "") -> str:
-    """A ``qmon.toml`` with the target ``shop``; ``more``: lines of the target."""
+    """Return a ``qmon.toml`` with the target ``shop``. ``more``: additional lines of the target."""
     name = queue.replace("\\", "\\\\").replace('"', '\\"')
     return f"""
 [target.shop]
@@ -52,7 +52,7 @@ timeout = "1m"
 
 
 def layout(queue: str = "jobs") -> Layout:
-    """The queue as that configuration has it."""
+    """Return the layout of the queue in that configuration."""
     (target,) = parse_config(configuration("postgresql://h/d", queue=queue), Path("qmon.toml")).targets.values()
     (found,) = target.queues
     assert isinstance(found, Layout)
@@ -60,7 +60,7 @@ def layout(queue: str = "jobs") -> Layout:
 
 
 def fill(url: str, *, dead: int = 0, alive: int = 0, ready: int = 0) -> None:
-    """Make the table with messages in progress, whose lease has expired or lasts, and ready ones; ids in this order."""
+    """Create the table with expired leases (``dead``), current ones (``alive``) and ready messages, in this order."""
     make(url, TABLE)
     expired = "SELECT 'working', now() - interval '2 hours', now() - interval '1 hour', 1"
     lasting = "SELECT 'working', now() - interval '2 hours', now() + interval '1 hour', 1"
@@ -72,7 +72,7 @@ def fill(url: str, *, dead: int = 0, alive: int = 0, ready: int = 0) -> None:
 
 
 def states(url: str) -> dict[str, int]:
-    """How many messages are in each state."""
+    """Return the number of messages in each state."""
     return {
         str(s): int(str(n)) for s, n in query(url, "SELECT status, count(*) FROM public.jobs GROUP BY 1 ORDER BY 1")
     }

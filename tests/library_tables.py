@@ -1,4 +1,4 @@
-"""The tables by which a library is known, as a server would have them."""
+"""Tables that identify a library, as a server would have them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from qmon.model.layout.layout import TableName
 
 
 def tables(library: Library, prefix: str) -> dict[str, Columns]:
-    """The tables that it is known by, and one for each group that has a queue's name in it."""
+    """Return the tables that identify the library, and one for each group whose table name contains a queue's name."""
     names = [with_prefix(str(raw["table"]), prefix) for raw in library.groups]
     groups = [group_for(library, n, prefix, TableName("app", name), "x") for n, name in enumerate(names, 1)]
     kinds = {column: min(group.zone.types) for group in groups for column in group.columns_read.times}

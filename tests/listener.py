@@ -1,4 +1,4 @@
-"""An HTTP server for notices, in this process: takes them, refuses, hangs, or loses its answer, as it is told."""
+"""An HTTP server for notices that accepts, refuses, hangs, or loses its answer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-# A code, a code with headers, no answer at all, none after it was taken, or one that never ends.
+# A status code, a code with headers, no answer, no answer after accepting, or an endless answer.
 Answer = int | tuple[int, dict[str, str]] | Literal["hang", "lose", "drip"]
 
 
 @dataclass
 class Listener:
-    """``answers``: to the next requests, then 200. ``seen``: all requests; ``taken``: what got 2xx, or ``lose``."""
+    """``answers``: for the next requests, then 200. ``seen``: all requests. ``taken``: those accepted."""
 
     port: int = 0
     answers: deque[Answer] = field(default_factory=deque)
@@ -26,13 +26,13 @@ class Listener:
     released: threading.Event = field(default_factory=threading.Event)
 
     def url(self, path: str = "/") -> str:
-        """Where it listens."""
+        """Return the URL of the listener."""
         return f"http://127.0.0.1:{self.port}{path}"
 
 
 @contextmanager
 def listening(port: int = 0, decode: Callable[[bytes], Any] = json.loads) -> Iterator[Listener]:
-    """A listener until the end; what hangs is let go then. ``decode``: makes of a body what is kept."""
+    """Run a listener and release hanging requests at the end. ``decode``: converts each body before it is stored."""
     listener = Listener()
 
     class Handler(BaseHTTPRequestHandler):
@@ -58,11 +58,11 @@ def listening(port: int = 0, decode: Callable[[bytes], Any] = json.loads) -> Ite
                 self.wfile.write(b"ok")
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
-            """Clients that have gone are no news."""
+            """Ignore clients that disconnected."""
 
     server = Server(("127.0.0.1", port), Handler)
     listener.port = server.server_port

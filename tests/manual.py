@@ -1,4 +1,4 @@
-"""The commands and snippets of the manual, as they are written there, for the tests that run them."""
+"""Commands and snippets of the manual, for the tests that run them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = tuple(sorted([ROOT / "README.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")]))
 
 _FENCED: Final = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
-# Languages of blocks that may hold commands.
+# Languages of code blocks that may contain commands.
 _SHELL: Final = ("", "sh")
 _INDENTED: Final = re.compile(r"^ {4}(qmon .*)$", re.M)
 _INLINE: Final = re.compile(r"`(qmon [^`]+)`")

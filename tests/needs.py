@@ -10,20 +10,20 @@ from typing import Final
 import pyodbc
 import pytest
 
-# One of them is on each test: written in its file, else by its folder and its fixtures.
+# Each test has one of these: from its file, otherwise from its folder and fixtures.
 KINDS: Final = ("unit", "server", "spark", "soak")
-# What asks for a fixture, itself or through another one, needs what it starts.
+# A test that uses one of these fixtures, directly or indirectly, needs what the fixture starts.
 FIXTURES: Final = {
     "spark": "spark",
     **dict.fromkeys(("server", "anywhere", "postgres_server", "sqlserver_server"), "server"),
 }
-# Where tests are that start what they need by themselves, or draw whole screens, which takes long; those of `tui` that
-# are quick say `unit`.
+# Folders of tests that start servers themselves, or draw whole screens, which takes long. Quick tests in `tui` have the
+# marker `unit`.
 FOLDERS: Final = {
     **dict.fromkeys(("contract", "demo", "laboratory", "libraries", "tui"), "server"),
     "pipeline": "spark",
 }
-# Programs that apt or an extra bring.
+# Programs from apt or an extra.
 PROGRAMS: Final = {
     **dict.fromkeys(
         ("initdb", "postgres", "createdb", "dropdb", "pg_basebackup", "pgbouncer", "psql", "tmux"), "server"
@@ -43,19 +43,19 @@ def mark(item: pytest.Item) -> None:
 
 
 def kind(item: pytest.Item) -> str:
-    """The marker of what a test needs; empty when it has none yet. Of several the longest in ``KINDS`` counts."""
+    """Return the marker of what a test needs, empty if it has none yet. The last one in ``KINDS`` wins."""
     return next((name for name in reversed(KINDS) if item.get_closest_marker(name)), "")
 
 
 def beside(item: pytest.Item) -> bool:
-    """Whether a test may run beside one that compares figures with real time: it takes little, and starts nothing."""
+    """Return whether a test is light and starts nothing, so that it may run next to one that is marked ``alone``."""
     drawn = item.path.parent.name == "tui" and not item.path.name.endswith(("_terminal.py", "_live.py", "_real.py"))
     fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
     return kind(item) == "unit" or (drawn and "server" not in fixtures)
 
 
 def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
-    """The tests that are alone come first, in the part of the first process, as most others wait for them.
+    """Return the tests with those that run alone first, in the part of the first process: most others wait for them.
 
     Meanwhile each other process has tests that need not wait: its part of the list begins with them, with as many of
     each folder as the others have, since a screen takes a hundred times as long as a pure function. Then come those
@@ -81,14 +81,14 @@ def ordered(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
 
 
 def _taken(items: list[pytest.Item], number: int) -> list[pytest.Item]:
-    """The first so many, which are no longer among ``items``."""
+    """Remove the first ``number`` tests from ``items`` and return them."""
     found = items[: max(0, number)]
     del items[: len(found)]
     return found
 
 
 class Watch:
-    """Notices when the test that runs uses what its marker does not say: a connection, a program of a server or Spark.
+    """Detects that a test uses more than its marker allows: a connection, a server program, or Spark.
 
     What it starts is watched no further: a program that starts a server by itself is marked by hand.
     """
@@ -99,16 +99,16 @@ class Watch:
         self._connect = pyodbc.connect
 
     def install(self) -> None:
-        """Once per process; an audit hook cannot be taken away."""
+        """Install the hook once per process; an audit hook cannot be removed."""
         sys.addaudithook(self._hear)
         pyodbc.connect = self._connecting
 
     def begin(self, item: pytest.Item) -> None:
-        """A test begins, with the fixtures that are made for it."""
+        """Start to watch a test, before its fixtures are created."""
         self._kind, self._misused = kind(item), []
 
     def end(self) -> str:
-        """It is over; returns what it used without saying so, empty when nothing."""
+        """Stop watching and return what the test used without its marker, empty if nothing."""
         misused, self._kind, self._misused = self._misused, "", []
         return ", ".join(sorted(set(misused)))
 

@@ -1,4 +1,4 @@
-"""Polls of many queues as they reach SQL Server's driver: each text with its values, their types and its cursor."""
+"""Polls of many queues as SQL Server's driver receives them: each text with values, types and cursor."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Sent:
 
     @property
     def listed(self) -> bool:
-        """It is a list of which some are asked for, not a statement by itself."""
+        """Return whether this is a list of statements, not a single one."""
         return self.text.startswith(LIST)
 
     @property
     def declared(self) -> tuple[object, ...]:
-        """The types of the values: with the text what the server keeps a plan for."""
+        """Return the types of the values. The server keeps one plan per text and types."""
         sizes = self.sizes or (None,) * len(self.values)
         return tuple(
             size or (type(value), len(value) if isinstance(value, str) else 0)
@@ -50,7 +50,7 @@ class Sent:
 
 
 class Counting(Driver):
-    """Keeps what is sent. ``cost_s``: what each statement takes by the server's clock."""
+    """Records what is sent. ``cost_s``: duration of each statement on the server's clock."""
 
     def __init__(self, cost_s: float = 0.0) -> None:
         super().__init__(steady)
@@ -71,7 +71,7 @@ class Counting(Driver):
 
 
 class _Keeping(Cursor):
-    """A cursor that tells its driver what it is given."""
+    """A cursor that reports every text to its driver."""
 
     def __init__(self, driver: Counting) -> None:
         super().__init__(driver)
@@ -90,7 +90,7 @@ class _Keeping(Cursor):
 
 
 def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
-    """A queue with all its indexes, and what the catalogue says about it."""
+    """Return a queue with all indexes, and its catalog facts."""
     name, table = f"q{number}", TableName("dbo", f"Q{number}")
     columns = (Column("Id", "bigint"), Column("Status", "varchar"), Column("Due", "datetime2"))
     facts = TableFacts(
@@ -124,7 +124,7 @@ def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
 
 
 class Polls:
-    """So many queues of these designs, in turn, polled every two seconds."""
+    """Polls a number of queues of these designs, every two seconds."""
 
     def __init__(
         self,
@@ -146,12 +146,12 @@ class Polls:
 
     @property
     def throttled(self) -> int:
-        """How many probes are read less often, since the budget is too small for all."""
+        """Return the number of probes that are read less often because of the budget."""
         observing = self.snapshots[-1].observing
         return 0 if observing is None else len(observing.throttled)
 
     def poll(self, count: int, focus: Focus | None = None) -> list[list[Sent]]:
-        """Poll so often; what each poll has sent."""
+        """Poll ``count`` times and return what each poll sent."""
         out = []
         for _ in range(count):
             self.now += 2.0

@@ -1,4 +1,4 @@
-"""What tests of queues need: a connection of qmon that may write, and calling the routines of an installed design."""
+"""Helpers for tests of queues: a connection that may write, and calls of an installed design's routines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout
 from qmon.operate.install.install_queue import install_queue
 
 ENGINE: Final = Postgres()
-# All that can be installed.
+# All designs.
 DESIGNS: Final = (
     "batch_fast",
     "batch_single",
@@ -31,21 +31,21 @@ DESIGNS: Final = (
     "status",
     "strict_fifo",
 )
-# Those whose messages are bytes; of the others they are text.
+# Designs whose messages are bytes; the others use text.
 BYTES: Final = frozenset({"fifo", "heap", "lifo", "pending", "status", "strict_fifo"})
 
 Row = tuple[object, ...]
 
 
 def target_of(url: str) -> Target:
-    """The target behind the URL of a test's database."""
+    """Return the target of a test database's URL."""
     address = read_url(url, "the URL")
     return Target("test", "postgres", address.keywords, password=address.password)
 
 
 @contextlib.contextmanager
 def opened(url: str, purpose: str = "test") -> Iterator[Connection]:
-    """A connection of qmon that may write, closed at the end."""
+    """Open a connection of qmon that may write."""
     connection = ENGINE.connect(target_of(url), Session(purpose, statement_timeout_s=30))
     connection.execute(Bound(Statement("test", "SET search_path = public", (), ())))  # as applications have it
     try:
@@ -55,19 +55,19 @@ def opened(url: str, purpose: str = "test") -> Iterator[Connection]:
 
 
 def run(connection: Connection, sql: str) -> tuple[Row, ...]:
-    """One statement that returns rows, on a connection of qmon."""
+    """Run one statement on a connection of qmon and return its rows."""
     return connection.fetch(Bound(Statement("test", sql, (), ()))).rows
 
 
 def routine(layout: Layout, verb: str) -> str:
-    """The quoted name of a routine of an installed design."""
+    """Return the quoted name of an installed design's routine."""
     name = layout.routine_for(verb)
     assert name is not None, f"{layout.design} has no {verb}"
     return ENGINE.quote(name.parts)
 
 
 def call(connection: Connection, layout: Layout, verb: str, arguments: str = "") -> tuple[Row, ...]:
-    """Call a routine of an installed design with these arguments, written in SQL; what it returns as rows."""
+    """Call a routine of an installed design with arguments in SQL, and return its rows."""
     return run(connection, f"SELECT * FROM {routine(layout, verb)}({arguments}) AS r")
 
 

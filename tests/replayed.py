@@ -1,4 +1,4 @@
-"""A driver that answers qmon's statements for SQL Server with rows of the types that the documentation gives them.
+"""A driver that answers qmon's statements for SQL Server with rows of the documented types.
 
 What a column's type is follows from the statement and the documented columns of the system views
 (``tests.tsql_types``), so that a field of a record that does not fit its column is found. It knows no SQL and no
@@ -25,9 +25,9 @@ from tests.tsql_types import Type, types_of
 
 # The first whole number that a float cannot hold.
 BIG: Final = 2**53 + 1
-# What reads a table of qmon's own: its columns are no system view's. Like actions it returns no row here.
+# Statements on qmon's own tables, whose columns are not documented. Like actions, they return no rows here.
 OWN: Final = frozenset({"probe/pauses", "probe/operated"})
-# Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say.
+# Columns that are not NULL because of a WHERE clause, a key or a join, which types do not show.
 CERTAIN: Final = {
     "probe/depth": ("ready",),
     "probe/head_any": ("whole",),
@@ -49,14 +49,14 @@ CERTAIN: Final = {
     "probe/broker_monitors": ("queue_id",),
 }
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
-# What a list of statements begins with, of which some are asked for.
+# Start of a list of statements, some of which are selected.
 LIST: Final = "/* qmon poll */\n"
 _EACH: Final = re.compile(r"(?<=\nBEGIN\n;\n).*?(?=\n;\nEND\n)", re.DOTALL)
 
 
 @cache
 def columns_of(text: str) -> tuple[tuple[str, Type], ...]:
-    """The columns of one rendered statement."""
+    """Return the columns of one rendered statement."""
     return _columns_of(_NUMBERED.sub("]", text))
 
 
@@ -65,7 +65,7 @@ def _columns_of(text: str) -> tuple[tuple[str, Type], ...]:
     return tuple(types_of(text).items())
 
 
-# The number at the end of a name: tables that differ in it alone have the same columns.
+# Number at the end of a name: tables that differ only in it have the same columns.
 _NUMBERED: Final = re.compile(r"(?<=[A-Za-z])\d+\]")
 _FIXED: Final[dict[str, object]] = {
     "bit": True,
@@ -86,7 +86,7 @@ _GROWING: Final[dict[str, int | float | Decimal]] = {
 
 
 def value(kind: Type, poll: int) -> object:
-    """A value as pyodbc gives one of this SQL type; numbers grow from poll to poll."""
+    """Return a value of this SQL type as pyodbc does; numbers grow from poll to poll."""
     if kind.texts:
         return kind.texts[-1]
     if kind.digits:
@@ -96,28 +96,28 @@ def value(kind: Type, poll: int) -> object:
     return _FIXED.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
 
 
-# Values of a server that can be written and tracks its sessions.
+# Values of a writable server that tracks its sessions.
 PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False, "untracked": 0}
-# What a log or tempdb may come to: neither is full.
+# Limits of log and tempdb: neither is full.
 ROOM: Final = 100 * BIG
 Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]
 
 
 def full(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
-    """One row, NULL where nothing but NULL can be."""
+    """Return one row, with NULL only in columns that are always NULL."""
     fixed = {"most": ROOM, **PRIMARY}
     return [tuple(fixed.get(c, None if not kind.name else value(kind, poll)) for c, kind in columns)]
 
 
 def emptied(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
-    """One row, NULL wherever the documentation allows it."""
+    """Return one row, with NULL wherever the documentation allows it."""
     certain = CERTAIN.get(name, ())
     return [tuple(PRIMARY.get(c, None if kind.null and c not in certain else value(kind, poll)) for c, kind in columns)]
 
 
 @cache
 def parts_of(text: str) -> tuple[tuple[str, int], ...]:
-    """The statements of a batch, each with the number of its values."""
+    """Return the statements of a batch, each with the number of its values."""
     if text.startswith(LIST):
         parts = _EACH.findall(text)
     else:
@@ -128,7 +128,7 @@ def parts_of(text: str) -> tuple[tuple[str, int], ...]:
 
 
 class Cursor:
-    """What pyodbc's cursor does, as far as qmon uses it."""
+    """The part of pyodbc's cursor that qmon uses."""
 
     rowcount = -1
 
@@ -137,7 +137,7 @@ class Cursor:
         self._left: list[tuple[tuple[str, ...], Sequence[tuple[object, ...]]]] = []
 
     def setinputsizes(self, sizes: Sequence[object] | None) -> None:
-        """Values come as they are."""
+        """Values are not converted."""
 
     def execute(self, text: str, values: Sequence[object] = ()) -> None:
         self._driver.planned(text)
@@ -172,7 +172,7 @@ class Cursor:
 
 
 class Driver:
-    """What pyodbc's connection does, as far as qmon uses it.
+    """The part of pyodbc's connection that qmon uses.
 
     ``refused``: probes that the server will not run; ``broken``: what the driver says to others.
     """
@@ -213,14 +213,14 @@ class Driver:
 
 
 def said(state: str, words: str) -> pyodbc.Error:
-    """What Microsoft's driver raises where the server says this."""
+    """Return the exception that Microsoft's driver raises for this server error."""
     return pyodbc.Error(
         state, f"[{state}] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]{words} (SQLExecDirectW)"
     )
 
 
 def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
-    """qmon's own connection over this driver."""
+    """Return qmon's connection over this driver."""
 
     def explain(fault: DriverFault, name: str) -> QmonError:
         return sqlserver_errors.statement_error(fault, name, "me")

@@ -1,4 +1,4 @@
-"""``make share``: the JSON Schemas in ``docs/schemas``, made from the types of what is printed and recorded."""
+"""``make share``: the JSON Schemas in ``docs/schemas``, generated from the types of printed and recorded objects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TYPES: Final[dict[str, Any]] = {
 
 
 def files() -> dict[str, str]:
-    """The schemas by the names of their files."""
+    """Return the schemas by file name."""
     return {f"{name}.json": json.dumps(_schema(kind), indent=1) + "\n" for name, kind in TYPES.items()}
 
 
@@ -69,7 +69,7 @@ def _text(kind: type) -> dict[str, str]:
 
 
 def valid(text: str, name: str) -> dict[str, Any]:
-    """The JSON object in ``text``, once it is known to have what its schema says, and nothing else."""
+    """Return the JSON object in ``text`` after checking that it has exactly the fields of its schema."""
     from jsonschema import Draft202012Validator
 
     schema = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))

@@ -49,20 +49,20 @@ FOLDER: Final = Path(__file__).parents[1] / "screenshots"
 HISTORY_S: Final = 290.0
 PATIENCE_S: Final = 120.0
 BLOCKED: Final = "invoices"
-# Of one processor, so that a busy machine throttles no probe on the pictures.
+# Budget as a share of one processor, so that a busy machine throttles no probe.
 BUDGET: Final = "20%"
 ALERTS: Final = (AlertRule("stuck", figure="stuck", crit=0.0), AlertRule("deep", figure="ready", warn=100.0))
 
 
 SIZES: Final = ((120, 40), (80, 24), (200, 50))
-# Each picture of the animated one is shown for so many seconds.
+# Seconds for which the animation shows each picture.
 TURN_S: Final = 4.0
-# The screens of the animated picture, at 80x24.
+# Screens of the animation, at 80x24.
 IN_TURN: Final = ("overview", "waits", "blocking", "queue", "message", "requeue", "timeline")
 
 
 async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
-    """Until figures newer than now are painted, and the rows of the queue screen with them."""
+    """Wait until figures newer than now are painted, including the rows of the queue screen."""
     before = app.shown.newest_at
     while app.shown.newest_at <= before:
         await pilot.pause(0.1)
@@ -70,14 +70,14 @@ async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
 
 
 def worth_showing(view: View | None) -> bool:
-    """Whether something is wrong with a queue, so that the picture shows what qmon is for."""
+    """Return whether a queue has a problem that is worth a picture."""
     if view is None:
         return False
     return any(q.verdict.severity is Severity.CRITICAL and not q.layout.traits.deletes_on_pop for q in view.queues)
 
 
 async def until(pilot: Pilot[None], ready: Callable[[], bool]) -> None:
-    """Wait for something, but not for ever: the picture then shows what there is."""
+    """Wait for a condition with a limit; after it, the picture shows the current state."""
     waited = 0.0
     while not ready() and waited < PATIENCE_S:
         await pilot.pause(0.5)
@@ -85,7 +85,7 @@ async def until(pilot: Pilot[None], ready: Callable[[], bool]) -> None:
 
 
 def save(app: QmonApp, name: str) -> None:
-    """Write the picture of what is on the screen now."""
+    """Write a picture of the current screen."""
     write(name, smaller(app.export_screenshot(title="qmon")))
 
 
@@ -97,7 +97,7 @@ def write(name: str, picture: str) -> None:
 
 
 async def at_each_size(app: QmonApp, pilot: Pilot[None], name: str) -> None:
-    """The pictures of a screen, 120x40 last, which has no size in its name."""
+    """Write the pictures of a screen in all sizes; 120x40 is last and has no size in its name."""
     for cells, rows in reversed(SIZES):
         await pilot.resize_terminal(cells, rows)
         await settle(app, pilot)
@@ -106,7 +106,7 @@ async def at_each_size(app: QmonApp, pilot: Pilot[None], name: str) -> None:
 
 @contextlib.contextmanager
 def locked(target: Target, table: str) -> Iterator[None]:
-    """Hold a lock on a table, for which its producers and consumers wait, in a session that is idle in transaction."""
+    """Lock a table in a session that is idle in transaction, so that producers and consumers wait."""
     keywords = Postgres().odbc_keywords(target, Session(application="monthly report"))
     password = {"PWD": target.password.reveal()} if target.password is not None else {}
     with contextlib.closing(pyodbc.connect(format_connection_string({**keywords, **password}))) as connection:
@@ -116,7 +116,7 @@ def locked(target: Target, table: str) -> Iterator[None]:
 
 
 async def take(app: QmonApp, target: Target, history_s: float) -> None:
-    """All pictures, one after the other; first those of what does not last."""
+    """Take all pictures, starting with those of states that do not last."""
     async with app.run_test(size=SIZES[0]) as pilot:
         await pilot.pause(history_s)
         await until(pilot, lambda: worth_showing(app.shown.view))
@@ -145,7 +145,7 @@ async def take(app: QmonApp, target: Target, history_s: float) -> None:
 
 
 async def blocking(app: QmonApp, pilot: Pilot[None], target: Target) -> None:
-    """Sessions that wait for a lock on the table of a queue."""
+    """Write the pictures of sessions that wait for a lock on the table of a queue."""
     found = app.shown.view.queue(BLOCKED) if app.shown.view is not None else None
     assert found is not None
     with locked(target, str(found.layout.table)):
@@ -155,13 +155,13 @@ async def blocking(app: QmonApp, pilot: Pilot[None], target: Target) -> None:
 
 
 def waiting(app: QmonApp) -> int:
-    """How many sessions wait for a lock."""
+    """Return the number of sessions that wait for a lock."""
     view = app.shown.view
     return view.server.blocking.waiters if view is not None and view.server.blocking is not None else 0
 
 
 async def requeue(app: QmonApp, pilot: Pilot[None]) -> None:
-    """The plan of a requeue of what is stuck; it leaves the screen of that queue."""
+    """Write the pictures of the plan to requeue stuck messages. The queue's screen stays open."""
     await pilot.press("1")
     await until(pilot, lambda: bool(stuck(app)))
     app.selected = stuck(app)
@@ -172,14 +172,14 @@ async def requeue(app: QmonApp, pilot: Pilot[None]) -> None:
 
 
 def stuck(app: QmonApp) -> str | None:
-    """The queue with the most stuck messages that can be requeued."""
+    """Return the queue with the most stuck messages that can be requeued."""
     queues = app.shown.view.queues if app.shown.view is not None else ()
     found = [q for q in queues if q.stuck.value and not q.layout.deletes_on_pop and q.layout.ring is None]
     return max(found, key=lambda q: q.stuck.value or 0.0).name if found else None
 
 
 async def alert(app: QmonApp, pilot: Pilot[None]) -> None:
-    """The banner of an alert above the overview."""
+    """Take a picture of an alert's banner above the overview."""
     app.alerting = Alerting(app.source.target, ALERTS, bell=False)
     await pilot.press("1")
     await until(pilot, lambda: bool(app.shown.alerts.open))
@@ -190,7 +190,7 @@ async def alert(app: QmonApp, pilot: Pilot[None]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the demo, watch it, take the pictures."""
+    """Run the demo and take the pictures."""
     FOLDER.mkdir(exist_ok=True)
     if arguments == ["libraries"]:
         from tests.libraries.picture import picture

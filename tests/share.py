@@ -1,4 +1,4 @@
-"""``make share``: the man page and shell completions that come with the wheel, made from the commands themselves."""
+"""``make share``: the man page and shell completions in the wheel, generated from the commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILES: Final = (
 
 
 def files() -> dict[str, str]:
-    """What is below ``docs/share``, by path."""
+    """Return the files of ``docs/share`` by path."""
     made = {
         path: get_completion_script(prog_name="qmon", complete_var="_QMON_COMPLETE", shell=shell).strip() + "\n"
         for shell, path in COMPLETIONS.items()
@@ -35,7 +35,7 @@ def files() -> dict[str, str]:
 
 
 def man_page() -> str:
-    """The manual page, in the macros of man(7)."""
+    """Return the man page, in the macros of man(7)."""
     root: Any = get_command(app)
     context = typer.Context(root, info_name="qmon")
     lines = [".TH QMON 1", ".SH NAME", r"qmon \- watch and mend message queues kept in database tables"]

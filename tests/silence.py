@@ -1,4 +1,4 @@
-"""A tunnel to a test's server that goes silent: it stays open, takes what it is given, and forwards nothing."""
+"""A tunnel to a test's server that can go silent: it stays open, accepts data, and forwards nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
-# What qmon sends at the end of a batch of an operation: its counts, then the commit.
+# Last statements of an operation's batch: its counts, then the commit.
 COMMIT_OF_A_BATCH = (b"qmon.operation_count(CAST(", b"COMMIT")
 
 
@@ -34,7 +34,7 @@ class Tunnel:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def silence_at(self, *marks: bytes, passes: bool) -> None:
-        """Go silent once clients have sent these, one after the other. ``passes``: the last one reaches the server."""
+        """Go silent after clients have sent these marks in order. ``passes``: the last one reaches the server."""
         with self._lock:
             self._marks, self._passes = list(marks), passes
 
@@ -71,7 +71,7 @@ class Tunnel:
             to.shutdown(socket.SHUT_WR)
 
     def _passed(self, data: bytes) -> bool:
-        """Whether this, which a client sends, is forwarded."""
+        """Return whether data from a client is forwarded."""
         with self._lock:
             if not self._marks:
                 return True
@@ -85,7 +85,7 @@ class Tunnel:
 
 @contextlib.contextmanager
 def tunnel(url: str) -> Iterator[Tunnel]:
-    """A tunnel to the server of this URL; everything is cut at the end."""
+    """Open a tunnel to the server of this URL and cut all connections at the end."""
     made = Tunnel(url)
     try:
         yield made

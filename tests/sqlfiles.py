@@ -1,4 +1,4 @@
-"""Tests of every SQL file: one for each folder, as a test for each of a thousand files costs more than what it does."""
+"""Tests of every SQL file, one test per folder, because a test for each of a thousand files would cost too much."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qmon.engines.sql.queries import SqlFile
 
 
 def each_folder(files: Iterable[SqlFile]) -> pytest.MarkDecorator:
-    """Parametrizes a test by ``files``: those of one folder."""
+    """Parametrize a test by folder, with the files of ``files`` in it."""
     folders: defaultdict[str, list[SqlFile]] = defaultdict(list)
     for file in files:
         folders[file.path.rpartition("/")[0]].append(file)
@@ -21,7 +21,7 @@ def each_folder(files: Iterable[SqlFile]) -> pytest.MarkDecorator:
 
 @contextmanager
 def named(file: SqlFile) -> Iterator[None]:
-    """What fails within says of which file."""
+    """Add the name of the file to any failure."""
     try:
         yield
     except AssertionError as error:

@@ -1,4 +1,4 @@
-"""What hypothesis makes up for several tests: layouts with any text in their names."""
+"""Hypothesis strategies for several tests: layouts with any text in their names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ tables = st.builds(TableName, names | st.just(""), names)
 maybe = st.none() | names
 values = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=8)
 clients = st.builds(Clients, maybe, maybe, maybe)
-# The values of one column's states differ, also as texts.
+# State values of one column differ, also as text.
 state_columns = st.builds(
     lambda column, distinct, used: StateColumn(
         column,
@@ -46,7 +46,7 @@ states = st.sampled_from(both)
 
 
 def _place(key: tuple[State, str]) -> tuple[bool, str]:
-    """Where a layout has what it writes: what becomes ready first, by column."""
+    """Sort key of written values: those for ready messages first, then by column."""
     return key[0] != "ready", key[1]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a terminal, as Textual exports them: made smaller, and several of them one after the other."""
+"""Compress pictures of a terminal that Textual exports, and combine several into an animation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _BLANK: Final = re.compile(r"<text [^>]*>(?:&#160;)*\n?</text>")
 _LINE: Final = re.compile(r' clip-path="url\(#[^"]*-line-\d+\)"')
 _LINES: Final = re.compile(r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>\s*', re.DOTALL)
 _RECT: Final = re.compile(r'<rect fill="([^"]*)" x="([^"]*)" y="([^"]*)" width="([^"]*)" height="([^"]*)" ([^>]*)/>')
-# Of a pixel: two cells so near to one another touch.
+# Fraction of a pixel within which two cells touch.
 _NEAR: Final = 0.05
 
 
 def smaller(svg: str) -> str:
-    """The same picture: blanks are not written, and cells beside one another with the same background are one."""
+    """Return the same picture without blanks, and with adjacent cells of one background merged."""
     svg = _LINES.sub("", _LINE.sub("", _BLANK.sub("", svg))).replace("&#160;", "\u00a0")
     return re.sub(f"(?:{_RECT.pattern})+", _merged, svg)
 
@@ -37,7 +37,7 @@ def _merged(run: re.Match[str]) -> str:
 
 
 def one_after_the_other(pictures: Sequence[str], each_s: float) -> str:
-    """One picture that shows these in turn, for so many seconds each; they have the same size."""
+    """Return one picture that shows these pictures of equal size in turn, for ``each_s`` seconds each."""
     box = re.search(r'viewBox="([^"]*)"', pictures[0])
     assert box is not None
     share, whole_s = 100 / len(pictures), each_s * len(pictures)

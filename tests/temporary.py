@@ -1,4 +1,4 @@
-"""Temporary files of the tests are kept in memory where it has room: there, a database is made in a tenth of the time.
+"""Keep temporary files of the tests in memory if there is room: creating a database takes a tenth of the time.
 
 On disk (ext4) the 300 files of ``CREATE DATABASE`` cost 0.05 to 0.25 s of processor time: the more, the more files were
 removed in the minute before. Tests find the same: they kill servers, not machines.
@@ -20,14 +20,14 @@ _NEEDED_BYTES: Final = 6 * 2**30
 
 
 def keep_in_memory() -> None:
-    """From now on, here and in what is started, unless ``TMPDIR`` is set or there is too little memory."""
+    """Use memory in this process and its children, unless ``TMPDIR`` is set or memory is short."""
     if "TMPDIR" not in os.environ and _has_room():
         os.environ["TMPDIR"] = str(_MEMORY)
         tempfile.tempdir = None  # asked again by the next who needs it
 
 
 def folder_for_all() -> tempfile.TemporaryDirectory[str]:
-    """A temporary folder that every account may enter, with a path short enough for sockets below it."""
+    """Return a temporary folder that every account may enter, with a path short enough for sockets."""
     made = tempfile.TemporaryDirectory(
         prefix="qmon-test-", dir=_MEMORY if tempfile.gettempdir() == str(_MEMORY) else "/tmp"
     )
@@ -36,7 +36,7 @@ def folder_for_all() -> tempfile.TemporaryDirectory[str]:
 
 
 def quiet_driver(cache: pytest.Cache) -> None:
-    """From now on psqlODBC writes no ``/tmp/psqlodbc_….log`` as a process's last connection closes.
+    """Stop psqlODBC from writing ``/tmp/psqlodbc_….log`` when the last connection closes.
 
     It does where odbcinst.ini has ``CommLog=1``, as Debian's has: read a copy without. qmon takes care of its own
     connections; the raw ones of tests, and processes that tests kill, do not.

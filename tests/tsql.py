@@ -1,4 +1,4 @@
-"""Resolves the columns of SQL Server's system views in T-SQL: which view a name stands for, and since when it is there.
+"""Resolve columns of SQL Server's system views in T-SQL: the view of each name, and the version that introduced it.
 
 Not a whole parser: it knows names, brackets, ``FROM``, ``JOIN``, ``APPLY`` and ``UNION``, which is what names hang on.
 """
@@ -26,7 +26,7 @@ _TOKEN: Final = re.compile(
 _SOURCE: Final = frozenset({"FROM", "JOIN", "APPLY", "INTO", "USING", "UPDATE", "DELETE", "MERGE"})
 _SPLIT: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
 _PSEUDO: Final = frozenset({"inserted", "deleted", "sys", "qmon", "dbo", "master", "object", "schema"})
-# What is no column where it stands alone.
+# Words that are not columns without an alias.
 _WORDS: Final = frozenset(
     re.findall(
         r"\w+",
@@ -59,7 +59,7 @@ class View:
 
 @cache
 def views() -> dict[str, View]:
-    """The facts that the tests were given, by name such as ``sys.sequences``."""
+    """Return the documented facts by name, such as ``sys.sequences``."""
     facts = json.loads(FACTS.read_text())
     return {
         name: View(
@@ -71,13 +71,13 @@ def views() -> dict[str, View]:
 
 @dataclass(slots=True)
 class Group:
-    """What stands between two brackets, or the whole text: names, texts, marks and further groups."""
+    """Contents of a pair of brackets, or the whole text: names, strings, punctuation and inner groups."""
 
     parts: list[str | Group] = field(default_factory=list)
 
 
 def unresolved(text: str, since: int) -> list[str]:
-    """One line for each name that does not lead to a column there is in the versions that a file serves.
+    """Return a line for each name that is not a column in the versions of a file.
 
     ``since``: the first of them.
     """
@@ -85,7 +85,7 @@ def unresolved(text: str, since: int) -> list[str]:
 
 
 def grouped(text: str) -> Group:
-    """The text by its brackets, without comments; texts in their quotes."""
+    """Return the text grouped by brackets, without comments; strings keep their quotes."""
     stack = [Group()]
     for found in _TOKEN.finditer(text):
         if found["skip"] is not None:
@@ -106,12 +106,12 @@ Scope = dict[str, str]
 
 @dataclass(slots=True)
 class _Reader:
-    """Goes through one text for servers from version ``since`` on."""
+    """Checks one text for servers from version ``since`` on."""
 
     since: int
 
     def group(self, group: Group, outer: Sequence[Scope]) -> Iterator[str]:
-        """Everything in a bracket: each query of a UNION and each statement by itself."""
+        """Check a bracket: each query of a UNION and each statement separately."""
         part: list[str | Group] = []
         named = {
             name.strip("[]").lower()
@@ -159,7 +159,7 @@ class _Reader:
                 yield from self.source(parts, at + 1, scope, skipped)
 
     def source(self, parts: list[str | Group], at: int, scope: Scope, skipped: set[int]) -> Iterator[str]:
-        """Put one source under its alias into the scope."""
+        """Add one source to the scope under its alias."""
         first = parts[at]
         names: list[str] = []
         if isinstance(first, str):
@@ -206,7 +206,7 @@ class _Reader:
         return at
 
     def name(self, parts: list[str | Group], at: int, scopes: Sequence[Scope], named: set[str]) -> tuple[int, str]:
-        """Where to go on after the name at ``at``, and what is wrong with it."""
+        """Return the position after the name at ``at``, and its problem."""
         chain = [str(parts[at]).strip("[]")]
         at += 1
         while at + 1 < len(parts) and parts[at] == "." and isinstance(parts[at + 1], str):
@@ -235,7 +235,7 @@ class _Reader:
         return problems[0] if all(problems) else ""
 
     def column(self, view: str, column: str) -> str:
-        """What is wrong with a column of a view; empty: nothing."""
+        """Return the problem of a column of a view, empty if it has none."""
         fact = views().get(view)
         if fact is None:
             return ""
@@ -250,7 +250,7 @@ class _Reader:
 
 
 def system_view(names: Sequence[str]) -> str:
-    """Which system view a name stands for, one of tempdb or a table of msdb among them; empty: none."""
+    """Return the system view (also of tempdb) or table of msdb that a name refers to, empty if none."""
     parts = [name.lower() for name in names]
     parts = parts[1:] if parts[:1] == ["tempdb"] else parts
     known = (len(parts) == 2 and parts[0] == "sys") or parts[:2] == ["msdb", "dbo"]

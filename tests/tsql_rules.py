@@ -1,4 +1,4 @@
-"""What T-SQL must not do to a queue that others work on: one function, one line for each thing it finds in a file.
+"""Rules for T-SQL on a queue in use: one function per rule, one line per problem in a file.
 
 Built on the tokenizer of ``tests.tsql``; tables of users are rendered as ``q_table`` and the like.
 """
@@ -96,7 +96,7 @@ def _flat(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def problems(text: str, views: Mapping[str, object], kind: str = "varchar", *, filtered: bool = False) -> list[str]:
-    """Everything that is wrong with a statement.
+    """Return all problems of a statement.
 
     ``views``: the dynamic views whose cost is known; ``kind``: the type of the user's columns of text; ``filtered``:
     the indexes that it names, and whose filter its values may fit, hold only some of the rows.
@@ -297,7 +297,7 @@ _FAMILIES: Final = {"char": "varchar", "varchar": "varchar", "nchar": "nvarchar"
 
 
 def _plans(whole: Group, filtered: bool) -> Iterator[str]:
-    """What is compiled anew for nothing, and filtered indexes that the server cannot use since it is not (8622)."""
+    """Yield needlessly recompiled statements, and filtered indexes that need recompiling to be used (8622)."""
     for parts in _cut(whole.parts):
         anew = "RECOMPILE" in {word.upper() for word in _flat(parts)}
         groups = [_without_cases(group.parts) for group in _groups(Group(parts))]
@@ -334,7 +334,7 @@ def _hinted(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def _again(whole: Group) -> Iterator[str]:
-    """Common table expressions that read something and are used twice: each use reads it anew, at another moment."""
+    """Common table expressions that read something and are used twice: each use reads it again, at another moment."""
     bodies: dict[str, Group] = {}
     for group in _groups(whole):
         for at, part in enumerate(group.parts[:-2]):
@@ -367,7 +367,7 @@ def _reads(body: Group, bodies: Mapping[str, Group], seen: set[str]) -> bool:
 
 
 def _unlisted(whole: Group, views: Mapping[str, object]) -> Iterator[str]:
-    """Dynamic views whose cost nobody has written down."""
+    """Yield dynamic views whose cost is not documented."""
     words = list(_flat(whole.parts))
     for at, word in enumerate(words[:-2]):
         name = words[at + 2].lower() if word.lower() == "sys" and words[at + 1] == "." else ""

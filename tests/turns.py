@@ -1,4 +1,4 @@
-"""Who may run now, where several test processes share a machine: many tests together, or one that is alone."""
+"""Turns of test processes on one machine: many tests together, or one alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Final
 
-# By how much the priority is lower beside a test that is alone (see nice(2)): a seventieth of its weight.
+# Increase of the nice value next to a test that runs alone (see nice(2)): a seventieth of its weight.
 LOWER: Final = 19
 
 
@@ -34,7 +34,7 @@ def turn(folder: Path, *, alone: bool, beside: bool = False) -> Iterator[None]:
 
 
 def _shared(door: IO[str], held: IO[str]) -> bool:
-    """Takes a shared turn, unless somebody is alone or wants to be."""
+    """Take a shared turn, unless a test runs alone or waits to."""
     try:
         fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -57,7 +57,7 @@ def _lower() -> Iterator[None]:
 
 @cache
 def may_come_back() -> bool:
-    """Whether this process may raise its priority again: root may, others mostly not. Tried in a thread of its own."""
+    """Return whether this process may raise its priority again (usually only root). Tried in a separate thread."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(_comes_back).result()
 

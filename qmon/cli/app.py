@@ -7,6 +7,7 @@ import inspect
 import os
 import re
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -17,6 +18,8 @@ from typer.main import get_group
 from qmon import __version__
 from qmon.cli.console import prepare_streams
 from qmon.cli.guard import GuardedGroup, is_target
+from qmon.cli.guesses import ALIASES, hint_for, rewrite_arguments
+from qmon.errors import BadInput
 
 # The groups of `qmon --help`, in order, with their commands.
 PANELS: Final = {
@@ -46,26 +49,7 @@ COMMANDS: Final = {
     "help": ("help",),
 }
 _PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
-# Other names for commands: those of similar programs, and those that people guess.
-ALIASES: Final[dict[str, tuple[str, ...]]] = {
-    "ls": ("queues",),
-    "list": ("queues",),
-    "watch": ("connect",),
-    "top": ("connect",),
-    "open": ("connect",),
-    "stats": ("status",),
-    "retry": ("requeue", "--state", "dead"),
-    "delete": ("purge",),
-    "stop": ("pause",),
-    "start": ("resume",),
-    "kill": ("end-session",),
-    "history": ("operations",),
-    "audit": ("operations",),
-    "metrics": ("serve",),
-    "version": ("--version",),
-    "man": ("help",),
-}
-# So many objects between two searches for circles: modules and polls make many, and hardly a circle.
+# Objects between two runs of the cycle collector: imports and polls create many, and hardly any cycle.
 _GARBAGE: Final = 20_000
 _HAS_COLOURS: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _HAS_COLOURS else None
@@ -91,17 +75,27 @@ class LazyCommands(GuardedGroup):
             import_module(f"qmon.cli.commands.{module}").register_commands(made)
         self.commands = get_group(made).commands
         for name, command in self.commands.items():
+            _use_plain_metavars(command)
             command.rich_help_panel = _PANEL_OF[name]  # type: ignore[attr-defined]
             command.short_help = first_sentence(command.help or "")
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Parse the options before the command, with other spellings rewritten."""
+        return super().make_context(info_name, rewrite_arguments(args), parent, **extra)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command by its name or an alias; a target alone opens the dashboard."""
+        """Find the command by its name or an alias; a target alone opens the dashboard.
+
+        Raises ``BadInput`` for a command or option that does not exist if it is known what to use instead.
+        """
         if is_target(args[0]):
             args = ["connect", *args]
         elif args[0] in ALIASES:
             args = [*ALIASES[args[0]], *args[1:]]
         if args[0] == "--version":
             _print_version(requested=True)
+        if hint := hint_for(args[0], args[1:]):
+            raise BadInput(hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -111,6 +105,19 @@ class LazyCommands(GuardedGroup):
         for panel, names in PANELS.items():
             with formatter.section(panel):
                 formatter.write_dl([(name.ljust(width), rows[name].short_help or "") for name in names])
+
+
+def _use_plain_metavars(command: Any) -> None:
+    """Write arguments as they are named, ``TARGET`` or ``[QUEUE]``, in a command and those below it."""
+    for parameter in command.params:
+        if parameter.param_type_name == "argument" and parameter.metavar:
+            parameter.make_metavar = partial(_plain_metavar, parameter.metavar)
+    for below in getattr(command, "commands", {}).values():
+        _use_plain_metavars(below)
+
+
+def _plain_metavar(metavar: str, ctx: Any, *, usage: bool = False) -> str:
+    return metavar
 
 
 def first_sentence(text: str) -> str:

@@ -21,7 +21,7 @@ BaselinesPath = Annotated[
     typer.Option(
         "--baselines",
         metavar="FILE",
-        help="What is usual, as `qmon pipeline baselines` wrote it. Default: .baselines.json beside the recordings.",
+        help="Baselines written by `qmon pipeline baselines`. Default: .baselines.json next to the recordings.",
         dir_okay=False,
     ),
 ]

@@ -32,10 +32,16 @@ def parse_seconds(text: str | float) -> float:
         raise typer.BadParameter(str(problem)) from None
 
 
+def duration_option(*names: str, help: str, default: str = "") -> Any:
+    """Return an option for a duration. ``default`` is shown in the help as it is typed, such as ``15m``."""
+    shown = f"{help} Default: {default}." if default else help
+    return typer.Option(*names, parser=parse_seconds, metavar="TIME", help=shown, show_default=False)
+
+
 def reject_nan(value: float) -> float:
     """Return the value. Raises a usage error for NaN, which option ranges accept."""
     if math.isnan(value):
-        raise typer.BadParameter("nan is no number")
+        raise typer.BadParameter("nan is not a number")
     return value
 
 
@@ -76,34 +82,32 @@ Targets = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[TARGET]...",
-        help=f"{TARGET} Or a fleet of qmon.toml.",
+        help=f"{TARGET} A fleet of qmon.toml also works.",
         show_default=False,
         autocompletion=completion.complete_targets,
     ),
 ]
-AllTargets = Annotated[bool, typer.Option("--all", help="Every target of qmon.toml.")]
+AllTargets = Annotated[bool, typer.Option("--all", help="All targets of qmon.toml.")]
 InstalledQueue = Annotated[
     str,
     typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.", autocompletion=completion.complete_queues),
 ]
 ConfigPath = Annotated[
     Path | None,
-    typer.Option("--config", metavar="PATH", help="Read this qmon.toml instead of your own.", dir_okay=False),
+    typer.Option("--config", metavar="PATH", help="Configuration file. Default: your qmon.toml.", dir_okay=False),
 ]
 Output = Annotated[
     Format,
-    typer.Option("--output", "-o", help="Text for people; one JSON object; or CSV, a header and a line for each row."),
+    typer.Option("--output", "-o", help="Print text, JSON or CSV. `--json` is short for `--output json`."),
 ]
 EngineChoice = Literal["postgres", "sqlserver"]
 RingSize = Annotated[
     int | None,
-    typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring. Default: 10,000."),
+    typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring queue. Default: 10,000."),
 ]
 Subscribers = Annotated[
     int | None,
-    typer.Option(
-        "--subscribers", metavar="N", min=1, max=16, help="How many read each message of a ring, each at its own pace."
-    ),
+    typer.Option("--subscribers", metavar="N", min=1, max=16, help="Number of independent consumers of a ring queue."),
 ]
 
 
@@ -112,11 +116,11 @@ class ConfirmationOptions:
     """Options that confirm a plan."""
 
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
-    sql: Annotated[bool, typer.Option("--sql", help="Print the statements with the plan.")] = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; goes into the audit.")] = ""
+    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL of the plan.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, for the audit.")] = ""
     confirm: Annotated[
         str | None,
-        typer.Option("--confirm", metavar="NAME", help="The queue's name, for plans that ask for it to be typed."),
+        typer.Option("--confirm", metavar="NAME", help="Queue name, for plans that ask you to type it."),
     ] = None
     output: Output = "table"

@@ -65,7 +65,7 @@ def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]
     else:
         print_output(f"No target is configured in {clean_text(path)}, and the driver manager knows no DSN.")
     print_output(f"\nA URL: {' or '.join(urls[:2])}")
-    print_output("Without its password, which is asked for. `qmon demo` shows queues of its own.\n")
+    print_output("Leave out the password; qmon asks for it. `qmon demo` shows demo queues.\n")
 
 
 TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")

@@ -90,7 +90,12 @@ def choose_targets(texts: Sequence[str], path: Path | None, *, all_targets: bool
     from qmon.config.config_file import read_config
 
     config = read_config(path)
-    known = [_choose_from(text, config) for text in expand_names(texts, config, all_targets=all_targets)]
+    try:
+        known = [_choose_from(text, config) for text in expand_names(texts, config, all_targets=all_targets)]
+    except BadInput as problem:
+        if texts[1:2] and texts[1].isidentifier() and texts[1] not in {*config.targets, *config.fleets}:
+            raise BadInput(f"{problem}; if {texts[1]} is a queue: --queue {texts[1]}") from None
+        raise
     names = [each.target.name for each in known]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"named twice: {', '.join(sorted(twice))}; name each target once")

@@ -57,9 +57,8 @@ def find_target(text: str, config: Config, environment: Mapping[str, str] | None
         warnings = (command_line_warning(target.name),)
     elif taken := _targets_sharing_variable(target.name, config, environment):
         raise BadInput(
-            f"{password_variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this "
-            "may be another"
-            " server: name that target instead, or unset the variable"
+            f"{password_variable(target.name)} holds the password of {', '.join(taken)} in {config.path}, but this"
+            " may be another server: name that target instead, or unset the variable"
         )
     target = replace(target, budget=default_budget(config), raised_hidden=bool(config.settings.redact))
     return _with_password(target, (), warnings, environment)
@@ -71,9 +70,9 @@ def expand_names(texts: Sequence[str], config: Config, *, all_targets: bool = Fa
     Raises ``BadInput`` if nothing is named, or if names are given together with ``all_targets``.
     """
     if all_targets and texts:
-        raise BadInput("--all is every target of the configuration: leave out the names")
+        raise BadInput("--all selects every target in the configuration: leave out the names")
     if all_targets and not config.targets:
-        raise BadInput(f"--all is every target of {config.path}, and it has none")
+        raise BadInput(f"--all selects every target in {config.path}, which has none")
     if not all_targets and not texts:
         raise BadInput("TARGET is missing: name one or more, or a fleet, or give --all")
     out: list[str] = []
@@ -88,9 +87,9 @@ def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) ->
     same = [other for other in _targets_sharing_variable(name, config, environment) if other != name]
     if same:
         raise BadInput(
-            f"{password_variable(name)} would be the password of {name} and of {', '.join(same)}: give one of "
-            "them another name,"
-            f" or store their passwords with 'keyring set {KEYRING_SERVICE} {name}' and unset the variable"
+            f"{password_variable(name)} would hold the password of {name} and of {', '.join(same)}: give one of them"
+            f" another name, or store their passwords with 'keyring set {KEYRING_SERVICE} {name}' and unset the"
+            " variable"
         )
 
 
@@ -128,8 +127,7 @@ def target_at_address(named: TargetConfig, config: Config) -> Target:
         target = Target(f"DSN {named.connect}", None, {"DSN": named.connect})
     if target.password is not None:
         raise BadInput(
-            f"{where}: holds a password, and this file is no place for one; take it out and "
-            f"{password_advice(named.name)}"
+            f"{where}: contains a password, which must not be in this file; remove it and {password_advice(named.name)}"
         )
     return target
 
@@ -152,7 +150,7 @@ def _configured_target(named: TargetConfig, config: Config) -> Target:
 def _parse_target(text: str, origin: str) -> Target | None:
     """Return the target of a URL or connection string; ``None`` if the text is neither."""
     if text.lower().startswith(("http://", "https://")):
-        raise BadInput("only qmon connect reads from a qmon serve; name the database itself")
+        raise BadInput("only qmon connect reads from a qmon serve; give the database itself")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         address = read_url(text, origin)
         return Target(address.place, address.engine, address.keywords, password=address.password)
@@ -162,12 +160,12 @@ def _parse_target(text: str, origin: str) -> Target | None:
         return None
     if not _ODBC.search(text):
         raise BadInput(
-            f"the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write {_url_for(text)}"
+            f"the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write {_url_for(text)}"
         )
     keywords, password = split_password(parse_connection_string(text), origin)
     driver, dsn = lookup_keyword(keywords, "Driver"), lookup_keyword(keywords, "DSN")
     if not (driver or dsn or lookup_keyword(keywords, "FILEDSN")):
-        raise BadInput("the connection string names neither a DRIVER nor a DSN")
+        raise BadInput("the connection string has neither DRIVER nor DSN")
     server, database = (
         lookup_keyword(keywords, "Server", "Servername") or "",
         lookup_keyword(keywords, "Database") or "",
@@ -192,9 +190,9 @@ def _dsn_target(name: str, config: Config) -> Target:
     driver = odbc.find_dsn_driver(name)
     if driver is None:
         if name in config.fleets:
-            raise BadInput(f"{name!r} is a fleet of {config.path}, and one target is wanted here")
+            raise BadInput(f"{name!r} is a fleet in {config.path}, but this command needs a single target")
         known = (*config.targets, *odbc.known_dsns())
         if "@" in name:  # a URL without its beginning, perhaps with a password
-            raise BadInput("this is no target; a URL begins with postgresql:// or mssql://")
-        raise BadInput(f"{name!r} is neither a target of {config.path} nor a DSN{suggest_nearest(name, known)}")
+            raise BadInput("this is not a target; a URL starts with postgresql:// or mssql://")
+        raise BadInput(f"{name!r} is neither a target in {config.path} nor a DSN{suggest_nearest(name, known)}")
     return Target(name, engine_from_words(driver), {"DSN": name})

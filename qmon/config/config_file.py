@@ -129,7 +129,7 @@ def read_config(path: Path | None = None) -> Config:
         raise BadInput(f"{place}: cannot be read: {reason}") from None
     config = parse_config(text, place)
     if why is not None and (named := _describe_executed(config)):
-        raise BadInput(f"{place}: names {named}, but {why}")
+        raise BadInput(f"{place}: contains {named}, but {why}")
     return config
 
 
@@ -138,7 +138,7 @@ def _describe_executed(config: Config) -> str:
     if any(each.command for each in config.receivers):
         return "a command to run"
     return (
-        "the file of a driver" if any(_DRIVER_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
+        "the path of a driver" if any(_DRIVER_LIBRARY.search(each.connect) for each in config.targets.values()) else ""
     )
 
 
@@ -147,7 +147,7 @@ def parse_config(text: str, path: Path) -> Config:
     try:
         raw = tomllib.loads(text)
     except RecursionError:
-        raise BadInput(f"{path}: brackets are nested too deep to be read") from None
+        raise BadInput(f"{path}: brackets are nested too deeply") from None
     except ValueError as problem:  # also a number with more digits than Python reads
         raise BadInput(f"{path}: {problem}") from None
     keys = Keys(raw, f"{path}: ")
@@ -168,7 +168,7 @@ def _read_fleet(fleets: Keys, name: str, targets: Collection[str]) -> tuple[str,
     """Return the targets of one fleet, each once; targets that match the same pattern are in the order of the file."""
     where, patterns = fleets.path(name), fleets.texts(name)
     if not name.strip() or name in targets:
-        raise BadInput(f"{where}: " + ("a target has this name, too" if name in targets else "a fleet needs a name"))
+        raise BadInput(f"{where}: " + ("a target already has this name" if name in targets else "a fleet needs a name"))
     if not patterns:
         raise BadInput(f"{where}: a fleet needs targets")
     out: dict[str, None] = {}
@@ -218,7 +218,7 @@ def _read_budget(keys: Keys) -> Budget | None:
     text = keys.text("budget")
     budget = parse_budget(text) if text is not None else None
     if text is not None and budget is None:
-        raise BadInput(f'{keys.path("budget")}: is like "1%" of one processor, "10ms/s", or "100ms" for each poll')
+        raise BadInput(f'{keys.path("budget")}: must be like "1%" of one processor, "10ms/s", or "100ms" per poll')
     return budget
 
 
@@ -231,7 +231,7 @@ def _read_queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
         queue = queue_from_dict(raw, where=where, libraries=known)
         name = configured_name(queue)
         if name in out:
-            raise BadInput(f"{where}.name: there is a queue {name!r} above already")
+            raise BadInput(f"{where}.name: a queue {name!r} is already defined above")
         out[name] = queue
     return tuple(out.values())
 

@@ -59,8 +59,8 @@ def password_advice(target: str) -> str:
 def command_line_warning(target: str) -> str:
     """Return the warning about a password typed on the command line."""
     return (
-        "a password on the command line stays in the shell's history and in the list of processes; "
-        f"{password_variable(target) or 'QMON_PASSWORD'} or the keyring keeps it to itself"
+        "a password on the command line stays in the shell's history and in the list of processes; use"
+        f" {password_variable(target) or 'QMON_PASSWORD'} or the keyring instead"
     )
 
 
@@ -169,7 +169,7 @@ def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = Non
         else (secret.reveal(), secret.origin)
     )
     if secret is not None and receiver.url and not is_key(secret.reveal()):
-        raise BadInput(f"{secret.origin}: is no key: a key has no spaces and no lines")
+        raise BadInput(f"{secret.origin}: not a key: a key has no spaces or line breaks")
     parts = parse_url(url, where)
     authorization = None
     if parts.username is not None:
@@ -179,7 +179,7 @@ def endpoint_for(receiver: Receiver, environment: Mapping[str, str] | None = Non
     elif receiver.bearer and secret is not None:
         authorization = Secret(f"Bearer {secret.reveal()}")
     if secret is not None and is_unencrypted(parts):
-        raise BadInput(f"{where}: others could read on the way what is secret; it must begin with https://")
+        raise BadInput(f"{where}: must start with https://, because others could read the secret on the way")
     path = parts.path
     if receiver.shape == ALERTMANAGER and not path.endswith(_ALERTS_PATH):
         path = path.rstrip("/") + _ALERTS_PATH

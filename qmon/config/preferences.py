@@ -160,7 +160,7 @@ def _hold_lock(path: Path) -> Iterator[None]:
         tries = 1
         while not system.lock_file(file, wait=False):
             if tries == _MAX_TRIES:
-                raise BlockingIOError(0, "another dashboard holds its lock")
+                raise BlockingIOError(0, "another dashboard has locked it")
             tries += 1
             time.sleep(_RETRY_S)
         yield

@@ -69,11 +69,11 @@ def receivers_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tupl
         keys = Keys(each, f"{where}[{number}]")
         receiver = _read_receiver(keys)
         if receiver.name in out:
-            raise BadInput(f"{keys.path('name')}: there is a receiver {receiver.name!r} above already")
+            raise BadInput(f"{keys.path('name')}: a receiver {receiver.name!r} is already defined above")
         same = next((r for r in out.values() if r.variable_name and r.variable_name == receiver.variable_name), None)
         if same is not None and same.needs_secret and receiver.needs_secret:
             raise BadInput(
-                f"{keys.path('name')}: its variable {same.variable_name} would be that of {same.name!r}, too"
+                f"{keys.path('name')}: its variable {same.variable_name} would also be the variable of {same.name!r}"
             )
         out[receiver.name] = receiver
     return tuple(out.values())
@@ -97,7 +97,7 @@ def _read_receiver(keys: Keys) -> Receiver:
         usual.severity if severity is None else SEVERITIES[severity],
     )
     if receiver.bearer and (not receiver.url or shape == PAGERDUTY):
-        raise BadInput(f"{keys.path('bearer')}: goes with the url of {ALERTMANAGER} or {JSON}")
+        raise BadInput(f"{keys.path('bearer')}: is only for the url of {ALERTMANAGER} or {JSON}")
     keys.reject_unknown_keys()
     return receiver
 
@@ -108,14 +108,16 @@ def _read_url(keys: Keys, shape: str) -> str:
     if text is None:
         return EVENTS_URL if shape == PAGERDUTY else ""
     if shape in (SLACK, TEAMS):
-        raise BadInput(f"{keys.path('url')}: who knows the URL of a webhook can write there; {KEY_ADVICE}")
+        raise BadInput(f"{keys.path('url')}: anyone who knows the URL of a webhook can post to it; {KEY_ADVICE}")
     parts = parse_url(text, keys.path("url"))
     if parts.username is not None or parts.query:
         raise BadInput(f"{keys.path('url')}: may hold a secret; {KEY_ADVICE}")
     return text
 
 
-KEY_ADVICE: Final = "leave the key out and keep it in the environment or the keyring: see qmon help alerts-and-checks"
+KEY_ADVICE: Final = (
+    "remove the key and keep its value in the environment or the keyring: see qmon help alerts-and-checks"
+)
 
 
 def to_variable_name(name: str) -> str:
@@ -136,7 +138,7 @@ def parse_url(url: str, where: str) -> SplitResult:
             return parts
     except ValueError:
         pass
-    raise BadInput(f"{where}: is no URL; it begins with https://")
+    raise BadInput(f"{where}: not a URL; a URL starts with https://")
 
 
 def is_unencrypted(parts: SplitResult) -> bool:

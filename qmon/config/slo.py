@@ -52,7 +52,7 @@ def objectives_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tup
         keys = Keys(each, f"{where}[{number}]")
         found = _read_objective(keys, number)
         if found.name in out:
-            raise BadInput(f"{keys.path('name')}: there is an slo {found.name!r} above already")
+            raise BadInput(f"{keys.path('name')}: an slo {found.name!r} is already defined above")
         out[found.name] = found
     return tuple(out.values())
 
@@ -63,7 +63,7 @@ def _read_objective(keys: Keys, number: int) -> Objective:
     if figure not in STORED_FIGURES:
         known = [LIMIT_FIGURES[name].label for name in STORED_FIGURES]
         raise BadInput(
-            f"{keys.path('figure')}: {written!r} is no figure of service levels{suggest_nearest(written, known)}"
+            f"{keys.path('figure')}: {written!r} is not a figure for service levels{suggest_nearest(written, known)}"
         )
     below, share, window_s = parse_limit(keys, "below", figure), keys.number("objective"), keys.seconds("window")
     if below is None:
@@ -73,7 +73,9 @@ def _read_objective(keys: Keys, number: int) -> Objective:
     if share is None:
         raise keys.missing_key_error("objective")
     if not 0 < share < 1:
-        raise BadInput(f"{keys.path('objective')}: is a share of the time, more than 0 and less than 1: 0.99 for 99 %")
+        raise BadInput(
+            f"{keys.path('objective')}: must be a share of the time, more than 0 and less than 1, such as 0.99 for 99 %"
+        )
     if window_s is not None and window_s < _MIN_WINDOW_S:
         raise BadInput(f"{keys.path('window')}: must be at least 1d")
     found = Objective(

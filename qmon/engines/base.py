@@ -28,10 +28,10 @@ def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     if missing := [name for name in wanted if name not in given]:
         raise BadInput(f"{bound.statement.name} needs a value for {missing[0]}")
     if extra := given.keys() - set(wanted):
-        raise BadInput(f"{bound.statement.name} has no use for the value {min(extra)}")
+        raise BadInput(f"{bound.statement.name} does not use the value {min(extra)}")
     values = [given[name] for name in wanted]
     if not nul_allowed and any(isinstance(value, str) and "\0" in value for value in values):
-        raise BadInput(f"{bound.statement.name}: a value holds a NUL character, which this server cannot store")
+        raise BadInput(f"{bound.statement.name}: a value contains a NUL character, which this server cannot store")
     return values
 
 

@@ -13,7 +13,7 @@ from qmon.system import choose_for_system, install_command
 
 # How to install the driver manager.
 MANAGER_HINT: Final = choose_for_system(
-    linux="apt install unixodbc", macos="brew install unixodbc", windows="it is a part of Windows; repair that"
+    linux="apt install unixodbc", macos="brew install unixodbc", windows="it is part of Windows; repair Windows"
 )
 
 # How to install the driver for PostgreSQL.
@@ -25,9 +25,9 @@ POSTGRES_HINT: Final = choose_for_system(
 
 # How to list the DSNs.
 DSN_HINT: Final = choose_for_system(
-    linux="odbcinst -q -s lists those there are",
-    macos="odbcinst -q -s lists those there are",
-    windows="odbcad32 (64 bit) shows those there are",
+    linux="odbcinst -q -s lists the DSNs",
+    macos="odbcinst -q -s lists the DSNs",
+    windows="odbcad32 (64 bit) shows the DSNs",
 )
 _LIBRARIES: Final = ("libodbcinst.so.2", "libodbcinst.2.dylib", "odbccp32.dll")
 _MICROSOFT: Final = "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"
@@ -47,8 +47,8 @@ def sql_server_load_hint() -> str:
     """Return what helps if the driver for SQL Server cannot be loaded."""
     ours = install_command("sqlserver")
     return choose_for_system(
-        linux=f"{ours} brings one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
-        macos=f"{ours} brings one, which needs brew install openssl",
+        linux=f"{ours} includes one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
+        macos=f"{ours} includes one, which needs brew install openssl",
         windows=_MICROSOFT,
     )
 

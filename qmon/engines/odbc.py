@@ -83,7 +83,7 @@ def connect(
     except pyodbc.Error as error:
         fault = read_fault(error.args, password)
     except UnicodeError:
-        fault = DriverFault("HY000", (), "the connection string holds characters that the driver cannot take")
+        fault = DriverFault("HY000", (), "the connection string contains characters that the driver does not accept")
     raise explain(fault)
 
 
@@ -332,7 +332,7 @@ class OdbcConnection:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         if self._open:
-            raise RuntimeError("a transaction is open already; they do not nest")
+            raise RuntimeError("a transaction is already open; transactions do not nest")
 
         def begin() -> None:
             self._raw.autocommit = False
@@ -346,7 +346,7 @@ class OdbcConnection:
             self._read_batch(tuple(self._settings.values()))
             yield
             if self._calls.failed:
-                raise QueryFailed("nothing was committed, since a statement of the transaction had failed")
+                raise QueryFailed("nothing was committed, because a statement of the transaction failed")
             self._commit()
         except BaseException:
             # The original error says more than a failing rollback. The server rolls back by itself.

@@ -28,7 +28,9 @@ def parse_connection_string(text: str) -> dict[str, str]:
             at += 1
         found = _PAIR.match(text, at)
         if found is None:
-            raise BadInput("the connection string is not KEYWORD=value;KEYWORD=value, with odd values in {braces}")
+            raise BadInput(
+                "the connection string is not KEYWORD=value;KEYWORD=value, with special characters in {braces}"
+            )
         value = found[2][1:-1].replace("}}", "}") if found[2] is not None else found[3].strip()
         if lookup_keyword(out, found[1]) is None:
             out[found[1]] = value
@@ -95,7 +97,7 @@ def split_password(keywords: Mapping[str, str], origin: str) -> tuple[dict[str, 
     Raises ``BadInput`` if a password is in a place from which it could leak.
     """
     if "password" in parse_conninfo(lookup_keyword(keywords, "pqopt") or ""):
-        raise BadInput("a password inside pqopt is not taken; give it as PWD")
+        raise BadInput("a password inside pqopt is not accepted; give it as PWD")
     password = lookup_keyword(keywords, *_PASSWORDS)
     return without_keywords(keywords, _PASSWORDS), Secret(password, origin) if password else None
 
@@ -113,7 +115,7 @@ def parse_conninfo(text: str) -> dict[str, str]:
     while at < len(text):
         found = _CONNINFO.match(text, at)
         if found is None:
-            raise BadInput("pqopt is not name=value name='odd value'")
+            raise BadInput("pqopt must be like name=value name='value with spaces'")
         raw = found[2] if found[2] is not None else found[3]
         out[found[1].lower()] = re.sub(r"\\(.)", r"\1", raw, flags=re.DOTALL)
         at = found.end()

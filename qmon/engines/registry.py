@@ -77,5 +77,5 @@ def _read_engine_name(target: Target) -> EngineName:
     kind = log_in(target.name, _LOGIN_S, ask, lambda _: None)
     name = engine_from_words(kind)
     if name is None:
-        raise BadInput(f"{target.name}: qmon knows PostgreSQL and SQL Server, not {kind or 'this server'}")
+        raise BadInput(f"{target.name}: qmon supports PostgreSQL and SQL Server, not {kind or 'this server'}")
     return name

@@ -76,7 +76,7 @@ class _RecordPlan:
         if missing := [name for name in self.names if name not in columns]:
             raise QueryFailed(f"{self.kind}: the result lacks the column {', '.join(missing)}")
         if extra := [name for name in columns if name not in self.names]:
-            raise QueryFailed(f"{self.kind}: the result has a column too many: {', '.join(extra)}")
+            raise QueryFailed(f"{self.kind}: the result has an unexpected column: {', '.join(extra)}")
         if len(set(columns)) < len(columns):
             raise QueryFailed(f"{self.kind}: the result has a column twice: {', '.join(columns)}")
         self.known: dict[tuple[type, ...], tuple[tuple[Cast | None, ...] | None, tuple[int, ...]]] = {}

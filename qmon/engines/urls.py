@@ -94,7 +94,7 @@ def read_url(text: str, origin: str) -> Address:
     """
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
-        raise BadInput(f"{scheme}:// is not a kind of URL that qmon knows; there is: {', '.join(SCHEMES)}")
+        raise BadInput(f"qmon does not support {scheme}:// URLs; it supports: {', '.join(SCHEMES)}")
     parts = _split_url(text, scheme)
     password = parts.options.pop("password", "") or parts.password
     reader = _postgres_keywords if SCHEMES[scheme] == "postgres" else _mssql_keywords
@@ -107,7 +107,9 @@ def _split_url(text: str, scheme: str) -> _UrlParts:
         url = urlsplit(text)
         options = {name.lower(): value for name, value in parse_qsl(url.query, strict_parsing=bool(url.query))}
     except ValueError:
-        raise BadInput(f"the {scheme}:// URL cannot be read; write odd characters as %40 and the like") from None
+        raise BadInput(
+            f"the {scheme}:// URL cannot be read; percent-encode special characters, such as %40 for @"
+        ) from None
     credentials, _, hosts = url.netloc.rpartition("@")
     user, _, password = credentials.partition(":")
     host, port = _split_hosts(hosts, scheme)

@@ -79,7 +79,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
         _read_table_queue(Keys(one, f"{where}: queue[{n}]")) for n, one in enumerate(keys.tables("queue"), 1)
     )
     if not tables.raw and not queues:
-        raise BadInput(f"{where}: needs [tables], by which it is known")
+        raise BadInput(f"{where}: needs [tables], which identify the library")
     library = Library(
         name=keys.require_text("name"),
         engine=cast("EngineName", keys.choice("engine", ("postgres", "sqlserver")) or "postgres"),
@@ -95,7 +95,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
     )
     keys.reject_unknown_keys()
     if tables.raw and not library.groups:
-        raise BadInput(f"{where}: needs a [[group]], its queues")
+        raise BadInput(f"{where}: needs a [[group]] with its queues")
     for number in range(1, len(queues) + 1):
         queue_for(library, number, TableName("schema", "table"), library.name)
     for number, raw_group in enumerate(library.groups, 1):
@@ -119,7 +119,7 @@ def queue_for(library: Library, number: int, table: TableName, name: str) -> Lay
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
     queue = queue_from_dict(raw, where=where, libraries=())
     if isinstance(queue, NamedLibrary) or (isinstance(queue, Layout) and queue.ring is not None):
-        raise BadInput(f"{where}: needs a design or states, of one table")
+        raise BadInput(f"{where}: needs a design or states, for one table")
     source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
     queue = replace(queue, library=library.name, source=source)
     no_gate = library.queues[number - 1].no_gate
@@ -129,7 +129,7 @@ def queue_for(library: Library, number: int, table: TableName, name: str) -> Lay
 def _read_table_queue(keys: Keys) -> TableQueue:
     columns = keys.nested_keys("columns")
     if columns is None or not columns.raw:
-        raise BadInput(f"{keys.where}: needs columns, by which its tables are known, each with its type")
+        raise BadInput(f"{keys.where}: needs columns with their types, which identify its tables")
     written = {name: value for name, value in keys.raw.items() if name not in ("columns", "no_gate")}
     return TableQueue({name: columns.names(name) for name in columns.raw}, written, keys.text("no_gate") or "")
 

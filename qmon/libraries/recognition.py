@@ -128,7 +128,7 @@ def _describe_missing(library: Library, prefix: str, tables: Mapping[str, Column
         for table, column in sorted(group.columns_read.times):
             kind = tables.get(table, {}).get(column)
             if kind is not None and kind not in group.zone.types:
-                yield f"{table}.{column} is {kind}, where {library.name} has {group.zone.description}"
+                yield f"{table}.{column} is {kind}, but {library.name} has {group.zone.description}"
 
 
 def _recognized_library(

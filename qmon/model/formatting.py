@@ -194,7 +194,8 @@ def parse_duration(text: str) -> float:
     cleaned = text.strip().lower()
     at, seconds = 0, 0.0
     if re.fullmatch(r"\d*[1-9]\d*(\.\d+)?", cleaned):
-        raise BadInput(f"{_shorten(text)!r} has no unit: write {_shorten(cleaned)}m or {_shorten(cleaned)}s")
+        number = cleaned if len(cleaned) < _SHOWN // 2 else "5"
+        raise BadInput(f"{_shorten(text)!r} has no unit: say {number}s, {number}m or {number}h")
     while at < len(cleaned) and (part := _PART.match(cleaned, at)):
         seconds += float(part[1]) * _SECONDS[part[2]]
         at = part.end()

@@ -32,7 +32,7 @@ _STARTING_S: Final = 10.0
 
 # Monitors appear and disappear shortly after a queue is changed, so two samples must agree.
 _SETTLING_S: Final = 15.0
-_TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
+_TURN_ON: Final = "run ALTER QUEUE … WITH STATUS = ON"
 CANNOT_TELL: Final = "cannot tell"
 
 # Listed among the queues under this name: the queue of undelivered messages.
@@ -45,7 +45,7 @@ CONVERSATIONS: Final = "sys.conversation_endpoints"
 MOST_CONVERSATIONS: Final = 5_000
 _MANY_LEFT: Final = 1_000
 _OFF: Final = "Service Broker is off"
-_ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
+_ENABLE: Final = "run ALTER DATABASE CURRENT SET ENABLE_BROKER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class BrokerView:
 
     Attributes:
         queues: the queues, worst first.
-        sending: messages sent and not delivered.
+        sending: messages not delivered.
         growth: change of ``sending`` in messages per second.
         transmission: the sample behind ``sending``.
         verdict: the problem with undelivered messages, if any.
@@ -130,7 +130,7 @@ class BrokerView:
         if queue.verdict is not None:
             return (queue.verdict,)
         if queue.sample.activates and not self.monitored:
-            return (Verdict(CANNOT_TELL, "the monitors that activate it are not read", Severity.NOTICE),)
+            return (Verdict(CANNOT_TELL, "the queue monitors that activate it could not be read", Severity.NOTICE),)
         return ()
 
 
@@ -152,27 +152,27 @@ def queue_finding(
     sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, *, monitored: bool, enabled: bool
 ) -> Finding | None:
     """Return the problem of one queue, if any. ``enabled``: Service Broker is on in the database."""
-    depth = f"; {sample.depth:,} messages in it" if sample.depth else ""
+    depth = f"; {sample.depth:,} messages are queued" if sample.depth else ""
     if not (sample.receives and sample.enqueues):
         off = [word for word, on in (("receive", sample.receives), ("enqueue", sample.enqueues)) if not on]
-        why = ", as poison message handling leaves it after five rollbacks in a row"
+        why = " (poison message handling turns receive off after five rollbacks in a row)"
         cause = why if sample.poison_handling and not sample.receives else ""
         are = "are" if len(off) > 1 else "is"
         return Finding(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {_TURN_ON}")
     if not sample.activates:
         return None
     if not enabled:
-        text = f"activation is on and Service Broker is off in this database{depth}; {_ENABLE}"
+        text = f"activation is on, but Service Broker is off in this database{depth}; {_ENABLE}"
         return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, text, _OFF)
     if not monitored:
         return None
     if monitor is None or monitor.state == DROPPED:
-        text = f"activation is on and the server has no monitor for it: nobody starts {sample.procedure}{depth}"
+        text = f"activation is on, but the server has no monitor for it, so {sample.procedure} is not started{depth}"
         return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
     if monitor.state != NOTIFIED or not sample.depth or monitor.tasks or (monitor.activated_s or 0.0) < _STARTING_S:
         return None
     since = duration(monitor.activated_s or 0.0)
-    text = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
+    text = f"{sample.procedure} was started {since} ago but does not receive{depth}; see the server's error log"
     return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
 
 
@@ -186,12 +186,12 @@ def conversations_finding(sample: ConversationsSample) -> Finding | None:
         return None
     count = f"{'at least ' if more else ''}{sample.counted:,} conversations"
     parts = (
-        (sample.left, "ended by the other side alone"),
-        (sample.leaving, "by this side alone"),
-        (sample.talking, "by neither"),
+        (sample.left, "ended only by the other side"),
+        (sample.leaving, "only by this side"),
+        (sample.talking, "by neither side"),
     )
     told = ", ".join(f"{number:,} {what}" for number, what in parts if number)
-    return Finding(LEAK, Severity.WARNING, 0.0, f"{count}: {told}; END CONVERSATION on both sides ends one")
+    return Finding(LEAK, Severity.WARNING, 0.0, f"{count}: {told}; run END CONVERSATION on both sides")
 
 
 def sending_finding(sample: TransmissionSample, growth: float | None) -> Finding | None:
@@ -200,11 +200,11 @@ def sending_finding(sample: TransmissionSample, growth: float | None) -> Finding
     if not waiting:
         return None
     count = f"{'at least ' if sample.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
-    grows = f"; {growth:,.1f} more a second" if growth is not None and growth >= 0.05 else ""
-    old = f"; one for {duration(sample.oldest_s)}" if sample.oldest_s is not None else ""
-    text, more = f"{count} sent and not delivered", f"{grows}{old}"
+    grows = f"; {growth:,.1f} more per second" if growth is not None and growth >= 0.05 else ""
+    old = f"; one waits for {duration(sample.oldest_s)}" if sample.oldest_s is not None else ""
+    text, more = f"{count} not delivered", f"{grows}{old}"
     if not sample.enabled:
-        cause = f"Service Broker is off in this database, {_ENABLE}"
+        cause = f"Service Broker is off in this database; {_ENABLE}"
         return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{text}: {cause}{more}", _OFF)
     if sample.status:
         whom = f" ({sample.service})" if sample.service else ""

@@ -37,7 +37,7 @@ class Slower:
     def text(self) -> str:
         """The finding as one clause."""
         now, before = (milliseconds(1000 * seconds) for seconds in (self.now_s, self.before_s))
-        return f"each message takes ~{now}, before ~{before}, since {time_of_day(self.since_at)}"
+        return f"each message takes ~{now} since {time_of_day(self.since_at)}, ~{before} before"
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
     if ring is not None:
         return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
     if not layout.ids:
-        raise BadInput(f"nothing makes a row of {layout.table} known: it has no id")
+        raise BadInput(f"rows of {layout.table} cannot be identified: it has no id")
     parts = split_id(id, len(layout.ids))
     if len(parts) != len(layout.ids):
         raise BadInput(f"an id here is {'/'.join(layout.ids)}")
@@ -175,7 +175,7 @@ class _Row:
         self._sql, self._table, self._payload, self._redact = sql, table, payload_column, redact
         self._columns = sql.fetch(ReadableColumn, "action/message/columns", {"table": table.parts})
         if not self._columns:
-            raise BadInput(f"{table} is not there, or our role may not see it")
+            raise BadInput(f"{table} does not exist, or your role may not see it")
         self.id = self._columns[0].table_id
         known = {each.column_name: each for each in self._columns}
         if unknown := key.keys() - known.keys():
@@ -186,7 +186,7 @@ class _Row:
                 f"{long[0]} has {MAX_KEY_CHARS} characters or more: qmon cannot name this message of {table}"
             )
         if grants := [self._grant_statement(known[name]) for name in key if not known[name].readable]:
-            raise PermissionMissing(f"our role may not read the key of {table}", grant=grants[0])
+            raise PermissionMissing(f"your role may not read the key of {table}", grant=grants[0])
         of_key = RowKey(tuple((known[name].stored_column, value) for name, value in key.items()))
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
@@ -265,22 +265,22 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
         return ""
     column = layout.owner
     if column is not None and column.kind in ("lease", "heartbeat"):
-        return f"{column.column} is a {column.kind}: which session it is, is not known"
+        return f"{column.column} is a {column.kind}: its session is unknown"
     number, _, began = owner.partition("/")
     if (column is not None and column.kind != "session") or layout.part is not None or not number.isdecimal():
-        return "a name: which session it is, is not known"
+        return "a name: its session is unknown"
     try:
         found = end_sessions.read_session(sql, int(number))
     except QmonError as problem:
-        return f"what session {number} does is not known: {one_line(str(problem), 120)}"
+        return f"the activity of session {number} is unknown: {one_line(str(problem), 120)}"
     if found is None:
-        return f"session {number} is gone, or our role may not see it"
+        return f"session {number} is gone, or your role may not see it"
     if began and found.started_us is not None and found.started_us // 1_000_000 != int(began or 0):
-        return f"session {number} is gone; another one has its number"
+        return f"session {number} is gone; another session has its number now"
     who = ", ".join(part for part in (one_line(found.application), found.login, found.host) if part)
     since = "" if found.state_s is None else f" for {duration(found.state_s)}"
     last = f", last statement: {one_line(context.redact(found.statement), 200)}" if found.statement else ""
-    return f"session {number} ({who}): {found.state or 'state not known'}{since}{last}"
+    return f"session {number} ({who}): {{found.state or 'state unknown'}}{since}{last}"
 
 
 def _describe_lock_holder(sql: Sql, table_id: int) -> str:

@@ -49,7 +49,7 @@ class Connections:
         try:
             made = self._engine.connect(self._target, session)
         except NoConnectionLeft as problem:
-            raise NoConnectionLeft(f"{problem}; acting needs a connection beside those that watch") from None
+            raise NoConnectionLeft(f"{problem}; actions need a connection in addition to those that watch") from None
         with self._lock:
             self._open.append(made)
         return made
@@ -88,7 +88,7 @@ def open_context(
 
 def read_only_reason(target: Target) -> str | None:
     """Return why the configuration forbids changes to a target, or ``None`` if it allows them."""
-    return f"{target.name} is read-only: qmon.toml says read_only = true" if target.read_only else None
+    return f"{target.name} is read-only: qmon.toml sets read_only = true" if target.read_only else None
 
 
 def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:

@@ -149,12 +149,12 @@ _MAX_KEY_COLUMNS: Final = 8
 def why_no_key(structure: TableStructure) -> str | None:
     """Return why SQL Server cannot find a row of the table by a key, or ``None`` if it can."""
     if not structure.key:
-        return f"nothing makes a row of {structure.table} known: it has neither a primary key nor another one"
+        return f"rows of {structure.table} cannot be identified: it has neither a primary key nor another key"
     if len(structure.key) > _MAX_KEY_COLUMNS:
         return f"the key of {structure.table} has more than {_MAX_KEY_COLUMNS} columns"
     types = {each.column_name: each.type_name.partition("(")[0] for each in structure.columns}
     if others := [f"{name} is {types[name]}" for name in structure.key if types[name] not in _EXACT_TYPES]:
-        return f"the key of {structure.table} has no exact text: {', '.join(others)}"
+        return f"the key of {structure.table} has no exact text form: {', '.join(others)}"
     return None
 
 
@@ -196,14 +196,14 @@ def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Tabl
     names = {"table": table.parts}
     columns = tuple(sql.fetch(TableColumn, "structure", names))
     if not columns:
-        raise BadInput(f"{table} is no table: qmon acts on ordinary and partitioned tables only")
+        raise BadInput(f"{table} is not a table: qmon acts on ordinary and partitioned tables only")
     parts = groupby(sql.fetch(_KeyColumn, "keys", names), key=lambda each: (not each.is_primary, each.name))
     keys = [(first, [each.column_name for each in some]) for first, some in parts]
     keys.sort(key=lambda each: (each[0][0], len(each[1]), each[0][1]))
     obstacles = (*sql.fetch(Obstacle, "obstacles", names, {"state": state}), *sql.fetch(Obstacle, "hidden", names))
     if elsewhere := [each.name for each in obstacles if each.kind == "elsewhere"]:
         raise BadInput(
-            f"{table} has partitions that another server keeps: {', '.join(elsewhere)}; what is done there is not one"
-            " transaction with what is kept here"
+            f"{table} has partitions on another server: {', '.join(elsewhere)}; changes there and changes here are"
+            " not one transaction"
         )
     return TableStructure(table, columns, obstacles, tuple(tuple(key) for _, key in keys))

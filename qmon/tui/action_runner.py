@@ -272,7 +272,7 @@ def describe_problem(problem: Exception) -> str:
         return log.report_defect(problem)
     log.log_shown_error(problem)
     if isinstance(problem, PermissionMissing) and problem.grant:
-        return f"{problem}; this would help: {problem.grant}"
+        return f"{problem}; to fix: {problem.grant}"
     return str(problem)
 
 

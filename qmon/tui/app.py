@@ -43,7 +43,7 @@ _TICK_S: Final = 1.0
 # The poll intervals that `+` and `-` step through, in seconds.
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _QUIT_CONFIRM_S: Final = 3.0
-_NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.toml"
+_NO_RULES: Final = "no alert is configured for this target; add [[alert]] to qmon.toml"
 
 
 class NoticeFailed(Message):
@@ -75,6 +75,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         memory: the history since the start; ``None`` in a replay.
         history_moment: the moment that the history screen shows when it opens, seconds since the epoch.
         fixed_reason: why the poll interval and the probes cannot be changed from here, in one line; empty if they can.
+        first_queue: the queue whose screen opens first; empty for the overview.
         candidate_tables: tables that may be queues and are not in the configuration; empty until they were found.
         unwritable_reason: why no queue can be added to the configuration from here; empty if it can.
         failure_text: what to tell the operator after the app itself has failed and the screen is gone.
@@ -116,12 +117,13 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     ) -> None:
         super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
-        self.fixed_reason = f"read from the qmon serve at {clean(served)}, which decides what is read" if served else ""
+        self.fixed_reason = f"qmon serve at {clean(served)} decides what is read" if served else ""
         self.candidate_tables: frozenset[TableName] = frozenset()
-        self.unwritable_reason = "only a dashboard that polls the database itself writes qmon.toml"
+        self.unwritable_reason = "only a dashboard that polls the database itself can write qmon.toml"
         self.failure_text = ""
         self.clock = clock
         self.selected: str | None = None
+        self.first_queue = ""
         self.source = source
         self.runner = runner
         self.alerting = alerting
@@ -160,6 +162,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if self._for_s is not None:
             self.set_timer(self._for_s, self.exit)
         self.start_sources()
+        if self.first_queue:
+            self.call_later(self.go_to_queue, self.first_queue)
 
     def start_sources(self) -> None:
         """Start polling."""
@@ -325,7 +329,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.notify_briefly(self.fixed_reason)
         elif queue is not None:
             self.source.count_exactly(queue)
-            self.notify_briefly("counting exactly; the count arrives with a later poll")
+            self.notify_briefly("exact count started; a later poll shows it")
 
     def propose_queues(self, queue: QueueView | None = None) -> None:
         """List the tables that may be queues, to add them to the configuration. The cursor starts on ``queue``."""
@@ -355,7 +359,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """
         under_way = self.running_titles
         if under_way and not self._is_quit_requested:
-            self._request_quit(f"{clean('; '.join(under_way))}: still under way; press q again to stop it and leave")
+            self._request_quit(f"{clean('; '.join(under_way))}: still running; press q again to stop and quit")
         else:
             self.exit()
 
@@ -373,11 +377,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Copy the selection. Without one, quit when pressed twice."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
-            self.notify_briefly("copied: what is selected")
+            self.notify_briefly("copied: the selection")
         elif self._is_quit_requested:
             await self.action_quit()
         else:
-            self._request_quit("leave qmon? press ctrl+c again, or q")
+            self._request_quit("press ctrl+c again, or q, to quit")
 
     def _request_quit(self, words: str) -> None:
         self._is_quit_requested = True

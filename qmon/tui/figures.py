@@ -67,7 +67,7 @@ def unread_reason(view: View, what: str, *probes: str) -> str:
     throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
     every = next((formatting.duration(each.every_s) for each in throttled if each.probe in probes), "")
     if every and not failed:
-        return f"{what} is read every {every} now, to stay within the budget; n reads now"
+        return f"{what} is read only every {every} to stay within the cost budget; n reads now"
     return failed or f"{what} was not read in this poll; a later poll reads it"
 
 

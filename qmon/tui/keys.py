@@ -1,4 +1,8 @@
-"""All key bindings. The palette, the help and the key line read them. No key has two meanings on one screen."""
+"""All key bindings. The palette, the help and the key line read them.
+
+No key has two meanings on one screen. A key that changes data has one meaning everywhere, also in dialogs and replays:
+its binding is in the group `ACTING`, and all bindings with this key have the same name after the last dot of their id.
+"""
 
 from __future__ import annotations
 
@@ -59,16 +63,18 @@ APP: Final[list[BindingType]] = [
     _key("plus,equals_sign", "faster", "faster", "Poll more often", READINGS, id="faster", shown="+", bar=False),
     _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", shown="-", bar=False),
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
-    _key("z", "freeze", "freeze", "Freeze the display; sampling goes on", READINGS, id="freeze"),
-    _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
-    _key("T", "screen.choose_theme", "themes", "Choose one of all themes", DISPLAY, id="themes", shown="T", bar=False),
-    _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
-    _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
+    _key("z", "freeze", "freeze", "Freeze the display; polling continues", READINGS, id="freeze"),
+    _key("t", "next_theme", "theme", "Switch between dark and light", DISPLAY, id="theme", bar=False),
+    _key("T", "screen.choose_theme", "themes", "Choose a theme", DISPLAY, id="themes", shown="T", bar=False),
+    _key(
+        "a", "acknowledge", "acknowledge", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False
+    ),
+    _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h or 4 h, or unmute them", READINGS, id="mute", bar=False),
     _key(
         "question_mark,h,f1",
         "screen.help",
         "help",
-        "What this verdict, column or wait means, what to do; all keys",
+        "Explain this verdict, column or wait and what to do; list all keys",
         DISPLAY,
         id="help",
         shown="?",
@@ -77,7 +83,7 @@ APP: Final[list[BindingType]] = [
         "colon,ctrl+p",
         "screen.palette",
         "go to",
-        "Any queue or action, by some letters",
+        "Find a queue or an action by name",
         DISPLAY,
         id="palette",
         shown=":",
@@ -87,18 +93,18 @@ APP: Final[list[BindingType]] = [
         "ctrl+s",
         "screen.save",
         "save",
-        "Write the table to CSV or JSON, or the screen to SVG",
+        "Save the table as CSV or JSON, or the screen as SVG",
         DISPLAY,
         id="save",
         shown="^s",
         bar=False,
     ),
-    _key("q,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
+    _key("q,ctrl+q", "quit", "quit", "Quit qmon", DISPLAY, id="quit", shown="q"),
     _key(
         "ctrl+c",
         "copy_or_quit",
         "copy or quit",
-        "Copy what is selected; else twice: leave qmon",
+        "Copy the selection; without one, press twice to quit",
         DISPLAY,
         id="copy-or-quit",
         bar=False,
@@ -107,7 +113,7 @@ APP: Final[list[BindingType]] = [
         "ctrl+z",
         "suspend_process",
         "suspend",
-        "Go back to the shell; fg returns to qmon",
+        "Suspend qmon; type fg in the shell to return",
         DISPLAY,
         id="suspend",
         shown="^z",
@@ -117,14 +123,28 @@ APP: Final[list[BindingType]] = [
 
 # Replaces `APP` in a replay.
 REPLAY: Final[list[BindingType]] = [
-    _key("z", "play", "play", "Play, or pause", READINGS, id="play"),
-    _key("n", "step(1)", "step", "The next snapshot", READINGS, id="step"),
-    _key("b", "step(-1)", "back", "The snapshot before", READINGS, id="step-back", bar=False),
+    _key("A", "play", "autoplay", "Play or pause", READINGS, id="play", shown="A"),
+    _key("n", "step(1)", "step", "Go to the next snapshot", READINGS, id="step"),
+    _key("b", "step(-1)", "back", "Go to the previous snapshot", READINGS, id="step-back", bar=False),
     _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
     _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
-    _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
     _key(
-        "less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark", shown="<"
+        "greater_than_sign",
+        "jump(1)",
+        "next",
+        "Go to the next incident or operation",
+        READINGS,
+        id="next-mark",
+        shown=">",
+    ),
+    _key(
+        "less_than_sign",
+        "jump(-1)",
+        "previous",
+        "Go to the previous incident or operation",
+        READINGS,
+        id="last-mark",
+        shown="<",
     ),
     _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
     _key("c", "compare", "compare", "Remember this moment, then compare it with another", READINGS, id="compare"),
@@ -143,7 +163,7 @@ TABLES: Final[list[BindingType]] = [
         "slash",
         "filter",
         "filter",
-        "Rows that hold a text; !text: those that do not",
+        "Show only rows that contain a text; !text hides them",
         TABLE,
         id="filter",
         shown="/",
@@ -155,7 +175,7 @@ TABLES: Final[list[BindingType]] = [
         "escape",
         "back",
         "back",
-        "Remove the marks or the filter, or go back",
+        "Clear the marks or the filter, or go back",
         SCREENS,
         id="back",
         shown="esc",
@@ -166,24 +186,24 @@ TABLES: Final[list[BindingType]] = [
 UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")
 
 QUEUE_ACTIONS: Final[list[BindingType]] = [
-    _key("r", "act('requeue')", "requeue", "Requeue what is stuck, or what is marked", ACTING, id="requeue"),
+    _key("r", "act('requeue')", "requeue", "Requeue the stuck messages, or the marked ones", ACTING, id="requeue"),
     _key(
         "d",
         "act('redrive')",
         "redrive",
-        "Try dead messages once more: which, at a rate, until too many fail again",
+        "Retry the dead messages you choose; limits the rate, stops if too many fail again",
         ACTING,
         id="redrive",
         bar=False,
     ),
-    _key("x", "act('purge')", "purge", "Move messages to the trash: the marked ones, or dead ones", ACTING, id="purge"),
-    _key("p", "act('pause')", "pause", "Pause the producers, or resume them", ACTING, id="pause"),
+    _key("x", "act('purge')", "purge", "Move the marked messages, or dead ones, to the trash", ACTING, id="purge"),
+    _key("p", "act('pause')", "pause", "Pause or resume the producers", ACTING, id="pause"),
     UNDO,
     _key(
         "P",
         "act('pause-consumers')",
         "pause consumers",
-        "Pause the consumers, or resume them",
+        "Pause or resume the consumers",
         ACTING,
         id="pause-consumers",
         shown="P",
@@ -193,7 +213,7 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         "R",
         "act('repair')",
         "repair ring",
-        "Fill holes and requeue orphans of a ring",
+        "Repair a ring: fill holes and requeue orphans",
         ACTING,
         id="repair",
         shown="R",
@@ -203,7 +223,7 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         "E",
         "act('end-session')",
         "end blocker",
-        "End the session that blocks the most others",
+        "End the session that blocks the most sessions",
         ACTING,
         id="end-session",
         shown="E",
@@ -221,13 +241,13 @@ COLUMNS: Final = _key(
     shown="C",
     bar=False,
 )
-FOLD: Final = _key("H", "fold", "hide plot", "Hide the plot, or show it", DISPLAY, id="fold", shown="H", bar=False)
+FOLD: Final = _key("H", "fold", "hide plot", "Hide or show the plot", DISPLAY, id="fold", shown="H", bar=False)
 
 PROPOSE: Final = _key(
     "W",
     "propose",
-    "keep queues",
-    "List tables that may be queues, and write them to qmon.toml",
+    "add queues",
+    "List tables that may be queues; write the marked ones to qmon.toml",
     QUEUE,
     id="propose",
     shown="W",
@@ -240,7 +260,7 @@ OVERVIEW: Final[list[BindingType]] = [
     PROPOSE,
     COLUMNS,
     FOLD,
-    _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
+    _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count", bar=False),
 ]
 
 TARGETS: Final[list[BindingType]] = list(TABLES)
@@ -253,23 +273,30 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "space",
         "mark",
         "mark",
-        "Mark this message for requeue or purge, or unmark it",
-        ACTING,
+        "Mark or unmark this message for requeue or purge",
+        QUEUE,
         id="mark",
         shown="space",
     ),
     *TABLES,
-    _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count"),
+    _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count"),
     PROPOSE,
     FOLD,
-    _key("o", "only_stuck", "only stuck", "List stuck messages only, or all", QUEUE, id="only-stuck"),
-    _key("l", "list(1)", "list", "List ready, scheduled, in progress, stuck, dead or done messages", QUEUE, id="list"),
-    _key("L", "list(-1)", "list before", "The list before", QUEUE, id="list-before", shown="L", bar=False),
+    _key("o", "only_stuck", "only stuck", "List only stuck messages, or all", QUEUE, id="only-stuck"),
+    _key(
+        "l",
+        "list(1)",
+        "list",
+        "Show the next list: ready, scheduled, in progress, stuck, dead or done",
+        QUEUE,
+        id="list",
+    ),
+    _key("L", "list(-1)", "previous list", "Show the previous list", QUEUE, id="list-before", shown="L", bar=False),
     _key(
         "full_stop",
         "turn(1)",
         "next page",
-        "The next page of the list; also PgDn on its last row",
+        "Go to the next page; also PgDn on the last row",
         QUEUE,
         id="next-page",
         shown=".",
@@ -278,8 +305,8 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     _key(
         "comma",
         "turn(-1)",
-        "page before",
-        "The page before; also PgUp on the first row",
+        "previous page",
+        "Go to the previous page; also PgUp on the first row",
         QUEUE,
         id="page-before",
         shown=",",
@@ -289,13 +316,15 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "left_square_bracket",
         "neighbour(-1)",
         "previous",
-        "The previous queue",
+        "Go to the previous queue",
         QUEUE,
         id="previous",
         shown="[",
         bar=False,
     ),
-    _key("right_square_bracket", "neighbour(1)", "next", "The next queue", QUEUE, id="next", shown="]", bar=False),
+    _key(
+        "right_square_bracket", "neighbour(1)", "next", "Go to the next queue", QUEUE, id="next", shown="]", bar=False
+    ),
 ]
 
 MESSAGE: Final[list[BindingType]] = [
@@ -305,7 +334,7 @@ MESSAGE: Final[list[BindingType]] = [
         "greater_than_sign",
         "jump(1)",
         "next",
-        "The next place that was found",
+        "Go to the next match",
         TABLE,
         id="find-next",
         shown=">",
@@ -315,7 +344,7 @@ MESSAGE: Final[list[BindingType]] = [
         "less_than_sign",
         "jump(-1)",
         "before",
-        "The place before that was found",
+        "Go to the previous match",
         TABLE,
         id="find-before",
         shown="<",
@@ -325,20 +354,30 @@ MESSAGE: Final[list[BindingType]] = [
         "left_square_bracket",
         "neighbour(-1)",
         "previous",
-        "The previous message",
+        "Go to the previous message",
         QUEUE,
         id="message-before",
         shown="[",
     ),
-    _key("right_square_bracket", "neighbour(1)", "next", "The next message", QUEUE, id="message-after", shown="]"),
-    _key("n", "poll_now", "now", "Poll now, and read the message again", READINGS, id="poll-now"),
-    _key("tab", "app.focus_next", "columns", "Scroll the payload, or the columns", TABLE, id="other-side", shown="tab"),
-    _key("y", "copy", "copy", "Copy what the row is about: queue, message, session", TABLE, id="copy"),
+    _key(
+        "right_square_bracket", "neighbour(1)", "next", "Go to the next message", QUEUE, id="message-after", shown="]"
+    ),
+    _key("n", "poll_now", "now", "Poll now and read the message again", READINGS, id="poll-now"),
+    _key(
+        "tab",
+        "app.focus_next",
+        "columns",
+        "Switch between the payload and the columns",
+        TABLE,
+        id="other-side",
+        shown="tab",
+    ),
+    _key("y", "copy", "copy", "Copy the queue, message or session of the row", TABLE, id="copy"),
     _key(
         "Y",
         "copy_row",
         "copy payload",
-        "Copy the payload of a message that is open",
+        "Copy the payload of the open message",
         TABLE,
         id="copy-payload",
         shown="Y",
@@ -353,7 +392,7 @@ BLOCKING: Final[list[BindingType]] = [
         "E",
         "act('end-session')",
         "end session",
-        "End the session under the cursor, or that holds the horizon",
+        "End the session under the cursor, or the holder of the horizon",
         ACTING,
         id="end-session",
         shown="E",
@@ -366,7 +405,7 @@ WAITS: Final[list[BindingType]] = [
         "i",
         "server_state",
         "server",
-        "The log, copies and limits of the server on the whole screen, or the waits",
+        "Switch between server health (log, temporary space, replicas, limits) and the waits",
         READINGS,
         id="server-state",
     ),
@@ -379,7 +418,7 @@ HISTORY: Final[list[BindingType]] = [
         "left",
         "cursor(-1)",
         "cursor",
-        "The moment before; at the edge an earlier range",
+        "Move the cursor back; at the edge, show an earlier range",
         READINGS,
         id="cursor-left",
         shown="←→",
@@ -387,27 +426,67 @@ HISTORY: Final[list[BindingType]] = [
     _key(
         "right",
         "cursor(1)",
-        "cursor on",
-        "The next moment; at the edge a later range",
+        "cursor right",
+        "Move the cursor forward; at the edge, show a later range",
         READINGS,
         id="cursor-right",
         shown="→",
         bar=False,
     ),
-    _key("space", "mark", "mark", "Mark a range from here, then zoom into it", ACTING, id="mark-range", shown="space"),
-    _key("w", "zoom(1)", "wider", "A longer range", READINGS, id="wider"),
-    _key("v", "zoom(-1)", "narrower", "A shorter range", READINGS, id="narrower"),
-    _key("pageup,ctrl+b", "page(-1)", "earlier", "Half a range earlier", READINGS, id="earlier", shown="PgUp"),
-    _key("pagedown,ctrl+f", "page(1)", "later", "Half a range later", READINGS, id="later", shown="PgDn", bar=False),
-    _key("f", "figure(1)", "figure", "The next figure", READINGS, id="figure"),
-    _key("F", "figure(-1)", "figure before", "The figure before", READINGS, id="figure-before", shown="F", bar=False),
-    _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
     _key(
-        "less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark", shown="<"
+        "space",
+        "mark",
+        "mark",
+        "Mark a range from here; press again to zoom into it",
+        READINGS,
+        id="mark-range",
+        shown="space",
     ),
-    _key("enter", "open", "go there", "Let the replay go to the cursor", READINGS, id="go-there", bar=False),
-    _key("home,g", "end(-1)", "begin", "The beginning of what is known", READINGS, id="begin", shown="g", bar=False),
-    _key("end,G", "end(1)", "end", "The end of what is known", READINGS, id="end", shown="G", bar=False),
+    _key("w", "zoom(1)", "wider", "Show a longer range", READINGS, id="wider"),
+    _key("v", "zoom(-1)", "narrower", "Show a shorter range", READINGS, id="narrower"),
+    _key("pageup,ctrl+b", "page(-1)", "earlier", "Move half a range back", READINGS, id="earlier", shown="PgUp"),
+    _key(
+        "pagedown,ctrl+f",
+        "page(1)",
+        "later",
+        "Move half a range forward",
+        READINGS,
+        id="later",
+        shown="PgDn",
+        bar=False,
+    ),
+    _key("f", "figure(1)", "figure", "Plot the next figure", READINGS, id="figure"),
+    _key(
+        "F",
+        "figure(-1)",
+        "previous figure",
+        "Plot the previous figure",
+        READINGS,
+        id="figure-before",
+        shown="F",
+        bar=False,
+    ),
+    _key(
+        "greater_than_sign",
+        "jump(1)",
+        "next",
+        "Go to the next incident or operation",
+        READINGS,
+        id="next-mark",
+        shown=">",
+    ),
+    _key(
+        "less_than_sign",
+        "jump(-1)",
+        "previous",
+        "Go to the previous incident or operation",
+        READINGS,
+        id="last-mark",
+        shown="<",
+    ),
+    _key("enter", "open", "go there", "Move the replay to the cursor", READINGS, id="go-there", bar=False),
+    _key("home,g", "end(-1)", "begin", "Go to the oldest data", READINGS, id="begin", shown="g", bar=False),
+    _key("end,G", "end(1)", "end", "Go to the newest data", READINGS, id="end", shown="G", bar=False),
     *(binding for binding in bindings_in(QUEUE_SCREEN) if binding.id in ("previous", "next")),
     *(binding for binding in bindings_in(TABLES) if binding.id == "back"),
 ]
@@ -417,18 +496,18 @@ TIMELINE: Final[list[BindingType]] = [
 ]
 
 GRID: Final[list[BindingType]] = [
-    _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),
-    _key("up,k", "move(-1)", "up", "One row up", TABLE, id="up", shown="↑ k", bar=False),
-    _key("down,j", "move(1)", "down", "One row down", TABLE, id="down", shown="↓ j", bar=False),
-    _key("pageup,ctrl+b", "page(-1)", "page up", "One screenful up", TABLE, id="page-up", shown="PgUp", bar=False),
+    _key("enter", "open", "open", "Open the row", SCREENS, id="open", shown="enter"),
+    _key("up,k", "move(-1)", "up", "Move up one row", TABLE, id="up", shown="↑ k", bar=False),
+    _key("down,j", "move(1)", "down", "Move down one row", TABLE, id="down", shown="↓ j", bar=False),
+    _key("pageup,ctrl+b", "page(-1)", "page up", "Move up one page", TABLE, id="page-up", shown="PgUp", bar=False),
     _key(
-        "pagedown,ctrl+f", "page(1)", "page down", "One screenful down", TABLE, id="page-down", shown="PgDn", bar=False
+        "pagedown,ctrl+f", "page(1)", "page down", "Move down one page", TABLE, id="page-down", shown="PgDn", bar=False
     ),
     _key(
         "left",
         "cursor(-1)",
-        "column before",
-        "Choose the column before; ? explains it",
+        "previous column",
+        "Select the previous column; ? explains it",
         TABLE,
         id="column-before",
         shown="←",
@@ -438,16 +517,16 @@ GRID: Final[list[BindingType]] = [
         "right",
         "cursor(1)",
         "column",
-        "Choose the next column; ? explains it",
+        "Select the next column; ? explains it",
         TABLE,
         id="column",
         shown="→",
         bar=False,
     ),
-    _key("y", "copy", "copy", "Copy what the row is about: queue, message, session", TABLE, id="copy", bar=False),
+    _key("y", "copy", "copy", "Copy the queue, message or session of the row", TABLE, id="copy", bar=False),
     _key("Y", "copy_row", "copy row", "Copy the whole row", TABLE, id="copy-row", shown="Y", bar=False),
-    _key("home,g", "end(-1)", "first", "The first row", TABLE, id="first", shown="g", bar=False),
-    _key("end,G", "end(1)", "last", "The last row", TABLE, id="last", shown="G", bar=False),
+    _key("home,g", "end(-1)", "first", "Go to the first row", TABLE, id="first", shown="g", bar=False),
+    _key("end,G", "end(1)", "last", "Go to the last row", TABLE, id="last", shown="G", bar=False),
 ]
 
 PAGER: Final[list[BindingType]] = [
@@ -463,17 +542,17 @@ PALETTE: Final[list[BindingType]] = [
 PROPOSAL_DIALOG: Final[list[BindingType]] = [
     Binding("escape,q", "close", "close", id="proposal.close"),
     Binding("space", "mark", "mark", id="proposal.mark"),
-    Binding("W", "write", "write", id="proposal.write"),
+    Binding("W", "write", "write", id="proposal.propose", group=ACTING),
 ]
 
 COLUMN_DIALOG: Final[list[BindingType]] = [
     Binding("escape,q,C", "close", "close", id="choosing.close"),
     Binding("space", "mark", "show or hide", id="choosing.mark"),
-    Binding("less_than_sign", "shift(-1)", "to the left", id="choosing.left"),
-    Binding("greater_than_sign", "shift(1)", "to the right", id="choosing.right"),
-    Binding("d", "usual", "default columns", id="choosing.usual"),
+    Binding("less_than_sign", "shift(-1)", "move left", id="choosing.left"),
+    Binding("greater_than_sign", "shift(1)", "move right", id="choosing.right"),
+    Binding("D", "usual", "default columns", id="choosing.usual"),
     Binding("w", "save", "save this view", id="choosing.save"),
-    Binding("x", "delete", "delete the view", id="choosing.delete"),
+    Binding("delete,backspace", "delete", "delete the view", id="choosing.delete"),
 ]
 
 SAVE_DIALOG: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]
@@ -481,18 +560,18 @@ SAVE_DIALOG: Final[list[BindingType]] = [Binding("tab", "ending", "next ending",
 HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close", "close", id="help.close")]
 
 ACTION_DIALOG: Final[list[BindingType]] = [
-    Binding("escape,ctrl+c,ctrl+q", "leave", "leave or stop", id="act.leave"),
+    Binding("escape,ctrl+c,ctrl+q", "leave", "cancel or stop", id="act.leave"),
     Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that the next keys reach the field
     Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
     Binding("up,left", "go(-1)", "previous", id="act.up"),
     Binding("down,right", "go(1)", "next", id="act.down"),
-    Binding("pageup,ctrl+b", "scroll(-1)", "a page up", id="act.page-up"),
-    Binding("pagedown,ctrl+f", "scroll(1)", "a page down", id="act.page-down"),
+    Binding("pageup,ctrl+b", "scroll(-1)", "page up", id="act.page-up"),
+    Binding("pagedown,ctrl+f", "scroll(1)", "page down", id="act.page-down"),
     Binding("s", "sql", "show or hide the SQL", id="act.sql"),
-    Binding("b", "background", "go on in the background", id="act.background"),
-    Binding("u", "undo", "undo what was done", id="act.undo"),
+    Binding("b", "background", "continue in the background", id="act.background"),
+    Binding("u", "undo", "undo the operation", id="act.undo", group=ACTING),
     *(
-        Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}")
+        Binding(each.key, f"next('{each.id}')", each.description, id=f"act.{each.id}", group=ACTING)
         for each in bindings_in(QUEUE_ACTIONS)
         if each.id not in (UNDO.id, "end-session")
     ),
@@ -500,10 +579,10 @@ ACTION_DIALOG: Final[list[BindingType]] = [
 
 SESSION: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="session.close"),
-    Binding("E", "act", "end", id="session.end"),
+    Binding("E", "act", "end", id="session.end-session", group=ACTING),
 ]
 
 DETAILS: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="details.close"),
-    Binding("u", "act", "undo", id="details.undo"),
+    Binding("u", "act", "undo", id="details.undo", group=ACTING),
 ]

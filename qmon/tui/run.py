@@ -48,6 +48,7 @@ def run(
     told: Callable[[], TourStep] | None = None,
     followed: FollowedConfig | None = None,
     preferences: Preferences | None = None,
+    first_queue: str = "",
 ) -> int:
     """Show the events of ``source`` until the user quits, or for ``for_s`` seconds. Return the exit code.
 
@@ -57,7 +58,8 @@ def run(
     take the queued notices.
 
     A ``source`` that is a ``Replay`` is shown with the keys of a replay. ``followed`` is the configuration, which is
-    reloaded and written from the screen. The other arguments are those of ``QmonApp``.
+    reloaded and written from the screen. The screen of ``first_queue`` opens first, if given. The other
+    arguments are those of ``QmonApp``.
 
     Raises:
         BadInput: there is no terminal.
@@ -79,6 +81,7 @@ def run(
         told=told,
         preferences=preferences,
     )
+    app.first_queue = first_queue
     return _run_app(app, [source], lambda: [runner], alerting)
 
 
@@ -159,4 +162,4 @@ def require_terminal(alternative: str = "`qmon status` prints the same figures")
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(f"standard {name} is not a terminal; without one, {alternative}")
+            raise BadInput(f"standard {name} is not a terminal; {alternative} without one")

@@ -28,61 +28,61 @@ class ScreenEntry:
 
 ENTRIES: Final = (
     ScreenEntry(
-        "overview", "1", "overview", "All queues, the worst first", "qmon.tui.overview.overview_screen:OverviewScreen"
+        "overview", "1", "overview", "All queues, worst first", "qmon.tui.overview.overview_screen:OverviewScreen"
     ),
     ScreenEntry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.queue.queue_screen:QueueScreen"),
     ScreenEntry(
         "waits",
         "3",
         "waits",
-        "Waits and latches, who holds the horizon, what pops touch",
+        "Waits, latches, the holder of the horizon, rows and buffers per pop",
         "qmon.tui.waits.waits_screen:WaitsScreen",
     ),
     ScreenEntry(
         "blocking",
         "4",
         "blocking",
-        "Who waits for whom, head blockers on top",
+        "Lock chains, head blockers on top",
         "qmon.tui.blocking.blocking_screen:BlockingScreen",
     ),
     ScreenEntry(
         "history",
         "5",
         "history",
-        "The past of a queue as a plot, with what is usual",
+        "Plot the history of a queue with its usual range",
         "qmon.tui.history.history_screen:HistoryScreen",
     ),
     ScreenEntry(
         "operations",
         "6",
         "operations",
-        "What was done, by whom, and whether it can be undone",
+        "Operations: who ran them, their result, and whether you can undo them",
         "qmon.tui.operations.operations_screen:OperationsScreen",
     ),
     ScreenEntry(
         "timeline",
         "7",
-        "time line",
-        "What happened, of all queues: verdicts, operations, connections, alerts",
+        "event log",
+        "Events of all queues: verdicts, operations, connections, alerts",
         "qmon.tui.timeline.timeline_screen:TimelineScreen",
     ),
 )
 
 # Added to `ENTRIES` if several targets are watched.
 FLEET_ENTRIES: Final = (
-    ScreenEntry("targets", "0", "targets", "All targets, the worst first", "qmon.tui.fleet.targets:TargetsScreen"),
+    ScreenEntry("targets", "0", "targets", "All targets, worst first", "qmon.tui.fleet.targets:TargetsScreen"),
     ScreenEntry(
         "all-events",
         "8",
         "all events",
-        "What happened on any target, the newest first",
+        "Events of all targets, newest first",
         "qmon.tui.fleet.timeline:AllEventsScreen",
     ),
     ScreenEntry(
         "all-queues",
         "9",
         "all queues",
-        "The queues of all targets, the worst first",
+        "Queues of all targets, worst first",
         "qmon.tui.fleet.queues:AllQueuesScreen",
     ),
 )

@@ -1,1 +1,1 @@
-"""Tests of the house itself: what may import what, how long files get, what a wheel holds."""
+"""Tests of the project itself: import contracts, the manual, the setup script, the wheel."""

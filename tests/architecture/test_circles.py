@@ -1,4 +1,4 @@
-"""No module needs itself: neither as it is imported nor through the names that only the type checker needs."""
+"""Modules import each other without cycles, including imports for the type checker only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.architecture.test_imports import CHECKOUT
 
 
 def modules(root: Path) -> dict[str, ast.Module]:
-    """Every module of the package at ``root`` by its dotted name."""
+    """Return the syntax tree of every module of the package at ``root``, by dotted name."""
     return {
         ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
             file.read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ def modules(root: Path) -> dict[str, ast.Module]:
 
 
 def imported(body: list[ast.stmt]) -> Iterator[tuple[str, ...]]:
-    """What is imported at module level, in branches too: each the names that it may have, the longest first."""
+    """Yield the imports at module level, in branches too: the possible module names of each, the longest first."""
     for node in body:
         if isinstance(node, ast.Import):
             yield from ((alias.name,) for alias in node.names)
@@ -34,7 +34,7 @@ def imported(body: list[ast.stmt]) -> Iterator[tuple[str, ...]]:
 
 
 def needs(found: Mapping[str, ast.Module]) -> dict[str, set[str]]:
-    """By module, the modules of the same package that it needs."""
+    """Return for each module the modules of the same package that it imports."""
     return {
         name: {
             next(each for each in names if each in found) for names in imported(tree.body) if found.keys() & set(names)
@@ -44,7 +44,7 @@ def needs(found: Mapping[str, ast.Module]) -> dict[str, set[str]]:
 
 
 def circle(root: Path) -> list[str]:
-    """The modules of a circle of imports, empty where there is none."""
+    """Return the modules of an import cycle, or an empty list."""
     try:
         TopologicalSorter(needs(modules(root))).prepare()
     except CycleError as problem:
@@ -52,7 +52,7 @@ def circle(root: Path) -> list[str]:
     return []
 
 
-def test_no_module_needs_itself() -> None:
+def test_imports_have_no_cycle() -> None:
     assert circle(CHECKOUT / "qmon") == []
 
 
@@ -65,7 +65,7 @@ def test_no_module_needs_itself() -> None:
         ("def late():\n    import qmon.a", False),
     ],
 )
-def test_a_circle_is_found(tmp_path: Path, back: str, found: bool) -> None:
+def test_an_import_cycle_is_found(tmp_path: Path, back: str, found: bool) -> None:
     package = tmp_path / "qmon"
     package.mkdir()
     for name, text in {"__init__": "", "a": "import qmon.b", "b": "from qmon import c", "c": back}.items():

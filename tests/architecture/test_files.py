@@ -1,4 +1,4 @@
-"""Files are made and paths read by ``qmon.files``, programs get no secrets, dialogs are left in one way.
+"""Only ``qmon.files`` creates files and resolves paths, programs get no secrets, and one function closes dialogs.
 
 Exceptions are listed with reasons.
 """
@@ -17,7 +17,7 @@ import qmon
 ROOT: Final = Path(qmon.__file__).parent
 _MAKING: Final = frozenset({"write_text", "write_bytes", "touch", "mkdir", "makedirs"})
 _STARTING: Final = frozenset({"Popen", "run", "call", "check_call", "check_output"})
-# Modules that may make files, or start programs with the whole environment, and why.
+# Modules that may create files, or start programs with the whole environment, and the reason.
 REASONS: Final = {
     "files.py": "it is the one place",
     "demo/demo_folder.py": "a folder of mkdtemp, whose mode is said",
@@ -28,7 +28,7 @@ REASONS: Final = {
 
 
 def makes_file(call: ast.Call) -> bool:
-    """Whether a call makes a file or folder in its own way."""
+    """Return whether a call creates a file or folder without ``qmon.files``."""
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if name in _MAKING:
@@ -43,7 +43,7 @@ def makes_file(call: ast.Call) -> bool:
 
 
 def starts_with_secrets(call: ast.Call) -> bool:
-    """Whether a call starts a program and leaves its environment as it is."""
+    """Return whether a call starts a program with the unchanged environment."""
     function = call.func
     if not isinstance(function, ast.Attribute) or ast.unparse(function.value) != "subprocess":
         return False
@@ -52,7 +52,7 @@ def starts_with_secrets(call: ast.Call) -> bool:
 
 # Each raises something else for a home folder that is not known, a working folder that is gone, or links in a circle.
 _PATHS: Final = frozenset({"expanduser", "cwd", "getcwd", "absolute", "abspath", "realpath"})
-# Modules that may make paths absolute or follow links, and why.
+# Modules that may make paths absolute or follow links, and the reason.
 PATH_REASONS: Final = {
     "files.py": "it is the one place",
     "demo/account.py": "the folder of the demo, which it has made itself",
@@ -60,7 +60,7 @@ PATH_REASONS: Final = {
 
 
 def reads_path(call: ast.Call) -> bool:
-    """Whether a call makes a path whole in its own way."""
+    """Return whether a call resolves a path without ``qmon.files``."""
     if not isinstance(call.func, ast.Attribute):
         return False
     # Other classes have a method of this name, too, but with arguments.
@@ -68,19 +68,19 @@ def reads_path(call: ast.Call) -> bool:
 
 
 def leaves_screen(call: ast.Call) -> bool:
-    """Whether a call takes a screen off the stack."""
+    """Return whether a call removes a screen from the stack."""
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("dismiss", "pop_screen")
 
 
 def found() -> Iterator[tuple[str, int]]:
-    """The module and line of each such call."""
+    """Yield the module and line of each such call."""
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and (makes_file(node) or starts_with_secrets(node)):
                 yield path.relative_to(ROOT).as_posix(), node.lineno
 
 
-def test_files_are_made_in_one_place_and_programs_get_no_secrets() -> None:
+def test_only_qmon_files_creates_files_and_programs_get_no_secrets() -> None:
     calls = list(found())
     assert [f"qmon/{module}:{line}" for module, line in calls if module not in REASONS] == []
     assert set(REASONS) <= {module for module, _ in calls}, "a reason that nothing needs any more"
@@ -102,13 +102,13 @@ def test_files_are_made_in_one_place_and_programs_get_no_secrets() -> None:
         ("subprocess.run(['ls'], env={})", False),
     ],
 )
-def test_the_check_sees_what_it_should(code: str, wrong: bool) -> None:
+def test_the_check_finds_calls_that_create_files_or_pass_secrets(code: str, wrong: bool) -> None:
     (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
     assert (makes_file(call) or starts_with_secrets(call)) is wrong
 
 
 def modules_with(wrong: Callable[[ast.Call], bool]) -> set[str]:
-    """The modules that have such a call."""
+    """Return the modules with such a call."""
     return {
         path.relative_to(ROOT).as_posix()
         for path in sorted(ROOT.rglob("*.py"))
@@ -117,11 +117,11 @@ def modules_with(wrong: Callable[[ast.Call], bool]) -> set[str]:
     }
 
 
-def test_paths_that_people_write_are_read_in_one_place() -> None:
+def test_only_qmon_files_resolves_paths_from_users() -> None:
     assert modules_with(reads_path) == set(PATH_REASONS)
 
 
-def test_screens_are_left_in_one_place_which_checks_that_they_are_in_front() -> None:
+def test_only_one_function_closes_screens() -> None:
     assert modules_with(leaves_screen) == {"tui/widgets/dialog.py"}
     dialogs = [path for path in ROOT.rglob("*.py") if "(ModalScreen[" in path.read_text(encoding="utf-8")]
     assert [path.name for path in dialogs] == ["dialog.py"]
@@ -139,6 +139,6 @@ def test_screens_are_left_in_one_place_which_checks_that_they_are_in_front() -> 
         ("files.path_from(text)", False),
     ],
 )
-def test_the_check_of_paths_sees_what_it_should(code: str, wrong: bool) -> None:
+def test_the_check_finds_calls_that_resolve_paths_or_close_screens(code: str, wrong: bool) -> None:
     (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
     assert reads_path(call) == wrong

@@ -1,4 +1,4 @@
-"""The import contracts, as the linter reads them and as they turn out at run time."""
+"""The import contracts hold, for the linter and at run time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAVY = ("textual", "pyspark", "pyodbc", "pydantic")
 
 
 def loaded_by(statement: str) -> set[str]:
-    """The top-level packages that a fresh interpreter has loaded after a statement."""
+    """Return the top-level packages that a new interpreter has loaded after a statement."""
     script = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -36,8 +36,8 @@ def test_the_contracts_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.server
-def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
-    """The same contracts over a small qmon of which every package does what it must not."""
+def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
+    """Run the same contracts over a small package tree that violates each of them."""
     forbidden = {
         "model": ("import rich", "import qmon.engines"),
         "monitor": ("import pyodbc", "import qmon.operate"),
@@ -78,11 +78,11 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", ["qmon.cli", "qmon.config", "qmon.demo.guardian"])
-def test_what_starts_first_loads_nothing_heavy(module: str) -> None:
+def test_modules_that_load_first_import_nothing_heavy(module: str) -> None:
     assert loaded_by(f"import {module}").isdisjoint(HEAVY)
 
 
-def test_asking_for_help_loads_nothing_heavy() -> None:
+def test_help_imports_nothing_heavy() -> None:
     asking = """
 import sys
 from qmon.cli import main
@@ -95,7 +95,7 @@ except SystemExit as end:
     assert loaded_by(asking).isdisjoint(HEAVY)
 
 
-def test_reading_the_options_of_a_command_loads_no_validator() -> None:
+def test_parsing_options_imports_no_validator() -> None:
     asking = """
 import sys
 from qmon.cli import main
@@ -108,7 +108,7 @@ except SystemExit as end:
     assert "pydantic" not in loaded_by(asking)
 
 
-def test_a_command_imports_its_own_module_alone() -> None:
+def test_a_command_imports_only_its_own_module() -> None:
     asking = """
 import sys
 from qmon.cli import main
@@ -122,12 +122,12 @@ except SystemExit:
     loaded_by(asking)
 
 
-def test_each_command_is_listed_beside_its_module() -> None:
+def test_each_command_is_listed_with_its_module() -> None:
     for module, names in COMMANDS.items():
         made = typer.Typer()
         importlib.import_module(f"qmon.cli.commands.{module}").register_commands(made)
         assert set(get_group(made).commands) == set(names)
 
 
-def test_the_guardian_lives_on_the_standard_library() -> None:
+def test_the_guardian_uses_only_the_standard_library() -> None:
     assert loaded_by("import qmon.demo.guardian") - set(sys.stdlib_module_names) <= {"qmon", *loaded_by("pass")}

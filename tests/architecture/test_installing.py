@@ -1,4 +1,4 @@
-"""What qmon says about installing it: never the package index's `qmon`, which is somebody else's program."""
+"""Install hints never name the package index's `qmon`, which is a different program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).parents[2]
 SAYING = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Containerfile", "Makefile", "constraints.txt")
 FOLDERS = ("qmon", "sql", "docs", ".ci", ".github")
 
-# Words that have a package index's qmon installed.
+# Commands that would install the package index's qmon.
 STRANGER = re.compile(
     r"\b(?:pip[x3]?|uvx?|poetry|conda)\b(?!(?: tool)? uninstall\b)"
     r"[^`\n#]*?(?<![\w./-])qmon(?:[-_]sql)?(?![\w-]|\.\w|_sql-)"  # pip install qmon
@@ -24,12 +24,12 @@ EXTRA = re.compile(r"'\.\[([a-z,]+)\]'")
 
 
 def strangers(text: str) -> list[str]:
-    """The lines that have the index's qmon installed."""
+    """Return the lines that would install the index's qmon."""
     return [line.strip() for line in text.splitlines() if STRANGER.search(line)]
 
 
 def said() -> dict[str, str]:
-    """Every text that users read, by its path."""
+    """Return every text for users, by its path."""
     files = [CHECKOUT / name for name in SAYING]
     for folder in FOLDERS:
         files += (CHECKOUT / folder).rglob("*")
@@ -55,7 +55,7 @@ def said() -> dict[str, str]:
         "the folder is missing; install qmon again",
     ],
 )
-def test_the_search_finds_every_form(line: str) -> None:
+def test_the_search_finds_every_form_of_the_command(line: str) -> None:
     assert strangers(line) == [line.strip()]
 
 
@@ -69,17 +69,17 @@ def test_the_search_finds_every_form(line: str) -> None:
         "qmon design install shop ring",
     ],
 )
-def test_the_search_lets_pass_what_is_ours(line: str) -> None:
+def test_the_search_accepts_our_own_commands(line: str) -> None:
     assert strangers(line) == []
 
 
-def test_nothing_says_to_install_the_qmon_of_the_index() -> None:
+def test_no_text_installs_the_qmon_of_the_index() -> None:
     texts = said()
     assert {"README.md", "qmon/engines/sqlserver/sqlserver_engine.py", "sql/README.md"} <= texts.keys()
     assert {path: lines for path, text in texts.items() if (lines := strangers(text))} == {}
 
 
-def test_every_extra_that_a_hint_names_is_there() -> None:
+def test_every_extra_in_a_hint_exists() -> None:
     extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = {name for text in said().values() for found in EXTRA.findall(text) for name in found.split(",")}
     assert {"demo", "pipeline", "sqlserver"} <= named <= extras.keys()

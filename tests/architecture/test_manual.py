@@ -1,4 +1,4 @@
-"""The README is short, links of the manual lead somewhere, and each verdict has its paragraph."""
+"""The README is short, links and names in the manual exist, and each verdict has a section."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ PATH = re.compile(r"`((?:qmon|sql|tests|docs|screenshots|\.ci|\.github)/[\w./-]*
 
 
 def without_code(text: str) -> str:
-    """The page without its blocks of code."""
+    """Return the page without its code blocks."""
     return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
 
 
 def headings(page: Path) -> list[str]:
-    """The headings of a page."""
+    """Return the headings of a page."""
     return re.findall(r"^#+ (.*)", without_code(page.read_text("utf-8")), re.M)
 
 
 def anchor(heading: str) -> str:
-    """What a heading is called in a link, as GitHub makes it."""
+    """Return the link target that GitHub makes of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -45,13 +45,13 @@ def test_the_readme_is_short() -> None:
     assert len((CHECKOUT / "README.md").read_text("utf-8").splitlines()) <= MOST_LINES
 
 
-def test_the_oldest_version_is_the_one_that_is_asked_for() -> None:
+def test_the_manual_names_the_oldest_supported_version() -> None:
     assert f"PostgreSQL {MIN_MAJOR} to" in (CHECKOUT / "README.md").read_text("utf-8")
     assert f"Versions {MIN_MAJOR} to" in (DOCS / "connecting.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_relative_link_leads_to_something(page: Path) -> None:
+def test_every_relative_link_exists(page: Path) -> None:
     lost = []
     for link in LINK.findall(without_code(page.read_text("utf-8"))):
         if "://" in link:
@@ -64,7 +64,7 @@ def test_every_relative_link_leads_to_something(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_module_and_path_that_a_page_names_is_there(page: Path) -> None:
+def test_every_module_and_path_in_a_page_exists(page: Path) -> None:
     text = page.read_text("utf-8")
     packages = {path.stem for path in (CHECKOUT / "qmon").iterdir()}  # qmon.toml, and qmon.operations in a database
     modules = {
@@ -75,7 +75,7 @@ def test_every_module_and_path_that_a_page_names_is_there(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", (*PAGES, *REFERENCES), ids=lambda page: page.name)
-def test_every_class_that_a_page_says_is_in_a_module_is_defined_there(page: Path) -> None:
+def test_every_class_is_defined_in_the_module_that_the_page_names(page: Path) -> None:
     said = [(name, path.replace("/", ".")) for name, path in DEFINED_IN.findall(page.read_text("utf-8"))]
     modules = {(name, module): getattr(import_module(module), name).__module__ for name, module in said}
     assert {each: where for each, where in modules.items() if where != each[1]} == {}
@@ -90,19 +90,19 @@ def test_the_readme_links_to_the_index_and_the_index_lists_every_page_once() -> 
 WITHOUT_RULE = {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE}
 
 
-def test_every_verdict_has_its_paragraph() -> None:
+def test_every_verdict_has_a_section() -> None:
     codes = {rule.code for rule in RULES} | WITHOUT_RULE | {DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT}
     assert codes <= set(headings(DOCS / "verdicts.md"))
 
 
-def test_the_runbook_has_every_critical_verdict_and_no_other_word() -> None:
+def test_the_runbook_has_every_critical_verdict_and_no_unknown_one() -> None:
     rows = [line.split("|") for line in (DOCS / "runbook.md").read_text("utf-8").splitlines() if line[:2] == "| "]
     named = {code for row in rows for code in re.findall(r"`([a-z ]+)`", row[2])}
     critical = {rule.code for rule in RULES if rule.severity is Severity.CRITICAL}
     assert critical | {UNREACHABLE, CANNOT_TELL} <= named <= {rule.code for rule in RULES} | WITHOUT_RULE
 
 
-def test_the_table_of_verdicts_is_that_of_the_rules() -> None:
+def test_the_table_of_verdicts_matches_the_rules() -> None:
     text = (DOCS / "verdicts.md").read_text("utf-8")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:3] == "| ["]
     rows = {code: rest for first, *rest in lines for code in re.findall(r"\[`([^`]+)`\]", first)}

@@ -1,4 +1,4 @@
-"""A test that uses a server, or Spark, and is not marked as one that does so fails; others run without them."""
+"""A test that uses a server or Spark without its marker fails."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_by_fixture(request): assert request.node.get_closest_marker("unit")
 """
 
 
-def test_what_a_test_uses_is_what_its_marker_says(tmp_path: Path) -> None:
+def test_a_test_that_uses_more_than_its_marker_fails(tmp_path: Path) -> None:
     place = tmp_path / "test_some.py"
     place.write_text(TESTS)
     settings = str(CHECKOUT / "pyproject.toml")
@@ -67,7 +67,7 @@ def test_what_a_test_uses_is_what_its_marker_says(tmp_path: Path) -> None:
     assert "5 failed, 4 passed" in done.stdout
 
 
-def test_while_one_is_alone_the_others_begin_with_what_need_not_wait(request: pytest.FixtureRequest) -> None:
+def test_while_one_test_runs_alone_other_processes_start_with_light_tests(request: pytest.FixtureRequest) -> None:
     items, processes = request.session.items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if processes == 1:
         items, processes = needs.ordered(items, 5), 5

@@ -1,4 +1,4 @@
-"""``qmon doctor`` runs every probe, or it is said here why not; verdicts name probes that there are."""
+"""``qmon doctor`` runs every probe except those listed here, and verdicts name existing probes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from qmon.model.verdicts import RULES
 from qmon.monitor.state.diagnosis import EVIDENCE_PROBES
 
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
-# Where the statements of the checkup are made.
+# Modules that make the statements of the doctor.
 ASKED_BY_DOCTOR: Final = (
     "doctor.py",
     "probes/queue_probes.py",
@@ -26,58 +26,58 @@ ASKED_BY_DOCTOR: Final = (
     "probes/group_strange.py",
     "probes/target_probes.py",
 )
-# Probes that the checkup leaves out, and why it may.
+# Probes that the doctor leaves out, and the reason.
 NOT_BY_DOCTOR: Final = {
-    "broker_queues": "only where there are queues of Service Broker",
+    "broker_queues": "only if there are Service Broker queues",
     "broker_monitors": "the same",
     "broker_transmission": "the same",
     "broker_conversations": "the same",
-    "blocked_file": "asked on the slow connection, where somebody runs an event session",
+    "blocked_file": "runs on the slow connection, if there is an event session",
     "blocked_reports": "the same",
-    "circles": "asked between polls, of the sessions that `blocking` reads",
-    "deadlock_file": "asked after a deadlock was counted",
+    "circles": "runs between polls, on the sessions that `blocking` reads",
+    "deadlock_file": "runs after a deadlock was counted",
     "deadlock_graphs": "the same",
     "deadlock_reports": "the same",
-    "drawers": "reads locks, as `blocking`",
-    "jobs": "what our role may seldom see, and no figure or verdict needs",
-    "lost": "reads the catalogue, for names of queues that are not there",
-    "readable": "reads the catalogue, for tables that our role could not read",
-    "group_page": "walks the rows of `group_states`, after a key was pressed",
-    "messages_page": "seeks the ranges that are counted, after a key was pressed",
-    "messages_page_ring": "reads slots, as `ring`, after a key was pressed",
+    "drawers": "reads locks, like `blocking`",
+    "jobs": "roles can rarely read it, and no figure or verdict needs it",
+    "lost": "reads the catalog, for names of missing queues",
+    "readable": "reads the catalog, for tables that the role could not read",
+    "group_page": "reads the rows of `group_states`, after a key was pressed",
+    "messages_page": "reads the counted ranges, after a key was pressed",
+    "messages_page_ring": "reads slots, like `ring`, after a key was pressed",
     "messages_page_ring_split": "the same",
     "messages_page_split": "the same",
-    "own_uses": "asked after an exact count, on the connection that has counted",
-    "owners": "seeks the range of `progress`, and sees as much of the sessions as `clients`",
-    "operated": "only where `pauses_known` has found the table",
-    "pauses": "only where `pauses_known` has found the table",
-    "pauses_known": "reads the catalogue alone",
-    "priorities": "a seek a priority, as `head`",
+    "own_uses": "runs after an exact count, on the same connection",
+    "owners": "reads the range of `progress`, and the same sessions as `clients`",
+    "operated": "only if `pauses_known` has found the table",
+    "pauses": "only if `pauses_known` has found the table",
+    "pauses_known": "reads only the catalog",
+    "priorities": "one seek per priority, like `head`",
     "priorities_state": "the same",
-    "slot_sweep": "reads slots, as `ring`",
+    "slot_sweep": "reads slots, like `ring`",
     "routines": "names of procedures, for `procedures`",
-    "scan_state": "in place of `scan`, chosen by its name",
-    "scan_whole_state": "in place of `scan_whole`, the same",
-    "sequences_free": "the same, while somebody locks one",
-    "sequences": "resolving the queues has checked that they can be read",
-    "statistics": "who may read a table may read its statistics",
-    "tried_attempts": "seeks the range of the head",
+    "scan_state": "replaces `scan`, selected by name",
+    "scan_whole_state": "replaces `scan_whole`, selected by name",
+    "sequences_free": "replaces `sequences` if one is locked",
+    "sequences": "resolving the queues has already checked them",
+    "statistics": "any role that may read a table may read its statistics",
+    "tried_attempts": "reads the range of the head",
 }
 
 
 def all_probes() -> set[str]:
-    """The names of all probes of both engines."""
+    """Return the names of all probes of both engines."""
     return {file.name.removeprefix("probe/") for file in queries.all_files() if file.kind == "probe"}
 
 
-def test_the_probes_that_verdicts_and_their_evidence_come_from_are_there() -> None:
+def test_the_probes_of_verdicts_and_evidence_exist() -> None:
     named = {prefix for rule in RULES for prefix in rule.probes} | {
         prefix for each in EVIDENCE_PROBES.values() for prefix in each
     }
     assert {prefix for prefix in named if not any(probe.startswith(prefix) for probe in all_probes())} == set()
 
 
-def test_each_probe_is_run_by_the_doctor_or_excused() -> None:
+def test_the_doctor_runs_each_probe_except_the_listed_ones() -> None:
     probes = all_probes()
     words = {
         node.value

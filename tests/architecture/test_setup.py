@@ -1,4 +1,4 @@
-"""`.ci/setup` says in one line what to run where it may not install packages itself, and then touches nothing."""
+"""If `.ci/setup` may not install packages, it prints the command to run and changes nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def setup(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_root_it_says_what_to_run(bare: Path) -> None:
+def test_without_root_it_prints_the_command_to_run(bare: Path) -> None:
     done = setup(bare, "demo")
     assert done.returncode == 1
     assert done.stdout == ""
@@ -57,20 +57,20 @@ def test_the_contract_on_a_sql_server_needs_no_java(bare: Path) -> None:
     assert not {"tmux", "pgbouncer", "default-jre-headless"} & set(line.split())
 
 
-def test_a_level_it_does_not_know_is_refused(bare: Path) -> None:
+def test_an_unknown_level_is_refused(bare: Path) -> None:
     done = setup(bare, "everything")
     assert done.returncode == 2
     assert done.stderr == "usage: .ci/setup demo|unit|contract|test\n"
 
 
-def test_it_looks_for_each_python_that_the_wheel_is_for() -> None:
+def test_it_looks_for_each_supported_python() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
     versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     names = [f"python{version}" for version in reversed(versions)]
     assert f"for name in {' '.join(names)} python3; do" in (CHECKOUT / ".ci/setup").read_text()
 
 
-def test_in_a_folder_of_any_name_python_starts_in_the_c_locale(tmp_path: Path) -> None:
+def test_python_starts_in_the_c_locale_in_a_folder_with_any_name(tmp_path: Path) -> None:
     checkout = tmp_path / "a chéckout ü"
     place = checkout / ".venv/lib/python3.11/site-packages"
     place.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What users install: the source archive, and the wheel made from it, alone in a new environment."""
+"""The source archive, the wheel built from it, and the wheel installed in a new environment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAME = f"qmon_sql-{qmon.__version__}"
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """Run a program outside the checkout's reach; its standard output. Fails with all it said."""
+    """Run a program without access to the checkout and return its standard output. Fails with all its output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
     done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
@@ -36,7 +36,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the source archive, and the wheel built from it; no network is needed."""
+    """Return a folder with the source archive and the wheel built from it. Needs no network."""
     folder = tmp_path_factory.mktemp("built")
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT, cwd=folder)
     return folder
@@ -44,7 +44,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a new environment with the wheel in it; its dependencies are lent by ours, qmon is not."""
+    """Return the Python of a new environment with the wheel. Dependencies come from our own environment."""
     folder = tmp_path_factory.mktemp("alone") / "new environment"
     run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=built)
     python = folder / "bin" / "python"
@@ -57,12 +57,12 @@ def alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def listing(folder: str) -> set[str]:
-    """The files below a folder of the checkout."""
+    """Return the files in a folder of the checkout."""
     top = CHECKOUT / folder
     return {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
 
 
-def test_the_wheel_holds_the_same_sql_and_manual(built: Path) -> None:
+def test_the_wheel_contains_the_sql_and_the_manual(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
@@ -73,7 +73,7 @@ def test_the_wheel_holds_the_same_sql_and_manual(built: Path) -> None:
     assert {"qmon/tui/qmon.tcss", f"qmon_sql-{qmon.__version__}.dist-info/licenses/LICENSE"} <= names
 
 
-def test_the_wheel_has_a_name_of_its_own_and_never_sends_anybody_to_a_stranger_s(built: Path) -> None:
+def test_the_wheel_has_its_own_name_and_never_refers_to_the_other_qmon(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         texts = {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
@@ -84,7 +84,7 @@ def test_the_wheel_has_a_name_of_its_own_and_never_sends_anybody_to_a_stranger_s
     assert {"demo", "pipeline", "sqlserver"} <= hinted <= set(described.get_all("Provides-Extra", []))
 
 
-def test_the_package_index_shows_the_readme_without_links_to_files_that_are_not_there(built: Path) -> None:
+def test_the_readme_on_a_package_index_has_no_broken_links(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -97,7 +97,7 @@ def test_the_package_index_shows_the_readme_without_links_to_files_that_are_not_
     ]
 
 
-def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
+def test_the_source_archive_contains_everything_to_build(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -105,7 +105,7 @@ def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
     assert {"pyproject.toml", "LICENSE", "README.md", "constraints.txt", "tests/conftest.py"} <= names
 
 
-def test_what_the_image_copies_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
+def test_the_files_in_the_image_build_the_same_wheel(built: Path, tmp_path: Path) -> None:
     copied = tmp_path / "src"
     for words in re.findall(r"^COPY (.+)$", (CHECKOUT / "Containerfile").read_text(), re.M):
         *names, place = words.split()
@@ -123,7 +123,7 @@ def test_what_the_image_copies_makes_the_same_wheel(built: Path, tmp_path: Path)
     assert image == ours
 
 
-def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_path: Path) -> None:
+def test_the_installed_wheel_finds_its_sql_and_manual(alone: Path, tmp_path: Path) -> None:
     assert qmon.__version__ in run(alone.with_name("qmon"), "--version", cwd=tmp_path)
     where = run(alone, "-c", "import qmon; print(qmon.__file__)", cwd=tmp_path)
     assert where.startswith(str(alone.parents[1]))
@@ -134,11 +134,11 @@ def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_p
     assert shown.startswith("### no consumers\n\nMessages are ready")
 
 
-def test_it_brings_a_man_page_and_completions_that_are_up_to_date(alone: Path) -> None:
+def test_the_wheel_contains_the_current_man_page_and_completions(alone: Path) -> None:
     place = alone.parents[1] / "share"
     assert {path: (place / path).read_text() for path in files()} == files()
 
 
-def test_it_brings_the_schemas(alone: Path) -> None:
+def test_the_wheel_contains_the_schemas(alone: Path) -> None:
     (place,) = alone.parents[1].glob("lib/python3*/site-packages/qmon/_docs/schemas")
     assert {path.name: path.read_text(encoding="utf-8") for path in place.iterdir()} == schemas.files()

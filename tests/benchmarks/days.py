@@ -70,7 +70,7 @@ def _troubled(figures: Any, at: float) -> Any:
         return {}
     count, place = len(figures["queue"]), int(at // 3600) % len(figures["queue"])
     said = {
-        "verdict": "producers outrun consumers",
+        "verdict": "consumers fall behind",
         "severity": 2,
         "since_at": at // 3600 * 3600,
         "proof": f"+{at % 7:.1f} messages/s",

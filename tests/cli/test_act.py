@@ -104,7 +104,7 @@ def test_a_redrive_is_narrowed_down_paced_and_undone(shop: str) -> None:
         "none",
     )
     plan = acted(*asked, "--dry-run")["plan"]
-    assert plan["consequences"][0] == "100 per second at most, however many fail again"
+    assert plan["consequences"][0] == "100 per second at most; it does not stop if messages fail again"
     assert (plan["count"], plan["kind"]) == (2, "redrive")
     result = acted(*asked, "--yes")["result"]
     assert (result["done"], result["state"]) == (2, "done")
@@ -296,7 +296,7 @@ def test_ctrl_c_stops_between_batches_and_says_what_was_done(shop: str, own_home
     terminal.expect("/s")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 3, terminal.seen
-    assert "stopping after the batch under way" in terminal.seen
+    assert "stopping after the current batch" in terminal.seen
     assert "purge cancelled" in terminal.seen
     (listed,) = valid(call("operations", "shop", "--output", "json").stdout, "operations")["operations"]
     assert listed["state"] == "cancelled"

@@ -159,7 +159,7 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere-at-all"], "neither a target of"),
+        (["nowhere-at-all"], "neither a target in"),
         (["postgresql://me:s3cretword@127.0.0.1:1/shop"], "connection refused"),
         (["postgres://u:s3cretword@h:port/db"], "no valid port"),
         (["shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
@@ -199,7 +199,7 @@ def test_as_a_program_a_configured_queue_whose_table_is_missing_is_critical_with
     configured(quick, database)
     done = run("check", "shop", XDG_CONFIG_HOME=str(quick.parents[1]))
     assert done.returncode == 2, done.stdout + done.stderr
-    words = "QMON CRITICAL - shop: jobs: cannot see: there is no table public.jobs, or our role may not see it; "
+    words = "QMON CRITICAL - shop: jobs: cannot see: there is no table public.jobs, or your role may not see it; "
     assert done.stdout.startswith(words)
     assert "'jobs.depth'=U;;;0" in done.stdout, "unknown, and no 0"
     assert done.stderr == ""

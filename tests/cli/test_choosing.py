@@ -107,7 +107,7 @@ def test_a_configured_table_that_is_missing_is_a_row_and_exit_code_3(own_home: P
     for command, form in (("queues", "table"), ("status", "table"), ("status", "json")):
         done = call(command, "shop", "--output", form)
         assert done.exit_code == 3, done.output
-        assert "there is no table gone, or our role may not see it" in done.stdout
+        assert "there is no table gone, or your role may not see it" in done.stdout
     listed = call("queues", "shop").stdout
     assert [line.split()[0] for line in listed.splitlines()] == ["QUEUE", "here", "gone"]
 

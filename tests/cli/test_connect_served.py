@@ -56,7 +56,7 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
         assert "target 'none' is not served here; available: shop, db1/mails" in refusal(url + "none")
         for target in ("shop", "db1/mails", "db1%2Fmails"):
             assert "is not a terminal" in refusal(url + target), "it is there"
-        assert "give qmon serve --every" in refusal(url, "--interval", "1s")
+        assert "give --every and --record to qmon serve" in refusal(url, "--interval", "1s")
     with listening() as other:
         assert f"127.0.0.1:{other.port} is not a qmon serve: it answers 501" in refusal(other.url("/shop"))
     for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):

@@ -64,7 +64,7 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     monkeypatch.setenv("QMON_NOTIFY_ON_CALL", f"{TOKEN} two words")
     done = call("check", "--test-notice", "all")
     assert done.exit_code == 2
-    assert "QMON_NOTIFY_ON_CALL: is no key" in done.stderr
+    assert "QMON_NOTIFY_ON_CALL: not a key" in done.stderr
     done = call("check", "--test-notice", "chat")
     assert done.exit_code == 1
     assert "notices to chat: its URL is missing: set QMON_NOTIFY_CHAT, or store it" in done.stderr
@@ -113,7 +113,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
         for _ in range(3):
             told(known[0].target.name, SourceState(known[0].target.name, Phase.LIVE))
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("qmon: something in qmon went wrong: ValueError")
+    assert line.startswith("qmon: unexpected error in qmon: ValueError")
     assert TOKEN not in line
 
 

@@ -35,14 +35,14 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
     ("arguments", "said"),
     [
         (("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
-        (("report", "--lake", "x", "--from", "soon"), "is no day or time"),
+        (("report", "--lake", "x", "--from", "soon"), "is not a day or time"),
         pytest.param(
             ("run", "--lake", "x", "--recordings", ".", "--conf", "memory"),
             "--conf takes NAME=VALUE",
             marks=pytest.mark.spark,
         ),
-        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"), "there is no zone 'Mars/Base'"),
-        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "shop="), "there is no zone ''"),
+        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"), "not 'Mars/Base'"),
+        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "shop="), "not ''"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_at_once(arguments: tuple[str, ...], said: str) -> None:

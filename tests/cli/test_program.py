@@ -65,7 +65,7 @@ def test_each_command_has_help_and_an_example(command: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["queues", "nowhere-at-all"], "neither a target of"),
+        (["queues", "nowhere-at-all"], "neither a target in"),
         (["queues", "postgres://h:port/db"], "no valid port"),
         (["queues", "shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
         (["status", "x", "--over", "soon"], "not a duration"),
@@ -122,7 +122,7 @@ def test_a_fault_of_our_own_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("qmon.cli.target_session.choose_targets", broken)
     done = call("queues", "x")
     assert done.exit_code == 1
-    assert done.stderr.startswith("qmon: something in qmon went wrong: RuntimeError: ")
+    assert done.stderr.startswith("qmon: unexpected error in qmon: RuntimeError: ")
     assert done.stderr.count("\n") == 1
     assert "s3cret" not in done.stderr
 

@@ -126,9 +126,9 @@ def test_bad_input_is_said_before_anything_begins(database: str) -> None:
     for options, why in (
         (("--listen", "0.0.0.0:9777"), "other machines needs TLS and passwords"),
         (("--every", "5m"), "--every is"),
-        (("--keep", "1d"), "give --record"),
+        (("--keep", "1d"), "--keep and --max-size need --record"),
         (("--textfile", "/nowhere/qmon.prom"), "--textfile /nowhere/qmon.prom: No such file"),
-        (("--textfile", "qmon.prom", "--users", "u"), "give --listen, too"),
+        (("--textfile", "qmon.prom", "--users", "u"), "need --listen if --textfile or --otlp is given"),
         ((database,), "named twice"),
     ):
         done = call("serve", database, *options)

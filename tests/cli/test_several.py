@@ -43,10 +43,10 @@ def test_each_command_prints_what_it_finds_of_all_and_says_who_did_not_answer(sh
         assert [line["target"] for line in lines] == [name for name in ("two", "one") for _ in told[0][list_]], command
         if command != "operations":  # nothing was done here yet
             assert all(name in done.stdout for name in ("one", "two")), command
-    assert call("operations", "shops").stderr == "the database has no operation on record\n"
+    assert call("operations", "shops").stderr == "the database has no record of operations\n"
     default_path().parent.mkdir(parents=True, exist_ok=True)
     default_path().touch()
-    told_where = f"the database has no operation on record; {default_path()} has the operations from this machine"
+    told_where = f"the database has no record of operations; {default_path()} has the operations from this machine"
     assert call("operations", "shops").stderr == f"{told_where}\n"
     table = call("status", "shops", "--over", "500ms").stdout.splitlines()
     assert table[0].split()[:2] == ["TARGET", "QUEUE"]

@@ -142,7 +142,7 @@ def test_the_second_ctrl_c_ends_an_action_and_its_batch_is_unknown(quiet: Tunnel
     terminal = Terminal("requeue", "shop", "jobs", "--yes", home=home)
     assert quiet.silent.wait(60)
     terminal.process.send_signal(signal.SIGINT)
-    terminal.expect("stopping after the batch under way")
+    terminal.expect("stopping after the current batch")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 130, terminal.seen
     assert "requeue unknown" in terminal.seen

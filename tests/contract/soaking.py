@@ -27,8 +27,8 @@ DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = curre
 class Fire:
     """How a queue is hammered.
 
-    ``asleep``: a producer draws a number and sleeps until the others have used all the numbers of a lap behind it, again
-    and again.
+    ``asleep``: a producer draws a number and sleeps until the others have used all the numbers of a lap behind it,
+    again and again.
     """
 
     producers: int = 8
@@ -124,8 +124,8 @@ def _keep(url: str, layout: Layout, over: threading.Event) -> None:
 def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> None:
     """A producer that draws a number, sleeps for a whole lap, and pushes: its message gets that number and no other.
 
-    Where nothing moves for ``STUCK_S`` it ends: a number before its own was drawn by a producer that was killed, which no
-    repair can prove while a transaction that draws is open.
+    Where nothing moves for ``STUCK_S`` it ends: a number before its own was drawn by a producer that was killed, which
+    no repair can prove while a transaction that draws is open.
     """
     assert layout.ring is not None
     orders = orders_for(url, layout, "producer", "sleeper")

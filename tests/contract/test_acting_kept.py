@@ -66,7 +66,7 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
     assert prepared.plan.undo.possible
     assert prepared.plan.undo.notes == (
         "3 of 5 messages cannot be undone: others have the same id, or it is NULL",
-        "only what has not been popped again by then",
+        "only messages that have not been popped again by then",
     )
     done = applied(prepared)
     query(database, "UPDATE jobs SET status = 'working' WHERE id = 1")
@@ -83,7 +83,7 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
 def test_only_the_rows_that_are_meant_count_as_alike(database: str, tmp_path: Path) -> None:
     keyless(database, "1", "2", "2", "7")
     notes = Operator(desk_at(database, tmp_path)).requeue(JOBS, replace(WORKING, ids=("1", "7"))).plan.undo.notes
-    assert notes == ("only what has not been popped again by then",)
+    assert notes == ("only messages that have not been popped again by then",)
 
 
 @pytest.mark.parametrize("act", ["requeue", "redrive"])

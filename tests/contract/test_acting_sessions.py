@@ -293,9 +293,7 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
             lambda: query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'")
         )
         plan = prepare_requeue_sessions(context, layout, Choice(older_than_s=0.0)).plan
-        assert plan.refused and [each.why for each in plan.left_out] == [
-            "a statement of theirs is running: owner alive"
-        ]
+        assert plan.refused and [each.why for each in plan.left_out] == ["they are running a statement: owner alive"]
         alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
         assert applied(prepare_requeue_sessions(context, layout, alive)).done == 1
         thread.join(30)

@@ -96,7 +96,7 @@ def test_a_purge_whose_rows_come_back_under_another_key_is_refused(
 @pytest.mark.parametrize(
     ("body", "gives", "reason"),
     [
-        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "keep it from being deleted"),
+        ("UPDATE jobs SET status = 'done' WHERE id = OLD.id", "NULL", "prevent its deletion"),
         (
             "DELETE FROM jobs WHERE id = OLD.id + 100",
             "OLD",
@@ -138,7 +138,7 @@ def test_only_the_rows_that_come_back_are_refused_and_an_audit_elsewhere_is_no_m
 @pytest.mark.parametrize(
     ("body", "gives", "reason"),
     [
-        ("NULL", "NULL", "keep its other half"),
+        ("NULL", "NULL", "prevent deleting its other half"),
         ("INSERT INTO bodies VALUES (OLD.half + 100, OLD.body)", "OLD", "puts rows back into the table"),
         ("INSERT INTO halves VALUES (OLD.half + 100)", "OLD", "puts rows back into the table"),
     ],
@@ -163,7 +163,7 @@ def test_the_second_half_of_a_message_is_watched_too(
     ("when", "body", "gives", "kind", "reason"),
     [
         ("BEFORE UPDATE", "NEW.status = OLD.status", "NEW", "", "a trigger changed it back"),
-        ("BEFORE UPDATE", "NULL", "NULL", "", "keep it from being written"),
+        ("BEFORE UPDATE", "NULL", "NULL", "", "prevent the change"),
         (
             "AFTER UPDATE OF body, status",
             "IF pg_trigger_depth() = 1 THEN UPDATE jobs SET status = OLD.status WHERE id = NEW.id; END IF",
@@ -241,7 +241,7 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
         ),
         ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
-        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers keep it out"),
+        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers do not let it in"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE status = 'working'", "NULL", "trigger"),
     ],
 )
@@ -279,7 +279,7 @@ def test_an_undo_says_how_many_rows_came_back_with_other_values_in_columns_that_
     )
     undone = applied(operator.undo(purged.operation))
     assert (undone.done, undone.refused) == (12, 0)
-    assert "12 came back with other values in columns that a trigger writes" in reasons(undone)
+    assert "12 were restored with other values in columns that a trigger writes" in reasons(undone)
 
 
 def test_a_table_whose_triggers_cannot_be_watched_is_refused_in_the_plan(database: str, tmp_path: Path) -> None:

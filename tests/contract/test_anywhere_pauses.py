@@ -71,7 +71,7 @@ def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
     assert finished(applied(operator.install_gate(layout))) == 1
     insert(1)
     done = applied(operator.pause(layout, Side.PRODUCERS, for_s=600))
-    assert "tried: an INSERT is refused" in done.notes
+    assert "tested: an INSERT is refused" in done.notes
     with pytest.raises(QueryFailed, match="paused"):
         insert(2)
     assert [(pause.way, pause.table) for pause in operator.read_pauses()] == [("gate", str(layout.table))]

@@ -224,7 +224,7 @@ def test_it_gives_way_to_locks_and_goes_on_when_they_are_gone(database: str) -> 
         other.execute("LOCK TABLE orders_archive_log IN ACCESS EXCLUSIVE MODE")
         with archiving(database, layout, archive_pace(64, 0.0), until_empty=True) as (told, end):
             wait_until(lambda: len(told) >= 2, what="two batches are given up")
-            assert {now.held_up for now in told} == {"action/archive: a lock was not to be had in time"}
+            assert {now.held_up for now in told} == {"action/archive: could not get a lock in time"}
             assert [now.batch for now in told[:2]] == [32, 16]
             assert told[1].pause_s == 2 * told[0].pause_s > 0
             other.rollback()
@@ -312,4 +312,4 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
     place = tmp_path / "qmon.toml"
     place.write_text(f'[target.shop]\nconnect = "{database}"\nread_only = true\n')
     told = call("design", "archive", "shop", "orders", "--config", str(place))
-    assert (told.exit_code, "qmon.toml says read_only = true; nothing was changed" in told.stderr) == (2, True)
+    assert (told.exit_code, "qmon.toml sets read_only = true; nothing was changed" in told.stderr) == (2, True)

@@ -214,7 +214,7 @@ def test_a_role_that_may_not_create_writes_locally_and_one_that_may_not_write_st
                 pass
             with at.open_sql("requeue") as sql:
                 run(sql.connection, f"SELECT set_config('role', '{role}', false)")
-                refused = pytest.raises(AuditFailed, match="cannot be written by this role")
+                refused = pytest.raises(AuditFailed, match="your role may not record operations")
                 with refused, run_operation(at, sql, plan(), YES):
                     raise AssertionError("nothing may happen")
         finally:

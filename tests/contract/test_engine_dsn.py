@@ -71,7 +71,7 @@ def test_a_driver_is_found_in_a_folder_of_any_name(database: str, tmp_path: Path
 
 
 def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
-    with pytest.raises(BadInput, match=r"'plian' is neither a target of .* nor a DSN; did you mean plain"):
+    with pytest.raises(BadInput, match=r"'plian' is neither a target in .* nor a DSN; did you mean plain"):
         find_target("plian", Config(ini / "qmon.toml"), {})
 
 

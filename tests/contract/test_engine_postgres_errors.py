@@ -100,7 +100,7 @@ def test_the_grant_of_the_message_lets_us_in(guarded: EmbeddedServer) -> None:
 
 def test_a_password_is_asked_for_only_when_there_is_none(guarded: EmbeddedServer) -> None:
     problem = refusal(url(guarded, "joe"), PasswordNeeded)
-    check(problem, "the server asks for the password of user 'joe', and there is none", retryable=False)
+    check(problem, "the server asks for the password of user 'joe', but none is set", retryable=False)
 
 
 def test_a_password_of_any_characters_opens(guarded: EmbeddedServer) -> None:
@@ -141,7 +141,9 @@ def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
         text = url(guarded, "joe", PASSWORD)
         problem = wait_until(lambda: _refused(text), what="the rules are read")
         assert problem is not None
-        check(problem, "the server's access rules turn us away: no pg_hba.conf entry for host", retryable=False)
+        check(
+            problem, "the server's access rules reject the connection: no pg_hba.conf entry for host", retryable=False
+        )
     finally:
         rules.write_text(before)
         query(trusted, "SELECT pg_reload_conf()")
@@ -168,7 +170,7 @@ def test_no_connection_left(guarded: EmbeddedServer) -> None:
 
 def test_tls_is_insisted_on_but_not_offered(guarded: EmbeddedServer) -> None:
     problem = refusal(url(guarded, "joe", PASSWORD, more="?sslmode=require"))
-    check(problem, "the server offers no TLS, but sslmode insists on it", retryable=False)
+    check(problem, "the server offers no TLS, but sslmode requires it", retryable=False)
 
 
 def test_an_unknown_sslmode_is_refused_rather_than_passed_over(guarded: EmbeddedServer) -> None:
@@ -223,7 +225,7 @@ def test_something_else_listens() -> None:
     listener, port = _listening(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     with listener:
         problem = refusal(f"postgresql://u@127.0.0.1:{port}/d?sslmode=disable")
-    check(problem, f"what answers on 127.0.0.1 port {port} is not PostgreSQL", retryable=False)
+    check(problem, f"the service on 127.0.0.1 port {port} is not PostgreSQL", retryable=False)
 
 
 def test_the_certificate_to_trust_is_missing() -> None:

@@ -54,9 +54,9 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
         assert found["queues"][0]["ready"] == 1
         assert any(FULL in str(failure) for failure in found["failures"])
     done = call("doctor", url, environment=at)
-    assert "1 of 4 connections are to be had; more would give, one each: exact counts of deep queues" in done.stdout
+    assert "1 of 4 connections are available; each further one would give: exact counts of deep queues" in done.stdout
     assert "acting while the dashboard is open" in done.stdout
-    assert "connections are to be had" not in call("doctor", database, environment=at).stdout
+    assert "connections are available" not in call("doctor", database, environment=at).stdout
     done = call("purge", url, "status", "--state", "ready", "--yes", "--reason", "test", environment=at)
     assert done.exit_code == 0, done.output
     assert query(database, "SELECT count(*) FROM status") == [(0,)]
@@ -66,7 +66,9 @@ def test_an_action_beside_the_dashboard_says_plainly_what_it_lacks(database: str
     url = database.replace("//postgres@", f"//{role}@")
     with watching(url) as watched:
         watched.view(polls=1)
-        with pytest.raises(NoConnectionLeft, match=f"{FULL}.*; acting needs a connection beside those that watch"):
+        with pytest.raises(
+            NoConnectionLeft, match=f"{FULL}.*; actions need a connection in addition to those that watch"
+        ):
             open_context(target_of(url)).connect("purge")
 
 

@@ -156,7 +156,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     context = desk_at(database, tmp_path)
     prepared = prepare_install_gate(context, layout)
     assert any("every partition" in line for line in prepared.plan.consequences)
-    assert any("put a failed message back by INSERT" in line for line in prepared.plan.risks)
+    assert any("return a failed message by DELETE and INSERT" in line for line in prepared.plan.risks)
     applied(prepared)
     ways = (
         "INSERT INTO jobs (name, payload) VALUES ('a', 'x')",
@@ -170,9 +170,9 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     numbers = query(database, "SELECT last_value FROM jobs_id_seq")
     pause = prepare_pause(context, layout, Side.PRODUCERS, 60)
-    assert any("put a failed message back by INSERT" in line for line in pause.plan.risks)
+    assert any("return a failed message by DELETE and INSERT" in line for line in pause.plan.risks)
     done = applied(pause)
-    assert "tried: an INSERT is refused, in each of 2 partitions" in done.notes
+    assert "tested: an INSERT is refused, in each of 2 partitions" in done.notes
     assert query(database, "SELECT last_value FROM jobs_id_seq") == numbers
     query(database, "ALTER TABLE jobs_rest ATTACH PARTITION jobs_c FOR VALUES IN ('c')")
     for way in (*ways, "INSERT INTO jobs_c VALUES (9, 'c', 'x')"):
@@ -196,7 +196,7 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
     applied(prepare_install_gate(context, layout))
     prepared = prepare_pause(context, layout, Side.PRODUCERS, 60)
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was lifted"):
+    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was ended"):
         applied(prepared)
     query(database, "INSERT INTO jobs (name, payload) VALUES ('a', 'x')")
     with opened(database) as connection:
@@ -212,4 +212,4 @@ def test_whoever_was_writing_when_the_pause_began_is_named(database: str, tmp_pa
         session.execute("SET application_name = 'shop-api'")
         session.execute("INSERT INTO jobs_a (name, payload) VALUES ('a', 'x')")
         done = prepare_pause(context, layout, Side.PRODUCERS, 60).apply(YES, lambda progress: None, lambda: True)
-    assert any("writing since before the pause" in note and "shop-api" in note for note in done.notes), done.notes
+    assert any("began writing before the pause" in note and "shop-api" in note for note in done.notes), done.notes

@@ -178,7 +178,7 @@ def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
         other.execute("DELETE FROM child")
         purged = applied(Operator(replace(operator.context, connect=hasty)).purge(LAYOUT, BUSY))
     assert (purged.state, purged.done, purged.refused) == ("done", 5, 1)
-    assert "1 refused: somebody else holds what it needs" in purged.notes[0]
+    assert "1 refused: another session has locked a row that it needs" in purged.notes[0]
     assert query(database, "SELECT tenant, seq FROM jobs") == [("c", 2)]
 
 
@@ -194,7 +194,7 @@ def test_where_row_after_row_is_refused_the_rest_is_not_tried(
         "CREATE TRIGGER never BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION never()",
     )
     before = everything(database)
-    with pytest.raises(AllRefused, match="the first 8 were refused, every one, and the rest was not tried: never"):
+    with pytest.raises(AllRefused, match="the first 8 were refused; the rest was not tried: never"):
         applied(operator.requeue(LAYOUT, ALL))
     assert everything(database) == before
     ((state, done, refused, notes),) = query(database, "SELECT state, done, refused, notes FROM qmon.operations")
@@ -372,6 +372,6 @@ def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: st
     )
     for prepare in (operator.requeue, operator.purge):
         with pytest.raises(
-            BadInput, match=r"partitions that another server keeps: public\.there; what is done there is not one"
+            BadInput, match=r"partitions on another server: public\.there; changes there and changes here are not one"
         ):
             prepare(LAYOUT, BUSY)

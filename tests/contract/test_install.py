@@ -187,7 +187,7 @@ def test_uninstall_waits_for_nobody(database: str) -> None:
         consumer.execute("SELECT * FROM orders_pop()").fetchall()
         told = cli("design", "uninstall", database, "orders", "--yes")
         assert told.exit_code == 1
-        assert "a lock was not to be had in time" in told.stderr
+        assert "could not get a lock in time" in told.stderr
         assert listing(database) == before
         consumer.rollback()
     assert cli("design", "uninstall", database, "orders", "--yes").exit_code == 0

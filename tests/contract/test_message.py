@@ -112,7 +112,7 @@ def test_times_owner_and_every_column_with_its_type(database: str) -> None:
     assert found.pushed_s is not None
     assert found.popped_s is not None
     assert (found.pushed_s // 60, found.popped_s // 60) == (60, 10)
-    assert (found.owner, found.doing) == ("mailer", "a name: which session it is, is not known")
+    assert (found.owner, found.doing) == ("mailer", "a name: its session is unknown")
     shown = {each.name: (each.type_name, each.value) for each in found.columns}
     assert shown["price"] == ("numeric(10,2)", "1.50")
     assert shown["of"] == ("text[]", "{a,b}")
@@ -132,12 +132,12 @@ def test_what_the_session_of_the_owner_does_now(database: str) -> None:
         assert doing.startswith(f"session {pid} (")
         assert "idle in transaction for" in doing
         assert "SELECT '•••'" in doing
-        assert read(database, layout, "2").doing == f"session {pid} is gone; another one has its number"
+        assert read(database, layout, "2").doing == f"session {pid} is gone; another session has its number now"
         assert (read(database, layout, "3").owner, read(database, layout, "3").doing) == (None, "")
         held = read(database, plain(), "1", owner=str(pid))
         assert (held.owner, held.doing[:14]) == (str(pid), f"session {pid} ("[:14])
     gone = read(database, plain(), "1", owner="2000000000")
-    assert gone.doing == "session 2000000000 is gone, or our role may not see it"
+    assert gone.doing == "session 2000000000 is gone, or your role may not see it"
 
 
 def test_names_and_values_of_anybodys_making(database: str) -> None:
@@ -265,7 +265,7 @@ def test_a_queue_of_a_library(database: str) -> None:
     text = whole(found)
     assert isinstance(text, str)
     assert json.loads(text) == {"to": [1]}
-    assert (found.owner, found.doing) == ("app@host", "a name: which session it is, is not known")
+    assert (found.owner, found.doing) == ("app@host", "a name: its session is unknown")
     assert column(found, "state").value == "executing"
 
 

@@ -74,7 +74,7 @@ def test_a_gate_is_proven_where_the_domain_of_a_column_takes_no_null(database: s
     query(database, "CREATE TABLE jobs_1 PARTITION OF jobs FOR VALUES IN (1)")
     layout = Layout("jobs", "fifo", TableName("public", "jobs"), id="seq")
     applied(operator.install_gate(layout))
-    assert "tried: an INSERT is refused" in applied(operator.pause(layout, Side.PRODUCERS, for_s=60.0)).notes
+    assert "tested: an INSERT is refused" in applied(operator.pause(layout, Side.PRODUCERS, for_s=60.0)).notes
 
 
 @pytest.mark.parametrize("kind", ["text[]", "varchar(5)[]", "bytea[]", "jsonb", "point", "mood", "char(9)", "always"])

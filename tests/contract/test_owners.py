@@ -79,7 +79,7 @@ def test_a_session_that_is_not_held_while_working_proves_nothing(database: str, 
     gone(database, consumer.session_id)
     count, left = reasons(Operator(desk_at(database, tmp_path)), layout)
     assert (count, list(left.values())) == (0, [2])
-    assert "does not say that consumers hold their session" in next(iter(left))
+    assert "`held_while_working` is not set" in next(iter(left))
 
 
 def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None
     with connected(database) as pooled:
         pooled.execute("DISCARD ALL")
         count, left = reasons(operator, layout)
-        assert (count, left) == (0, {"owner unknown: a connection pool hands sessions on": 2})
+        assert (count, left) == (0, {"owner unknown: a connection pool shares the sessions": 2})
     wait_until(lambda: reasons(operator, layout)[0] == 2)
     with connected(database) as pooled:
         pooled.execute("SET application_name = 'PgBouncer'")
@@ -119,7 +119,7 @@ def test_a_role_that_may_not_see_other_sessions_knows_nothing_of_owners(database
         raw.execute(f"GRANT SELECT, UPDATE ON orders TO {role}")
         try:
             count, left = reasons(Operator(limited(at, role)), layout)
-            assert (count, left) == (0, {"owner unknown: this role may not see the sessions of others": 2})
+            assert (count, left) == (0, {"owner unknown: your role cannot see other sessions": 2})
         finally:
             raw.execute(f"DROP OWNED BY {role}")
             raw.execute(f"DROP ROLE {role}")
@@ -152,7 +152,10 @@ def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path
     for column, kind in (("until", "lease"), ("beat", "heartbeat")):
         owner = OwnerColumn(column, kind)  # type: ignore[arg-type]
         count, left = reasons(operator, replace(layout, owner=owner))
-        assert (count, left) == (1, {"owner alive": 1, "owner unknown: no time is written down": 1})
+        assert (count, left) == (
+            1,
+            {"owner alive": 1, "owner unknown: the column of its heartbeat or lease is empty": 1},
+        )
     assert applied(operator.requeue(replace(layout, owner=OwnerColumn("until", "lease")), Choice())).done == 1
     assert query(database, "SELECT id FROM jobs WHERE state = 'wait' AND until IS NULL") == [(1,)]
 
@@ -177,13 +180,13 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     count, left = reasons(operator, named)
     assert (count, left) == (
         0,
-        {"owner unknown: the owner is a name, which proves nothing": 2, "in progress for less than 5 m 00 s": 1},
+        {"owner unknown: the owner is a name, which cannot be checked": 2, "in progress for less than 5 m 00 s": 1},
     )
     nobody = replace(layout, owner=None, timeout_s=300.0)
     prepared = operator.requeue(nobody, Choice())
     assert prepared.plan.count == 2
     assert prepared.plan.first[0].owner_state is OwnerState.NONE
-    assert any("nothing but their age" in line for line in prepared.plan.risks)
+    assert any("only ages are known" in line for line in prepared.plan.risks)
     assert operator.requeue(replace(nobody, started_at=None), Choice()).plan.refused is not None
     assert operator.requeue(replace(nobody, started_at=None), Choice(ids=("3",))).plan.count == 1
 
@@ -193,13 +196,13 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
     layout = waiting(database, 1)
     query(database, "UPDATE orders SET status = 2, owner = ?, started_at = now() - interval '1 h'", text)
     count, left = reasons(Operator(desk_at(database, tmp_path)), layout)
-    assert (count, left) == (0, {"owner unknown: what is written there is no session": 1})
+    assert (count, left) == (0, {"owner unknown: the owner column does not contain a session": 1})
 
 
 @pytest.mark.parametrize(
     ("facts", "held", "vanished", "why"),
     [
-        (NOW, True, True, "what is written there is no session"),
+        (NOW, True, True, "the owner column does not contain a session"),
         (NOW, False, False, "the layout does not say"),
         (replace(NOW, sees_others=False), True, False, "may not see the sessions"),
         (replace(NOW, pooled=True), True, False, "a connection pool"),
@@ -207,7 +210,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
             replace(NOW, up_since=9_900.0),
             True,
             False,
-            "came up at 1970-01-01 02:45:00 UTC, less than one timeout",
+            "started at 1970-01-01 02:45:00 UTC, less than one timeout",
         ),
         (replace(NOW, up_since=None), True, False, "at a time unknown"),
     ],

@@ -84,8 +84,8 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         assert "blocked 1" in line
         assert "waits –" in line
         assert "not visible" in words(tree.session_lines(top, 160, 5))
-        assert "our role sees only its own sessions" in words(horizon_panel.horizon_lines(view, 200, 9))
-        assert "our role sees only its own sessions" in waits_panel.empty_text(view, "")
+        assert "your role sees only its own sessions" in words(horizon_panel.horizon_lines(view, 200, 9))
+        assert "your role sees only its own sessions" in waits_panel.empty_text(view, "")
 
 
 def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: str) -> None:

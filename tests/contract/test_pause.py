@@ -159,7 +159,7 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PRODUCERS, "anna@app-7", "it [burns] 'now'")
     assert seen.table == str(layout.table)
     again = prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 120)
-    assert "paused already, by anna@app-7" in again.plan.risks[0]
+    assert "already paused, by anna@app-7" in again.plan.risks[0]
     applied(again, Permission("longer"))
     with opened(database) as connection:
         (longer,) = read_pauses(Sql(connection, ENGINE))
@@ -265,7 +265,7 @@ def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp
         context = desk_at(database, tmp_path)
         result = applied(prepare_pause(context, layout, side, 60), stopped=lambda: True)
         (said,) = [note for note in result.notes if f"0 {'pushes' if side is Side.PRODUCERS else 'pops'}" in note]
-        assert said.startswith("whether the pause works is not known")
+        assert said.startswith("not yet known whether the pause works")
         assert "12 s" in said
 
 
@@ -305,7 +305,7 @@ def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_pat
         session.execute("SET application_name = 'shop-api'")
         session.execute(f"SELECT {routine(layout, 'push')}('x')").fetchall()
         result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60))
-    assert any("still open, begun before the pause" in note and "shop-api" in note for note in result.notes)
+    assert any("still open, started before the pause" in note and "shop-api" in note for note in result.notes)
 
 
 def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_pool_whose_sessions_may_look_elsewhere_is_refused(
         done = call("status", pool.format(name_of(database)), environment={"XDG_CONFIG_HOME": str(tmp_path)})
         assert done.exit_code == 2, done.output
         (line,) = done.stderr.splitlines()
-        assert "the pooler in between does not pass on our search_path" in line
+        assert "the pooler in between does not pass on qmon's search_path" in line
         assert looks(pool.format(name_of(database)), 2) == [UNTOUCHED] * 2
 
 
@@ -64,7 +64,7 @@ def test_a_pool_that_shares_sessions_out_is_refused_and_none_is_changed(
             done = call(command, url, environment={"XDG_CONFIG_HOME": str(tmp_path)})
             assert done.exit_code == 2, done.output
             (line,) = done.stderr.splitlines()
-            assert f"the pooler in between is in {mode} mode" in line
+            assert f"the connection goes through a pooler in {mode} mode" in line
             assert "connect to the server itself, or to a pool in session mode" in line
         assert looks(url, size, hold=hold) == [UNTOUCHED] * size
 

@@ -119,7 +119,7 @@ def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_
     assert named.title == "Purge 2 ready and 1 dead messages of orders", "the first is in progress"
     by_default = operator.purge(layout, Choice(state="in_progress")).plan
     assert (by_default.count, [each.count for each in by_default.left_out]) == (0, [2])
-    assert "does not say that consumers hold their session" in by_default.left_out[0].why
+    assert "`held_while_working` is not set" in by_default.left_out[0].why
     asked = operator.purge(layout, Choice(state="in_progress", owner_states=ALL))
     assert asked.plan.count == 2
     assert any("cannot complete" in line for line in asked.plan.risks)
@@ -186,7 +186,7 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
     operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice(state="ready"))
     assert prepared.plan.count == 23
-    assert any("computed anew by the server: g" in note for note in prepared.plan.undo.notes)
+    assert any("recomputed by the server: g" in note for note in prepared.plan.undo.notes)
     assert all(len(row.payload or "") <= 200 for row in prepared.plan.first)
     purged = applied(prepared)
     assert query(database, "SELECT count(*) FROM anything") == [(0,)]

@@ -166,13 +166,13 @@ def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
     make(database, TABLE)
     operator = Operator(desk_at(database, tmp_path))
     for choice, limits, why in (
-        (Choice(state="ready"), FAST, "a redrive is of dead messages"),
+        (Choice(state="ready"), FAST, "a redrive retries only dead messages"),
         (Choice(error="x"), FAST, "no column for why a message failed"),
         (Choice(payload=""), FAST, "is empty"),
         (Choice(older_than_s=60, newer_than_s=60), FAST, "older than 1 m"),
         (Choice(), RedriveLimits(rate=0.0), "a rate of 0"),
         (Choice(), RedriveLimits(failures=0), "0 failures"),
-        (Choice(newer_than_s=60), FAST, "no column that says when a message was pushed"),
+        (Choice(newer_than_s=60), FAST, "no column for the time at which a message was pushed"),
     ):
         with pytest.raises(BadInput, match=why):
             operator.redrive(layout(), choice, limits)

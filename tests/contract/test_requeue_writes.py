@@ -139,8 +139,8 @@ def test_the_plan_names_the_triggers_that_may_write_behind_a_requeue(database: s
     query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
     prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, max_attempts=None), Choice())
     said = prepared.plan.consequences
-    assert "what these triggers write once more, or take away, is left alone: late" in said
-    assert "what these triggers keep from being written is left alone: stamp" in said
+    assert "messages that these triggers change again or delete are skipped: late" in said
+    assert "messages that these triggers do not let qmon change are skipped: stamp" in said
     done = applied(prepared)
     assert (done.done, done.refused) == (2, 1)
     assert query(database, "SELECT id FROM job WHERE state = 'running'") == [(2,)]
@@ -200,7 +200,7 @@ def test_what_a_constraint_ties_to_the_state_is_in_the_way_until_somebody_says_w
     query(database, "INSERT INTO job (state, finalized_at) VALUES ('discarded', now())")
     before = query(database, "SELECT * FROM job ORDER BY id")
     prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, writes=writes), choice)
-    assert str(prepared.plan.refused).startswith("finalized_at is in the way: the constraint finalized_or_finalized_at")
+    assert str(prepared.plan.refused).startswith("finalized_at prevents this: the constraint finalized_or_finalized_at")
     assert part in str(prepared.plan.refused)
     with pytest.raises(BadInput, match="in the way"):
         applied(prepared)
@@ -235,7 +235,7 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     ("write", "part"),
     [
         (Write("ready", "nowhere", "null"), "nowhere does not exist"),
-        (Write("ready", "due", "null"), "due takes no NULL"),
+        (Write("ready", "due", "null"), "due does not allow NULL"),
         (Write("ready", "state2", "now"), "now is for times and numbers, and state2 is text"),
     ],
 )
@@ -252,10 +252,15 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
     [
         ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: consumers take", [3, 1, 2]),
         ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
-        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "where due 7 puts them", [1, 2, 3]),
-        ((Order("due"), Order("id")), Write("ready", "due", "now"), "where due the time now puts", [1, 2, 3]),
+        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "their place follows from due 7", [1, 2, 3]),
+        (
+            (Order("due"), Order("id")),
+            Write("ready", "due", "now"),
+            "their place follows from due the time now",
+            [1, 2, 3],
+        ),
         ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),
-        ((), None, "is not known", [1, 3, 2]),
+        ((), None, "is unknown", [1, 3, 2]),
     ],
 )
 def test_in_a_table_of_others_messages_stand_where_the_layout_and_the_plan_say(

@@ -167,7 +167,7 @@ def test_without_permission_the_grant_is_named_and_helps(database: str) -> None:
     raw: dict[str, object] = {"name": "q", "table": "app.fifoqueue", "design": "fifo"}
     try:
         (problem,) = resolved(url, raw).problems
-        assert problem.reason == "our role may not read app.fifoqueue"
+        assert problem.reason == "your role may not read app.fifoqueue"
         make(database, problem.grant)
         found = resolved(url, raw)
         assert not found.problems

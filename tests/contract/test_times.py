@@ -179,7 +179,7 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     assert (jobs.ready.value == 3) is (part not in ("fault: samples", "fault: view"))
     if part == "fault: oldest":
         assert jobs.oldest.reason == failure.reason
-    traces = [each for each in caplog.records if each.exc_info and "something in qmon went wrong" in each.message]
+    traces = [each for each in caplog.records if each.exc_info and "unexpected error in qmon" in each.message]
     assert len(traces) == 1, "it is logged once, not in each poll"
     with qmon_connection(database) as connection:
         checks = run_checkup(connection, engine_for(target_of(database)), [layout("jobs"), layout("others")]).checks

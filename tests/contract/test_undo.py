@@ -79,7 +79,7 @@ def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Pa
         result = applied(operator.undo(done.operation))
         assert (result.done, result.skipped) == (3, 1)
     assert query(database, "SELECT id FROM orders WHERE status = 1") == [(5,)]
-    with pytest.raises(BadInput, match="an undo takes back all"):
+    with pytest.raises(BadInput, match="an undo restores all messages"):
         operator.undo(done.operation, Choice(state="ready"))
 
 

@@ -101,7 +101,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
             bound = watched.view(lambda v: any(w.code == "log-bound" for q in v.queues for w in q.verdicts), timeout=60)
             proofs = {q.name: w.proof for q in bound.queues for w in q.verdicts if w.code == "log-bound"}
             assert set(proofs) == {"fifo"}, "the other queue commits nothing"
-            assert "sessions at work wait for the log (" in proofs["fifo"]
+            assert "active sessions wait for the log (" in proofs["fifo"]
             assert "LWLock:WALWrite" in proofs["fifo"]
         finally:
             set_on(url, commit_delay="0", commit_siblings="5")
@@ -112,7 +112,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
 
 
 def _a_commit_ms(proof: str) -> float:
-    found = re.search(r": ([\d.,]+) ms a commit", proof)
+    found = re.search(r": ([\d.,]+) ms per commit", proof)
     return float(found[1].replace(",", "")) if found else math.inf
 
 
@@ -133,7 +133,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
             s.go(str(n), loop)
         bound = watched.queue("fifo", lambda q: any(v.code == "latch-bound" for v in q.verdicts), timeout=60)
         proof = next(v.proof for v in bound.verdicts if v.code == "latch-bound")
-        assert "sessions at work wait for a page of public.fifo or its index fifo_" in proof
+        assert "active sessions wait for a page of public.fifo or its index fifo_" in proof
         assert "(LWLock:BufferContent)" in proof
         other = watched.views[-1].queue("heap")
         assert other is not None
@@ -151,7 +151,7 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
     with watching(url, [layout]) as watched:
         stale = watched.queue("jobs", lambda q: any(v.code == "statistics" for v in q.verdicts))
         proof = next(v.proof for v in stale.verdicts if v.code == "statistics")
-        assert proof.startswith("plans assume 0 rows in public.jobs, which has 20,000 (updated ")
+        assert proof.startswith("plans assume 0 rows in public.jobs, which has 20,000 (statistics updated ")
         query(url, "ANALYZE jobs")
         watched.queue("jobs", lambda q: all(v.code != "statistics" for v in q.verdicts))
 
@@ -196,7 +196,9 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
         with deadlocking(url, "fifo"):
             bound = watched.queue("fifo", lambda q: any(v.code == "deadlocks" for v in q.verdicts), timeout=60)
             proof = next(v.proof for v in bound.verdicts if v.code == "deadlocks")
-            assert "deadlocks in the last minute; seen just before one, waiting for each other: session " in proof
+            assert (
+                "deadlocks in the last minute; these sessions waited for each other just before one: session " in proof
+            )
             assert "(locks 1): SELECT * FROM fifo WHERE id = 2 FOR UPDATE" in proof
             assert "(locks 2): SELECT * FROM fifo WHERE id = 1 FOR UPDATE" in proof
             other = watched.views[-1].queue("status")
@@ -213,8 +215,9 @@ def test_deadlocks_on_a_table_that_is_no_queue_are_told_of_the_server(url: str) 
         watched.poller.set_focus(Focus(closely=True))
         with deadlocking(url, "accounts"):
             seen = watched.view(lambda view: any("no queues" in words for words in view.server.outside), timeout=60)
-    assert "deadlocks in the last minute on tables that are no queues; waiting for each other: session " in " ".join(
-        seen.server.outside
+    assert (
+        "deadlocks in the last minute on tables that are not queues; these sessions waited for each other: session "
+        in " ".join(seen.server.outside)
     )
     assert all(v.code != "deadlocks" for queue in seen.queues for v in queue.verdicts)
 

@@ -113,7 +113,7 @@ CASES = (
     Case("consumer lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
     Case(
         "producers at twice the consumers",
-        "producers outrun consumers",
+        "consumers fall behind",
         "naive",
         outrun,
         reads_s=LATELY_S,
@@ -121,7 +121,7 @@ CASES = (
     ),
     Case(
         "a trickle of pops",
-        "producers outrun consumers",
+        "consumers fall behind",
         "status",
         trickle,
         reads_s=RATE_WINDOW_S,

@@ -22,7 +22,7 @@ from tests.laboratory.runs import Rates, Run, bursty, nightly, noisy, pausing, s
 from tests.queues import DESIGNS
 
 INTERVAL_S: Final = 1.0
-# Producers and consumers as they are on a good day: bursts of 36/s, consumers that look every few seconds, quiet nights.
+# Producers and consumers on a good day: bursts of 36/s, consumers that look every few seconds, quiet nights.
 _STYLES: Final[Mapping[str, Rates]] = {
     "steady": steady(10, 40),
     "noisy": noisy(10, 40, 0.9),

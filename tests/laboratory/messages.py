@@ -152,7 +152,7 @@ def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     thread = threading.Thread(target=producer)
     thread.start()
     try:
-        yield (" are due later; of those before, 0 %",)
+        yield (" are due later; before, 0 % were",)
     finally:
         over.set()
         thread.join()

@@ -58,10 +58,10 @@ def slowed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 CASES = (
     Case("producers stopped", "no pushes", "status", silent, reads_s=32.0),
-    Case("slow leak", "producers outrun consumers", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
+    Case("slow leak", "consumers fall behind", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
     Case(
         "each message takes longer",
-        "producers outrun consumers",
+        "consumers fall behind",
         "status",
         slowed,
         reads_s=100.0,

@@ -157,7 +157,7 @@ CROWDED = (
         clears_s=5.0,
         everywhere=True,
         load={"rate": 20.0, "pop_rate": 100.0},
-        true_too=frozenset({"producers outrun consumers", "log-bound"}),
+        true_too=frozenset({"consumers fall behind", "log-bound"}),
     ),
 )
 

@@ -55,7 +55,7 @@ def test_producers_are_refused_while_workers_go_on_and_producers_of_other_queues
     assert applied(gate).done == 1
     log += library.push(database, MAILS, ["not paused yet"])
     paused = applied(acting.pause(layout, Side.PRODUCERS, for_s=600))
-    assert any("tried: an INSERT is refused" in note for note in paused.notes), paused.notes
+    assert any("tested: an INSERT is refused" in note for note in paused.notes), paused.notes
     assert_refused(library, database, MAILS)
     log += library.push(database, INVOICES, ["of another queue"])
     with library.start(database, tmp_path, "worker", QUEUES) as worker:
@@ -156,7 +156,7 @@ def test_where_no_gate_can_be_made(database: str, tmp_path: Path) -> None:
     query(database, SYMFONY.tables)
     acting, layout = operator(database, tmp_path), layout_of(database, "default")
     for prepared in (acting.install_gate(layout), acting.pause(layout, Side.PRODUCERS)):
-        assert "puts back what failed by INSERT" in str(prepared.plan.refused)
+        assert "returns failed messages by INSERT" in str(prepared.plan.refused)
 
 
 def test_the_dialog_offers_the_length_of_such_a_pause(database: str) -> None:

@@ -47,11 +47,11 @@ def test_a_queue_is_paused_and_resumed(made: Made, database: str, tmp_path: Path
     mails, default = layout_of(database, "mails"), layout_of(database, "default")
     assert acting.resume(mails, Side.CONSUMERS).plan.refused == f"the consumers of {mails.queue} are not paused"
     late = acting.pause(mails, Side.CONSUMERS)
-    assert late.plan.risks == ("it does not end by itself: somebody must resume it",)
+    assert late.plan.risks == ("it does not end by itself: you must resume it",)
     for layout in (mails, default):
         assert applied(acting.pause(layout, Side.CONSUMERS)).done == 1
         assert (
-            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are paused already"
+            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are already paused"
         )
     assert applied(late).changed == 1
     assert set(query(database, PAUSED[made.name])) == {("mails",), ("default",)}
@@ -94,7 +94,7 @@ def test_a_queue_that_no_worker_of_river_has_taken_from_cannot_be_paused(databas
     query(database, RIVER.tables + TABLES[RIVER.name])
     query(database, "DELETE FROM river_queue WHERE name = 'mails'")
     plan = operator(database, tmp_path).pause(layout_of(database, "mails"), Side.CONSUMERS).plan
-    assert plan.refused == "river knows no queue 'mails' yet: none of its workers has taken from it"
+    assert plan.refused == "river knows no queue 'mails' yet: no worker has taken a message from it"
 
 
 @pytest.mark.parametrize("made", [RIVER, GOOD_JOB], ids=lambda made: made.name)

@@ -162,12 +162,12 @@ def test_the_job_of_a_worker_that_is_alive_is_left_alone(
         alive.wait(1, "claimed")
         wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == 1, what="it says so")
         assert acting.requeue(layout, Choice()).plan.count == 0
-        with pytest.raises(BadInput, match="these are no ids of queue"):
+        with pytest.raises(BadInput, match="these are not ids of queue"):
             acting.requeue(layout, Choice(ids=("no id",)))
         unknown = acting.requeue(
             layout, Choice(ids=("0" if log[0].id.isdigit() else "0" if kind is pgmq else str(uuid4()),))
         )
-        assert [(each.count, each.why) for each in unknown.plan.left_out] == [(1, "not there, or in another state")]
+        assert [(each.count, each.why) for each in unknown.plan.left_out] == [(1, "not found, or in another state")]
         if layout.part is not None and layout.part.proves:
             by_id = Choice(ids=(log[0].id,))
             assert [each.why for each in acting.requeue(layout, by_id).plan.left_out] == ["owner alive"]
@@ -213,11 +213,11 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         layout = layout_of(database, MAILS)
         assert acting.resume(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are not paused"
         prepared = acting.pause(layout, Side.CONSUMERS)
-        assert prepared.plan.risks == ("it does not end by itself: somebody must resume it",)
+        assert prepared.plan.risks == ("it does not end by itself: you must resume it",)
         assert applied(prepared).done == 1
         assert query(database, library.actions.paused) == [(MAILS,)]
         assert (
-            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are paused already"
+            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are already paused"
         )
         log += library.push(database, MAILS, ["kept back"])
         log += library.push(database, INVOICES, ["after it"])
@@ -326,7 +326,7 @@ def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: P
     (own,) = (library for library in all_libraries(tmp_path) if library.own)
     layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
     why = allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)
-    assert why == "qmon does not requeue messages of oban's queues, which a file of yours describes: use its own tools"
+    assert why == "qmon does not requeue messages of oban's queues, which your own file describes: use its own tools"
 
 
 OWN = """

@@ -72,7 +72,7 @@ def test_a_plan_names_all_that_is_missing(made: tuple[Library, Any], database: s
     if kind is not pgmq:
         plans.append(acting.requeue(layout, Choice(state="dead")).plan)
     for plan in plans:
-        assert "this role lacks a right; this helps: GRANT" in str(plan.refused)
+        assert "your role lacks a right; this helps: GRANT" in str(plan.refused)
         for grant in str(plan.refused).partition("this helps: ")[2].split("; "):
             query(database, grant)
     acted(library, kind, database, as_role, tmp_path)

@@ -173,11 +173,11 @@ def _incident(place: int, name: str) -> dict[str, Any]:
     return {
         "target": TARGET,
         "queue": name,
-        "cause": "producers outrun consumers",
+        "cause": "consumers fall behind",
         "start_at": START + place * 60,
         "end_at": START + place * 60 + 300,
         "severity": 2 + place % 2,
-        "codes": ["producers outrun consumers", "no pops"],
+        "codes": ["consumers fall behind", "no pops"],
         "peak_ready": 1234567.0,
         "proof": f"push 120/s over pop 80/s for 300 s in {name}",
         "operations": [done] if place % 2 else [],

@@ -16,7 +16,7 @@ from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
 
-TROUBLE = ("no pops", 3), ("producers outrun consumers", 2), ("healthy", 0)
+TROUBLE = ("no pops", 3), ("consumers fall behind", 2), ("healthy", 0)
 NO_STEPS: Mapping[int, float] = MappingProxyType({})
 
 

@@ -158,7 +158,7 @@ def test_the_headline_says_how_the_time_was() -> None:
         targets=(Coverage(TARGET, 21600.0, 1.0),),
     )
     assert headline(one) == (
-        "orders was healthy for 98.6 % of the time watched, with one incident: orders, producers outrun consumers, for "
+        "orders was healthy for 98.6 % of the time watched, with one incident: orders, consumers fall behind, for "
         "5 m 00 s from Sat 24 Oct 23:44."
     )
     calm = replace(one, incidents=(), trouble={}, levels=(), queues=(replace(one.queues[0], unusual=()),))

@@ -16,7 +16,7 @@ from qmon.recording.write.rolling_writer import RollingWriter
 
 HOUR_S: Final = 3600.0
 DAY_S: Final = 86400.0
-CODES: Final = {"no pops": 3, "producers outrun consumers": 2}
+CODES: Final = {"no pops": 3, "consumers fall behind": 2}
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def shop(root: Path, start_at: float, weeks: int) -> float:
         0.0,
         (
             Fault(day + 9 * HOUR_S, day + 11.2 * HOUR_S),
-            Fault(last + 4.5 * DAY_S, last + 4.55 * DAY_S, "producers outrun consumers", 0.3),
+            Fault(last + 4.5 * DAY_S, last + 4.55 * DAY_S, "consumers fall behind", 0.3),
         ),
     )
     invoices = Simulated("invoices", 1.5, 6.0, surge=(last + 3.4 * DAY_S, last + 3.65 * DAY_S))

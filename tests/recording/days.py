@@ -30,7 +30,7 @@ EVERY_S: Final = 60.0
 QUEUES: Final = ("mails", "orders")
 HEALTHY: Final = Verdict("healthy", "as it should be")
 STUCK: Final = Verdict("stuck in progress", "7 in progress for more than 5 m 00 s", Severity.CRITICAL)
-SLOW: Final = Verdict("producers outrun consumers", "push 91.0/s, pop 60.0/s", Severity.WARNING)
+SLOW: Final = Verdict("consumers fall behind", "push 91.0/s, pop 60.0/s", Severity.WARNING)
 # Queue, from and to in hours since the beginning, and what was said.
 TROUBLES: Final = (("mails", 7.0, 7.5, STUCK), ("orders", 9.0, 9.2, SLOW), ("mails", 11.0, 11.05, SLOW))
 SILENT: Final = (4.0, 5.0)

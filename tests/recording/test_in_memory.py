@@ -23,7 +23,7 @@ pytestmark = pytest.mark.unit
 
 HOUR = 3600.0
 STUCK = Verdict("stuck_in_progress", "7 in progress", Severity.CRITICAL)
-SLOW = Verdict("producers outrun consumers", "push 91.0/s", Severity.WARNING)
+SLOW = Verdict("consumers fall behind", "push 91.0/s", Severity.WARNING)
 FINE = Verdict("healthy", "")
 
 
@@ -113,16 +113,16 @@ def told(events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> list[str]:
 
 def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() -> None:
     changes = VerdictChanges()
-    assert told(changes.record_verdicts(0.0, "mails", (SLOW,))) == ["mails: producers outrun consumers began"]
+    assert told(changes.record_verdicts(0.0, "mails", (SLOW,))) == ["mails: consumers fall behind began"]
     worse = replace(SLOW, severity=Severity.CRITICAL)
     assert told(changes.record_verdicts(10.0, "mails", (worse, STUCK))) == [
-        "mails: producers outrun consumers worse",
+        "mails: consumers fall behind worse",
         "mails: stuck in progress began",
     ]
     assert changes.record_verdicts(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
     (over,) = changes.record_verdicts(70.0, "mails", (worse,))
     assert (over.what, over.words, over.severity) == ("ended", "after 1 m 00 s: 7 in progress", Severity.FINE)
-    assert told(changes.forget_queues(80.0, ["mails"])) == ["mails: producers outrun consumers ended"]
+    assert told(changes.forget_queues(80.0, ["mails"])) == ["mails: consumers fall behind ended"]
     assert changes.queues == ()
 
 
@@ -162,10 +162,10 @@ def test_events_of_a_recording_are_those_of_the_day(tmp_path: Path) -> None:
     found = [event for events in recorded_events(archive, BEGIN + 14 * HOUR) for event in events]
     assert [event.at for event in found] == sorted((event.at for event in found), reverse=True)
     assert told(found) == [
-        "mails: producers outrun consumers ended",
-        "mails: producers outrun consumers began",
-        "orders: producers outrun consumers ended",
-        "orders: producers outrun consumers began",
+        "mails: consumers fall behind ended",
+        "mails: consumers fall behind began",
+        "orders: consumers fall behind ended",
+        "orders: consumers fall behind began",
         "mails: stuck in progress ended",
         "mails: requeue done",
         "mails: stuck in progress began",

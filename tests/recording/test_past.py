@@ -79,7 +79,7 @@ def test_incidents_and_operations_of_the_queue(day: Path) -> None:
     found = whole(live_archive(day, "orders-prod", ZONE), 0.0, 600.0, 144)
     assert [(each.cause, int(each.severity)) for each in found.incidents] == [
         ("stuck in progress", 3),
-        ("producers outrun consumers", 2),
+        ("consumers fall behind", 2),
     ]
     first = found.incidents[0]
     assert (first.began_at, first.first_at) == (BEGIN + 7 * HOUR - 60, BEGIN + 7 * HOUR)
@@ -88,7 +88,7 @@ def test_incidents_and_operations_of_the_queue(day: Path) -> None:
     assert (done.at, done.operation.kind) == (BEGIN + DONE_AT * HOUR, "requeue")
     assert found.queues == ("mails", "orders")
     other = whole(live_archive(day, "orders-prod", ZONE), 0.0, 600.0, 144, "orders")
-    assert [each.cause for each in other.incidents] == ["producers outrun consumers"] and other.operations == ()
+    assert [each.cause for each in other.incidents] == ["consumers fall behind"] and other.operations == ()
     assert all(step is None for step in other.steps["gap"])
 
 

@@ -113,7 +113,7 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
         (("replay", "{}", "--target", "orders", "--at", "noon", "--output", "json"), "'noon' is not a time"),
         (
             ("replay", "{}", "--target", "orders", "--at", "2020-01-01", "-o", "json"),
-            "nothing was recorded up to",
+            "nothing was recorded before",
         ),
         (("replay", "{}", "--target", "orders"), "is not a terminal"),
         (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "--file", "{}/x"), "must be before"),

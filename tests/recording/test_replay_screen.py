@@ -59,10 +59,10 @@ async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Pat
         await driver.until(lambda: "13:05:00" in header(app), "a time that was typed")
         await pilot.press("at", *"noon", "enter")
         await driver.until(lambda: "'noon' is not a time" in driver.said(), "what is no time is refused")
-        await pilot.press("plus", "plus", "plus", "plus", "z")
+        await pilot.press("plus", "plus", "plus", "plus", "A")
         await driver.until(lambda: "▶ ×30" in header(app), "it plays")
         await driver.until(lambda: "13:05:00" not in header(app), "and time passes")
-        await pilot.press("z")
+        await pilot.press("A")
         await driver.until(lambda: "‖" in header(app), "it stands still")
 
 
@@ -84,12 +84,12 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
     async with shown(tmp_path) as (app, pilot, driver):
         for key in ("x", "r", "p", "u"):
             await pilot.press(key)
-            await driver.until(lambda: "nothing can be changed here" in driver.said(), f"{key} is off")
+            await driver.until(lambda: "actions are disabled" in driver.said(), f"{key} is off")
             app.clear_notifications()
         await pilot.press("colon")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")
         text = driver.text()
-        assert "Play, or pause" in text and "Poll" not in text
+        assert "Play or pause" in text and "Poll" not in text
 
 
 async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def _troubled() -> tuple[QueueView, ...]:
             fill=0.76,
             forecast="growing 216/s",
             grows=15,
-            verdict=_said("producers outrun consumers", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
+            verdict=_said("consumers fall behind", "push 91,204/s, pop 90,988/s: growing 216/s", warning, 94),
         ),
         queue(
             "invoices",
@@ -203,7 +203,7 @@ def _troubled() -> tuple[QueueView, ...]:
             forecast="growing 4.0/s",
             grows=4,
             messages=messages(100, oldest_s=200),
-            verdict=_said("no pops", "40,112 ready and not one pop, while 4.0/s are pushed", critical, 7_440),
+            verdict=_said("no pops", "40,112 ready, but no pops; push 4.0/s", critical, 7_440),
         ),
     )
 

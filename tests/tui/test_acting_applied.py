@@ -63,7 +63,7 @@ async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
         script.goes.set()
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "the server closed the connection" in d.text()
-        assert "602 were done by then" in d.text()
+        assert "602 are done and stay done" in d.text()
 
 
 async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -> None:
@@ -92,7 +92,7 @@ async def test_the_end_shows_figures_of_a_later_poll_beside_those_before() -> No
         assert "waiting for the next poll" in d.text()
         fresh = [replace(q, stuck=replace(q.stuck, value=0.0)) for q in view().queues]
         await d.give(replace(view(fresh, sequence=8, at=3.0), taken_at=TAKEN_AT + 3.0))
-        assert "stuck 0 (7 before)" in d.text()
+        assert "stuck 0 (was 7)" in d.text()
 
 
 async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
@@ -104,15 +104,15 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         assert not isinstance(d.app.screen, ActionDialog)
         for screen in "1237":
             await d.press(screen)
-            assert "◆ UNDER WAY  Requeue 1,204 messages of invoices  50 %" in d.lines("under-way")
+            assert "◆ RUNNING  Requeue 1,204 messages of invoices  50 %" in d.lines("under-way")
             assert "about 2.3 s left" in d.lines("under-way")
         await d.press("q")
-        assert "Requeue 1,204 messages of invoices: still under way; press q again to stop it and leave" in d.said()
+        assert "Requeue 1,204 messages of invoices: still running; press q again to stop and quit" in d.said()
         assert d.app.is_running
         script.goes.set()
         await d.until(lambda: "done, 1,201 of 1,204; 6 lists it" in d.said(), "its end")
         assert ("poll_now", "invoices") in d.source.asked
-        assert "UNDER WAY" not in d.text()
+        assert "RUNNING" not in d.text()
 
 
 class Told(MessagePump):

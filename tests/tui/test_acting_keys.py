@@ -65,7 +65,7 @@ def test_what_is_undone_is_the_newest_of_this_queue_that_can_be() -> None:
     script = Script(history=history)
     ActionRequest(OperationKind.UNDO, "mails").prepare(ScriptedOperator(script))
     assert script.asked[-1][3] == history[3].id
-    with pytest.raises(BadInput, match="nothing that was done to this queue can be undone"):
+    with pytest.raises(BadInput, match="no operation on this queue can be undone"):
         ActionRequest(OperationKind.UNDO, "mails").prepare(ScriptedOperator(Script(history=history[:3])))
 
 
@@ -105,7 +105,7 @@ async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -
         assert "PAUSED" not in d.text()
         await d.give(view(paused, sequence=8))
         await d.press(screen)
-        for part in ("‖ PAUSED", "mails producers", "by bob@laptop", "12 m 33 s more"):
+        for part in ("‖ PAUSED", "mails producers", "by bob@laptop", "(12 m 33 s)"):
             assert part in d.lines("banner"), part
         await d.wait(760)
         assert "PAUSED" not in d.text()

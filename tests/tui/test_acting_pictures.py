@@ -42,7 +42,7 @@ def purge_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=41.0,
         consent=Consent.TYPED,
         undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no consumer gets them", "they are kept in the trash, 7 d 00 h at least"),
+        consequences=("no consumer gets them", "they are kept in the trash for at least, 7 d 00 h at least"),
         risks=(),
     )
 
@@ -72,10 +72,10 @@ def redrive_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         seconds=24.0,
         consequences=(
             "10 per second at most; it stops once 5 messages failed again",
-            "they go to their old place by id: before all that were pushed after them",
+            "they return to their old place by id: before all messages pushed after them",
             "those that become ready get: attempts 0, started_at NULL, owner NULL",
         ),
-        risks=("they were popped before: whoever had them gets them delivered twice",),
+        risks=("they were popped before: consumers may process them twice",),
     )
 
 
@@ -93,7 +93,7 @@ def pause_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         seconds=None,
         consequences=("24 producers get error QM001, which says until when; those that asked to wait do so",),
-        risks=("statements that work on the table themselves do not ask, and go on",),
+        risks=("statements that use the table directly are not paused",),
         sql=("SELECT setval('demo.orders_push_until', :until)",),
         undo=Undo(True, ()),
     )
@@ -104,7 +104,7 @@ def resume_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
     return plan(
         OperationKind.RESUME,
         queue,
-        title=f"Let the producers of {queue} go on?",
+        title=f"Resume the producers of {queue}?",
         count=1,
         unit="pause",
         first=(),
@@ -130,7 +130,7 @@ def undo_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         predicate="operation 261121-071402-k7qd: ready, since before 14:20:00",
         seconds=None,
         left_out=(LeftOut("another row has its id now", 2),),
-        undo=Undo(False, ("an undo is not undone: do it again",)),
+        undo=Undo(False, ("an undo cannot be undone: repeat the operation instead",)),
         consequences=("they are as they were before: in the queue",),
         risks=("the table has no column note any more",),
     )
@@ -148,10 +148,10 @@ def repair_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         predicate="holes 17; orphans 18, 19; not moved for 1.0 s or longer",
         seconds=0.03,
-        undo=Undo(False, ("a number that was given up stays so",)),
+        undo=Undo(False, ("skipped numbers stay skipped",)),
         first=plan().first[:2],
-        consequences=("an orphan is delivered under a new number, behind what is in the ring now",),
-        risks=("what the consumer of an orphan did before it died or stalled may be done again",),
+        consequences=("an orphan is delivered under a new number, behind the messages now in the ring",),
+        risks=("work that the consumer of an orphan did before it died or stalled may be done again",),
     )
 
 
@@ -168,7 +168,7 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
         batch=None,
         seconds=None,
         predicate="session 61, begun 2026-11-21 12:20:00.123 UTC, in its transaction begun 2026-11-21 12:28:03.456 UTC",
-        undo=Undo(False, ("what its transaction had done is rolled back and has to be done again",)),
+        undo=Undo(False, ("the work of its transaction is rolled back and must be done again",)),
         consequences=(
             "mailer, login shop from app-7, database orders",
             "idle in transaction for 2 h 04 m; its transaction began 2 h 04 m ago",
@@ -176,8 +176,9 @@ def blocker_plan(kind: OperationKind, queue: str, choice: Choice) -> Plan:
             "it blocks 1 session, 1 of them directly: mailer; the longest has waited 12 s",
         ),
         risks=(
-            "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once",
-            "its client loses the connection (57P01), and may connect and do the same again",
+            "its transaction has changed or locked rows: the changes are rolled back and the locks released"
+            " immediately",
+            "its client loses the connection (57P01), but may reconnect and do the same again",
         ),
         sql=("SELECT pg_terminate_backend(a.pid) AS signalled",),
     )

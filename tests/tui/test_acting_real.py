@@ -108,7 +108,7 @@ async def test_r_requeues_what_dead_owners_hold_and_u_takes_it_back(jobs: str, t
     async with looking(jobs, tmp_path) as d:
         await d.does("r")
         assert states(jobs) == {"ready": 7, "working": 2}
-        await d.until(lambda: "ready 7 (4 before)" in d.text(), "figures from after the end")
+        await d.until(lambda: "ready 7 (was 4)" in d.text(), "figures from after the end")
         await d.pilot.press("escape")
         await d.does("u")
         assert states(jobs) == {"ready": 4, "working": 5}
@@ -117,7 +117,7 @@ async def test_r_requeues_what_dead_owners_hold_and_u_takes_it_back(jobs: str, t
         assert (tmp_path / "audit.jsonl").read_text().count('"event": "end"') == 2
 
 
-@pytest.mark.parametrize(("index", "read"), [("", "dead 0 (12 before)"), ("DROP INDEX", "dead ~0 (~12 before)")])
+@pytest.mark.parametrize(("index", "read"), [("", "dead 0 (was 12)"), ("DROP INDEX", "dead ~0 (was ~12)")])
 async def test_the_result_of_a_redrive_shows_counts_from_after_its_end(
     database: str, tmp_path: Path, index: str, read: str
 ) -> None:
@@ -237,5 +237,5 @@ async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_l
         assert found is not None
         query(jobs, "DELETE FROM public.jobs")
         await d.pilot.press("n")
-        await d.until(lambda: "it is gone: popped, moved or deleted meanwhile" in d.text(), "that it is gone")
+        await d.until(lambda: "the message is gone (popped, moved or deleted)" in d.text(), "that it is gone")
         assert found[0] in d.text(), "what the list knew"

@@ -113,17 +113,17 @@ async def test_typed_rows_are_painted(size: tuple[int, int]) -> None:
         assert "DEPTH" in first
         assert "dbo.OrderQueue" in said[1]
         assert "■ queue disabled" in said[1]
-        assert "transmission  ▲ 40 messages sent and not delivered: The target queue is disab" in said[-1]
+        assert "transmission  ▲ 40 messages not delivered: The target queue is disab" in said[-1]
         assert "queue disabled" in d.text(), "it is painted, not only written"
         assert "\x1b" not in d.text()
-        rates = "" if size[0] == 80 else "; no rate is known yet"
-        assert d.lines("summary") == f" ◦ The only queue is unknown: orders{rates}; trouble in Service Broker."
+        rates = "" if size[0] == 80 else "; no rates yet"
+        assert d.lines("summary") == f" ◦ The only queue is unknown: orders{rates}; Service Broker has a problem."
         if size[0] == 80:
             assert "because" in said[2]
-            assert "receive and enqueue are off, as poison message handling leaves" in said[2]
+            assert "receive and enqueue are off (poison message handling turns" in said[2]
         else:
             assert "dbo.Mails" in said[2]
-            assert "receive and enqueue are off, as poison" in said[1]
+            assert "receive and enqueue are off (poison" in said[1]
             assert "receiving" in said[2]
             assert "1 of 3" in said[2]
             assert "4.2 s" in said[2]
@@ -136,7 +136,7 @@ async def test_conversations_that_nobody_ends_have_a_line() -> None:
     async with dashboard((160, 40)) as d:
         await d.give(folded({**ROWS, "probe/broker_conversations": leak}))
         last = d.lines("broker").splitlines()[-1]
-        assert last.startswith(" conversations ▲ at least 5,000 conversations: 4,200 ended by the other side alone,")
+        assert last.startswith(" conversations ▲ at least 5,000 conversations: 4,200 ended only by the other side,")
 
 
 async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_right_is_named() -> None:

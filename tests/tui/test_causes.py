@@ -29,7 +29,7 @@ def locked(count: int, name: str) -> Verdict:
     """Locked by session 61, for which so many wait."""
     return Verdict(
         "everything locked",
-        f"{WHO} blocks {count} sessions that want to lock demo.{name}",
+        f"{WHO} blocks {count} sessions waiting to lock demo.{name}",
         CRITICAL,
         key="4",
         cause="session 61",
@@ -38,7 +38,7 @@ def locked(count: int, name: str) -> Verdict:
 
 def held(dead: int, who: str = "session 61") -> Verdict:
     """Held back by a session."""
-    proof = f"{who} (idle in transaction, 2 m 05 s, app-7) keeps {dead:,} dead rows from vacuum"
+    proof = f"{who} (idle in transaction, 2 m 05 s, app-7) keeps vacuum from removing {dead:,} dead rows"
     return Verdict("cleanup held back", proof, WARNING, key="3", cause=who)
 
 
@@ -63,14 +63,14 @@ def test_a_cause_is_shared_where_the_evidence_of_two_queues_names_it() -> None:
     assert (cause.who, cause.verdict.code) == ("session 61", "everything locked")
     assert cause.queues == {"everything locked": ("orders", "mails"), "cleanup held back": ("orders", "audit")}
     assert cause.about == f"{WHO} blocks"
-    assert cause.proof_rest(both[1].verdict.proof) == "4 sessions that want to lock demo.mails"
+    assert cause.proof_rest(both[1].verdict.proof) == "4 sessions waiting to lock demo.mails"
     assert shared_causes([both[0], having("audit", held(9, "session 62"))]) == ()
     unnamed = replace(locked(3, "orders"), cause="")
     assert shared_causes([having("orders", unnamed), having("mails", unnamed)]) == ()
 
 
 def test_the_worst_of_several_causes_is_first_and_what_is_said_alike_is_all_about() -> None:
-    log = Verdict("log-bound", "3.0 of 4.0 sessions at work wait for the log", WARNING, cause="the log")
+    log = Verdict("log-bound", "3.0 of 4.0 active sessions wait for the log", WARNING, cause="the log")
     each = [having("orders", log), having("mails", locked(3, "mails"), log), having("audit", locked(3, "audit"))]
     first, second = shared_causes(each)
     assert (first.who, second.who) == ("session 61", "the log")
@@ -83,7 +83,7 @@ def test_a_row_names_its_verdict_where_that_is_not_the_one_above() -> None:
     own = causes.own_verdicts(shared_causes(queues), queues)
     said = {name: each.verdict[0] for name, each in own.items()}
     assert said == {"orders": "■ by session 61", "mails": "■ by session 61", "audit": "▲ cleanup held back"}
-    assert own["mails"].proof == "4 sessions that want to lock demo.mails"
+    assert own["mails"].proof == "4 sessions waiting to lock demo.mails"
     assert own["audit"].proof == queues[2].verdict.proof
 
 
@@ -121,9 +121,7 @@ async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
             "session 61 (idle in transaction, transaction open 2 m 05 s, app-7, 10.0.0.7) blocks  11 of 12 queues"
             in d.lines("causes")
         )
-        assert "4 sessions that want to lock de" in next(
-            row for row in d.text().split("\n") if row.startswith(" mails ")
-        )
+        assert "4 sessions waiting to lock de" in next(row for row in d.text().split("\n") if row.startswith(" mails "))
         await d.give(view([having("orders", locked(3, "orders")), queue("mails")], sequence=8))
         assert not d.app.screen.query_one("#causes").display
         assert "■ everything locked [4]" in d.text()

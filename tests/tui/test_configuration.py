@@ -80,7 +80,7 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
         )
         assert names(app) == []
         await pilot.press("W")
-        assert "nothing is marked" in said(app)
+        assert "no table is marked" in said(app)
         await pilot.press("space", "W")
         await until(pilot, lambda: names(app) == ["parcels"], "it is watched")
         assert f"1 queue written to {path}" in said(app)
@@ -108,7 +108,7 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
         await until(pilot, lambda: names(app) == ["b"], "the other one is, and the first no longer")
-        assert "qmon.toml was read again; takes effect after a restart: budget" in said(app)
+        assert "reloaded qmon.toml; restart qmon to apply: budget" in said(app)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
         assert "read_only = true" in (app.runner.read_only_reason or "")
@@ -147,7 +147,7 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
         await until(pilot, lambda: "letters" in names(app) and len(app.candidate_tables) == 2, "it is guessed")
         await until(pilot, lambda: "W: 1 only guessed, 1 more table may be a queue" in heading(app), "both are counted")
         await pilot.press("r")
-        assert "press W to keep it" in said(app)
+        assert "press W to confirm it" in said(app)
         await pilot.press("enter", "W")
         await until(
             pilot,
@@ -228,7 +228,7 @@ def test_queues_are_added_at_the_end_and_what_is_there_stays(tmp_path: Path) -> 
     assert [len(target.queues) for target in config.targets.values()] == [1]
     assert unused_name("shop", config) == "shop-2"
     before = path.read_text()
-    with pytest.raises(BadInput, match="there is a queue 'q' above already"):
+    with pytest.raises(BadInput, match="a queue 'q' is already defined above"):
         append_blocks(path, "shop", None, [block.format("shop")])
     assert path.read_text() == before
     assert set(tmp_path.iterdir()) == {path, link}

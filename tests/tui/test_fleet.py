@@ -251,7 +251,7 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
 async def test_what_happened_on_any_target_is_one_time_line_and_enter_goes_there() -> None:
     async with fleet() as d:
         await d.press("8")
-        assert "nothing has happened yet" in d.text()
+        assert "no events yet" in d.text()
         await d.three()
         await d.press("8")
         d.app.tick()

@@ -50,7 +50,7 @@ async def test_the_last_hour_is_shown_first_and_figures_and_queues_are_chosen(da
         await press(d, "f", "f")
         assert "‹push›" in d.lines("figures") and "push" in d.lines("usual")
         await press(d, "f", "f")
-        assert "complete is not known of mails in this range" in d.lines("past")
+        assert "no data for complete of mails in this range" in d.lines("past")
         await press(d, "F", "F", "F", "F", "F")
         assert "‹blocked›" in d.lines("figures")
         await press(d, "f", "right_square_bracket")
@@ -80,16 +80,16 @@ async def test_jumps_choose_what_is_there_and_go_on_beyond_the_range(day: Path) 
     async with shown(day) as d:
         await d.pilot.press("greater_than_sign")
         await d.until(
-            lambda: "no other incident and no other operation of this queue there" in d.said(), "none is left"
+            lambda: "no more incidents or operations of this queue in this direction" in d.said(), "none is left"
         )
         await press(d, "less_than_sign")
-        assert "▲ Tue 17:59:00–18:02:00 (3 m 00 s)  producers outrun consumers" in d.lines("event")
+        assert "▲ Tue 17:59:00–18:02:00 (3 m 00 s)  consumers fall behind" in d.lines("event")
         await press(d, "less_than_sign")
         assert "◆ Tue 14:24:00  requeue done: 40 by anna@ops-1, worker died" in d.lines("event")
         assert "△ 2.9×  ▒ usual Tue 14:00: " in d.lines("usual")
         await press(d, "less_than_sign")
         assert "■ Tue 13:59:00–14:29:00 (30 m 00 s)  stuck in progress: 7 in progress" in d.lines("event")
-        assert "of 9 weeks" in d.lines("usual")
+        assert "from 9 weeks" in d.lines("usual")
         await press(d, "w", "w")
         assert "1 of 3" in d.lines("event") and "■━" in d.lines("past") and "◆" in d.lines("past")
         await press(d, "greater_than_sign")
@@ -114,7 +114,7 @@ async def test_an_empty_range_says_where_the_recording_is(day: Path) -> None:
     async with shown(day, "g", *["pagedown"] * 8, "v") as d:
         since, until = hours(d)
         assert 4.0 < since < until < 5.0
-        assert "nothing is known of this range, only from Tue 2026-11-17 07:00" in d.lines("past")
+        assert "no data in this range, only from Tue 2026-11-17 07:00" in d.lines("past")
         assert not d.lines("event").strip()
 
 
@@ -132,19 +132,21 @@ async def test_what_is_damaged_is_said_and_the_rest_is_drawn(day: Path, tmp_path
 async def test_an_older_recording_has_no_gap(tmp_path: Path) -> None:
     written(tmp_path, 1.0, snapshots=24.0, change=lambda figures: replace(figures, gap=()))
     async with shown(tmp_path, "f", hours=0.5) as d:
-        assert "gap is not known of mails in this range" in d.lines("past")
+        assert "no data for gap of mails in this range" in d.lines("past")
         await press(d, "F")
-        assert "there is no file of what is usual" in d.lines("usual")
+        assert "no usual range: no baselines yet" in d.lines("usual")
 
 
 async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Path) -> None:
     written(tmp_path / "few", 1.0, snapshots=24.0)
     usual(tmp_path / "few", weeks=3)
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert "no band: fewer than 4 weeks of these hours" in d.lines("usual") and "▒" not in d.lines("usual")
+        assert "no usual range: fewer than 4 weeks of data for these hours" in d.lines("usual") and "▒" not in d.lines(
+            "usual"
+        )
     (tmp_path / "few" / FILE_NAME).write_text("{")
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert f"no band: {FILE_NAME}: is damaged" in d.lines("usual")
+        assert f"no usual range: {FILE_NAME}: is damaged" in d.lines("usual")
 
 
 @asynccontextmanager
@@ -240,9 +242,9 @@ async def test_where_the_memory_ends_it_says_how_to_keep_more() -> None:
         await press(d, "left")
         screen._read_range()
         await read(d)
-        assert "`qmon connect orders-prod --record DIR` keeps more" in d.lines("past").replace("\n  ", " ")
+        assert "record more: `qmon connect orders-prod --record DIR`" in d.lines("past").replace("\n  ", " ")
         await d.pilot.press("enter")
-        await d.until(lambda: "only a replay can go to a moment" in d.said(), "it is said why nothing happens")
+        await d.until(lambda: "only a replay can jump to a moment" in d.said(), "it is said why nothing happens")
 
 
 async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
@@ -270,7 +272,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
         await press(d, "right_square_bracket")
         assert "orders" in d.lines("choice"), "it was recorded, though it is not among the queues now"
         await press(d, "right_square_bracket")
-        assert "nothing is known of this range" in d.lines("past")
+        assert "no data in this range" in d.lines("past")
 
 
 async def test_a_target_that_gives_no_figures_still_has_its_past(tmp_path: Path) -> None:
@@ -298,7 +300,7 @@ async def test_a_slow_disk_holds_up_nothing_and_escape_stops_reading(tmp_path: P
             await d.press("f")
             assert "‹gap›" in d.lines("figures")
             await d.press("escape")
-            assert d.app.current_mode == "history" and "stopped: not all was read" in d.lines("choice")
+            assert d.app.current_mode == "history" and "stopped: part of the range was not read" in d.lines("choice")
             disk.set()
             await press(d, "w")
             assert "stopped" not in d.lines("choice") and "gap " in d.lines("usual")

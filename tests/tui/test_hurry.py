@@ -99,7 +99,7 @@ async def test_a_home_folder_that_is_not_known_and_a_name_that_is_none_are_said(
         bar.open(name)  # type: ignore[attr-defined]  # it is of that class
         await d.press("enter")
         said = d.said()
-        assert ("is not known" in said) or ("file name" in said) or ("must end in" in said), said
+        assert ("is unknown" in said) or ("file name" in said) or ("must end in" in said), said
         assert d.app.is_running
 
 

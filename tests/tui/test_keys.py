@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
+from textual.binding import Binding
+from textual.dom import DOMNode
 
-from qmon import manual
+from qmon import manual, tui
 from qmon.model.figure import Figure
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
@@ -16,7 +23,13 @@ from qmon.tui.palette_items import PaletteItem, word_items
 from qmon.tui.shared import topics
 from qmon.tui.shared.help import Help, all_bindings, help_lines
 from qmon.tui.shared.palette import Palette, matching_items
+from qmon.tui.fleet.fleet_app import FleetApp
+from qmon.tui.sanitize import text_width
+from qmon.tui.screen_list import ENTRIES, ScreenEntry
+from qmon.tui.shared.keybar import keybar_lines
+from qmon.tui.shared.palette import Palette
 from qmon.tui.themes import DARK, LIGHT, PLAIN
+from qmon.tui.widgets.button import Button
 from tests.tui.driving import dashboard
 from tests.tui.scripted import Scripted, view
 
@@ -46,12 +59,73 @@ def test_a_key_means_the_same_on_every_screen() -> None:
                 assert meaning.setdefault(key, binding.action) == binding.action
 
 
+# The actions of bindings that change data, or open a dialog that does.
+CHANGING = {"act", "next", "undo", "write"}
+
+
+def key_bindings() -> Iterator[Binding]:
+    """Every binding of every app, screen, dialog and widget of the dashboard, once per key.
+
+    Not those of buttons: they mean what the button says.
+    """
+    for found in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
+        module = import_module(found.name)
+        for _, each in inspect.getmembers(module, inspect.isclass):
+            if each.__module__ == found.name and issubclass(each, DOMNode) and each is not Button:
+                for binding in keys.bindings_in(vars(each).get("BINDINGS", ())):
+                    for key in binding.key.split(","):
+                        yield replace(binding, key=key)
+
+
+def test_a_key_that_changes_data_has_no_other_meaning_anywhere() -> None:
+    meanings, changing = defaultdict(set), set()
+    for binding in key_bindings():
+        meanings[binding.key].add((binding.id or "").rpartition(".")[2])
+        if binding.group is keys.ACTING:
+            changing.add(binding.key)
+    assert changing >= {"r", "d", "x", "p", "P", "u", "R", "E", "W"}
+    assert {key: found for key, found in meanings.items() if key in changing and len(found) > 1} == {}
+
+
+def test_every_binding_that_changes_data_is_in_the_group_of_actions() -> None:
+    found = list(key_bindings())
+    of = {binding.action.partition("(")[0].removeprefix("screen.") for binding in found}
+    assert of >= CHANGING
+    for binding in found:
+        changes = binding.action.partition("(")[0].removeprefix("screen.") in CHANGING
+        assert changes is (binding.group is keys.ACTING), binding
+
+
+def test_a_key_of_the_dashboard_means_the_same_in_a_replay_or_nothing() -> None:
+    live = {key: b.id for b in keys.bindings_in(keys.APP) for key in b.key.split(",")}
+    replay = {key: b.id for b in keys.bindings_in(keys.REPLAY) for key in b.key.split(",")}
+    different = {key for key in live.keys() & replay.keys() if live[key] != replay[key]}
+    assert different == {"n", "plus", "equals_sign", "minus"}, "a step or the speed, of polls or of the replay"
+
+
 def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
     for binding in all_bindings():
         assert binding.id
         assert binding.description
         assert binding.tooltip
         assert binding.group in keys.GROUPS
+
+
+@pytest.mark.parametrize(
+    ("cells", "entries", "named"),
+    [(80, ENTRIES, False), (140, ENTRIES, True), (140, FleetApp.ENTRIES, False), (190, FleetApp.ENTRIES, True)],
+)
+def test_the_key_line_names_the_screens_if_there_is_room(
+    cells: int, entries: tuple[ScreenEntry, ...], named: bool
+) -> None:
+    bindings = keys.bindings_in([*keys.OVERVIEW, *keys.APP])
+    [line] = keybar_lines(bindings, "overview", "", cells, entries=entries)
+    text = "".join(words for words, _ in line)
+    assert [f" {each.digit} {each.title}" in text for each in entries] == [
+        named or each.name == "overview" for each in entries
+    ]
+    assert all(words in text for words in ("? help", ": go to", "q quit"))
+    assert text_width(text) <= cells
 
 
 async def test_plus_and_minus_change_the_interval_live() -> None:
@@ -274,7 +348,7 @@ async def test_ctrl_c_asks_before_it_leaves() -> None:
         await d.give()
         await d.press("ctrl+c")
         assert d.app.is_running
-        assert "leave qmon? press ctrl+c again, or q" in d.said()
+        assert "press ctrl+c again, or q, to quit" in d.said()
         await d.press("ctrl+c")
         assert not d.app.is_running
 

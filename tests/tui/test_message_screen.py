@@ -85,7 +85,7 @@ async def test_every_column_with_its_type_and_nothing_that_a_terminal_obeys() ->
         assert "00 01 fe ff" in lines
         assert lines[lines.index("nothing  inet") + 1] == "NULL"
         told = " ".join(lines)
-        assert "our role may not read it; this helps: GRANT SELECT" in told
+        assert "your role may not read it; to fix: GRANT SELECT" in told
         assert "\x1b" not in d.text()
 
 
@@ -143,7 +143,7 @@ async def test_a_cut_payload_says_how_long_it_is() -> None:
     script = Script(message=found("x" * 5_000, cut=True, size=5_242_880))
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
-        assert "text, 5.0 MB, cut: the beginning is shown" in d.lines("payload-heading")
+        assert "text, 5.0 MB, cut: only the beginning is shown" in d.lines("payload-heading")
 
 
 async def test_it_is_read_again_on_a_key_and_not_by_itself() -> None:
@@ -162,7 +162,7 @@ async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> N
     script = Script()
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
-        assert "it is gone: popped, moved or deleted meanwhile" in " ".join(pager(d))
+        assert "the message is gone (popped, moved or deleted)" in " ".join(pager(d))
         assert "gone" in d.lines("title")
         assert "read 0 s ago" in d.lines("payload-heading")
         assert '  {"to": "ada@example.org", "template": "welcome"}'[:40] in "".join(pager(d, "columns"))
@@ -177,7 +177,7 @@ async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> N
 async def test_without_a_connection_it_says_why() -> None:
     async with dashboard() as d:
         await shown(d)
-        assert "view only: a message is read from the live target" in " ".join(pager(d))
+        assert "view only: messages are read only from a live target" in " ".join(pager(d))
         assert "ada@example.org" in " ".join(pager(d, "columns"))
 
 

@@ -53,8 +53,8 @@ def old_and_locked() -> tuple[QueueView, ...]:
     """A queue that was not read for a while, one whose oldest has a bound, and a table that is locked."""
     gone, unread = Figure.unknown(LOCKED), Reason.NOT_READ_SINCE.format(time="04:12:00 UTC")
     past = Figure(1744.0, estimated=True, age_s=95.0, old=True, reason=unread)
-    tell = Verdict("cannot tell", f"ready is not known: {unread}", Severity.NOTICE)
-    held = Verdict("cannot tell", f"ready, in progress and stuck are not known: {LOCKED}", Severity.NOTICE)
+    tell = Verdict("cannot tell", f"ready is unknown: {unread}", Severity.NOTICE)
+    held = Verdict("cannot tell", f"ready, in progress and stuck are unknown: {LOCKED}", Severity.NOTICE)
     return (
         queue("orders", ready=past, in_progress=replace(past, value=12), oldest=replace(past, value=75), verdict=tell),
         queue(
@@ -85,7 +85,7 @@ async def test_old_figures_have_their_age_and_a_locked_table_says_whose_lock_it_
         assert rows["mails"].startswith("3 0 0 ≥20 s")
         assert rows["mail_jobs"].startswith("– – – –")
         await d.press("down")
-        assert "mail_jobs cannot tell: ready, in progress and stuck are not known: locked by s" in d.lines("why")
+        assert "mail_jobs cannot tell: ready, in progress and stuck are unknown: locked by s" in d.lines("why")
 
 
 async def test_the_first_sample_shows_no_rate() -> None:
@@ -271,7 +271,7 @@ async def test_failed_probes_of_the_target_are_told() -> None:
     async with dashboard() as d:
         failure = ProbeFailure("waits", "permission denied", grant="GRANT pg_monitor TO qmon")
         await d.give(view(failures=(failure,)))
-        assert "not seen: waits: permission denied  GRANT pg_monitor TO qmon" in d.lines("why")
+        assert "unknown:  waits: permission denied  GRANT pg_monitor TO qmon" in d.lines("why")
 
 
 async def test_hidden_panels_are_not_polled() -> None:
@@ -352,10 +352,10 @@ async def test_trouble_outside_of_the_queues_is_told_at_every_size(size: tuple[i
     async with dashboard(size) as d:
         await d.give(view(server=full))
         assert "server: 37 of 40 sessions are used" in d.lines("why")
-        assert "trouble on the server" in d.text() or size[0] < 120
+        assert "the server has a problem" in d.text() or size[0] < 120
         assert size[0] < 200 or "all sessions 37 of 40" in d.lines("target")
         await d.give(view([queue("one")], sequence=8, at=1.0, server=full))
-        assert "trouble on the server" in d.lines("summary")
+        assert "the server has a problem" in d.lines("summary")
         assert "server: 37 of 40 sessions are used" in d.lines("why")
         await d.give(view(sequence=9, at=2.0))
         assert "server" not in d.lines("why") + d.lines("summary")

@@ -156,7 +156,8 @@ def test_over_the_screen(snap_compare: Compare, keys: tuple[str, ...]) -> None:
 def test_overview_with_tables_to_keep_and_a_server_in_trouble(snap_compare: Compare, size: tuple[int, int]) -> None:
     said = (
         "37 of 40 sessions are used (92 %): the server refuses new sessions after 3 more",
-        "14 deadlocks in the last minute on tables that are no queues; waiting for each other: session 61 (billing):"
+        "14 deadlocks in the last minute on tables that are not queues; these sessions waited for each"
+        " other: session 61 (billing):"
         " UPDATE accounts SET balance = 0 WHERE id = 2 and session 62 (billing): UPDATE accounts SET balance = 1",
     )
     server = target(sessions_used=37, sessions_limit=40, outside=said)

@@ -29,7 +29,7 @@ async def test_title_figures_verdict_and_forecast() -> None:
         assert "push 4.0/s" in d.lines("readings")
         assert "forecast growing 4.0/s" in d.lines("readings")
         assert "oldest 2 h 04 m" in d.lines("readings")
-        assert "40,112 ready and not one pop" in d.lines("because")
+        assert "40,112 ready, but no pops" in d.lines("because")
 
 
 async def test_a_ring_has_a_fill_and_a_gap_that_may_be_negative() -> None:
@@ -147,9 +147,9 @@ async def test_neighbours_are_one_key_away() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (queue("a"), "the rows come with the next poll"),
+        (queue("a"), "the next poll reads the rows"),
         (queue("a", in_progress=Figure.unknown("pops delete: nothing is in progress")), "pops delete"),
-        (queue("a", messages=()), "nothing is in progress"),
+        (queue("a", messages=()), "no message is in progress"),
         (queue("a", failures=(ProbeFailure("messages", "permission denied", "a"),)), "permission denied"),
     ],
 )
@@ -175,7 +175,7 @@ async def test_a_queue_that_is_gone_says_so_and_comes_back() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")
         await d.give(view([queue("other")], sequence=8, at=1))
-        assert "invoices is not among the queues any more" in d.text()
+        assert "invoices is no longer among the queues" in d.text()
         await d.give(later(2, sequence=9))
         assert "invoices   status" in d.text()
 

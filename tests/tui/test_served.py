@@ -13,7 +13,7 @@ from tests.tui.histories import read
 from tests.tui.scripted import TAKEN_AT, queue, view
 
 PLACE = "ops-1:9777"
-WHY = f"read from the qmon serve at {PLACE}, which decides what is read"
+WHY = f"qmon serve at {PLACE} decides what is read"
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200])
@@ -38,7 +38,7 @@ async def test_what_the_serve_does_not_do_for_us_has_its_reason() -> None:
         assert d.app.shown.interval_s == d.source.interval_s
         d.app.clear_notifications()
         await d.press("r")
-        assert d.said() == "view only: nothing can be changed here"
+        assert d.said() == "view only: actions are disabled"
         await d.press("enter")
         assert WHY in d.text(), "the messages"
         await d.press("colon", *"exact")
@@ -48,4 +48,4 @@ async def test_what_the_serve_does_not_do_for_us_has_its_reason() -> None:
         screen.range.show_between(TAKEN_AT - 9_000, TAKEN_AT - 8_000)
         screen._read_range()
         await read(d)
-        assert f"the qmon serve at {PLACE} records with --record DIR" in d.lines("past").replace("\n  ", " ")
+        assert f"start qmon serve at {PLACE} with --record DIR to record" in d.lines("past").replace("\n  ", " ")

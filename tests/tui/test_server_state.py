@@ -39,11 +39,12 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
     found = troubled()
     told = {verdict.code: verdict for verdict in found.queues[0].verdicts}
     assert told["log full"].proof == (
-        "95 % of the log is used (3.8 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it,"
-        " the last was 3 h 02 m ago"
+        "95 % of the log is used (3.8 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it,"
+        " last backup 3 h 02 m ago"
     )
     assert told["replica not synchronizing"].proof == (
-        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent: a failover would lose what it lacks"
+        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent; a failover to it would lose"
+        " the missing changes"
     )
     assert "replica behind" not in told, "the other says more"
     worse = [queue.name for queue in found.queues if any(v.code == "plan regressed" for v in queue.verdicts)]
@@ -56,13 +57,13 @@ async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> No
         await d.give(found)
         first, second = d.lines("state").splitlines()
         assert first.split() == ["log", "3.8", "GB", "of", "4.0", "GB", "used", "95", "%", "held", "by", "LOG_BACKUP"]
-        assert second.split()[:4] == ["copy", "SQL3", "(asynchronous)", "suspended"]
+        assert second.split()[:4] == ["replica", "SQL3", "(asynchronous)", "suspended"]
         await d.press("i")
         whole = d.lines("state")
         assert "server" in whole
         assert "SQL1 primary" in whole
         assert "SQL2 (synchronous)   synchronized" in whole
-        assert "orders   1,178 pages a call by plan 77   12 before by plan 31" in whole
+        assert "orders   1,178 buffers per call by plan 77   12 before by plan 31" in whole
         assert "WITH head AS (SELECT TOP (1) * FROM [dbo].[orders]" in whole, "its text"
         await d.press("i")
         assert d.lines("state").splitlines() == [first, second]
@@ -76,7 +77,7 @@ def test_a_failover_is_an_event_and_a_verdict_for_a_while() -> None:
         events += changes.record_verdicts(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
     (began,) = (event for event in events if event.about == "failed over")
     assert (began.what, began.cause) == ("began", "SQL9")
-    assert began.words == "SQL9 answers for 0.0 s, SQL1 before: counters began anew"
+    assert began.words == "failed over 0.0 s ago from SQL1 to SQL9; counters started at 0 again"
 
 
 async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherwise_on_a_key() -> None:
@@ -86,7 +87,7 @@ async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherw
         await d.give(fine)
         assert "held by" not in d.text()
         await d.press("i")
-        assert "700 MB of 4.0 GB used   17 %   held by nothing" in d.text()
+        assert "700 MB of 4.0 GB used   17 %   not held" in d.text()
 
 
 async def test_why_nothing_is_known_is_said() -> None:
@@ -98,10 +99,10 @@ async def test_why_nothing_is_known_is_said() -> None:
         await d.give(view(server=target()))
         assert "lies under" not in d.text()
         await d.press("i")
-        assert "what lies under the queues was not read in this poll; a later poll reads it" in d.text()
+        assert "server health was not read in this poll; a later poll reads it" in d.text()
         nothing = LogSample(None, None, None, "", None, None)
         await d.give(view(server=replace(target(), state=ServerState(log=nothing)), sequence=9))
-        assert "log       held by nothing" in d.text()
+        assert "log       not held" in d.text()
 
 
 async def test_what_was_bought_of_azure_is_shown_with_what_is_used_of_it() -> None:

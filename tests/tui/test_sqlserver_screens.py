@@ -42,7 +42,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         observing = views[-1].server.observing
         assert observing is not None
         assert f"probe {milliseconds(observing.expected_ms)}" in heading[0]
-        assert heading[1] == "■ 2 of 4 queues are critical; worst: letters, 500 waiting, oldest 2h."
+        assert heading[1] == "■ 2 of 4 queues are critical; worst: letters, 500 ready, oldest 2h."
         assert heading[2].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
         assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[2]
         assert row(d, "letters").startswith("letters 500 0 0 – 2 h 04 m 5.0 0 501")
@@ -54,7 +54,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert "↑ 20.0/s" in row(d, "orders")
         assert row(d, "events").startswith("events 300 0 – – 0.4 s 450 450 300")
         assert "session 61 (idle in transaction, transaction open 2 h 04 m, legacy-batch," in d.text()
-        assert "app-7) blocks a session that wants to lock dbo.letters · growing 5.0/s" in d.text()
+        assert "app-7) blocks 1 session waiting to lock dbo.letters · growing 5.0/s" in d.text()
 
         d.app.selected = "mails"
         await d.press("2")
@@ -73,7 +73,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         told = row(d, "per second batches")
         assert told.startswith("per second batches 1,204 transactions 612 page splits 7.0 lock timeouts 1.0")
         assert told.endswith("commits waiting for the log 320")
-        assert "WRITELOG sessions in it on average at most 1.20 one column is 5 s" in rows(d)
+        assert "WRITELOG average number of sessions in this wait at most 1.20 one column is 5 s" in rows(d)
         assert row(d, "WRITELOG 1.20").startswith("WRITELOG 1.20 55 %")
         assert row(d, "WRITELOG 1.20").endswith("450 2.7 ms the log to be flushed at commit")
         assert row(d, "LCK_M_U").startswith("LCK_M_U 1.00 45 %")
@@ -86,7 +86,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert "1 waiting · 1 head blocker · deadlocks/s 0" in d.lines("blocking-heading")
         assert row(d, "■ 61").startswith("■ 61 idle in transaction 1 2 h 04 m legacy-batc")
         assert row(d, "└─ 84").startswith("└─ 84 waiting 40 s 12 s dbo.letters row (8194443284a")
-        assert "idle in transaction for 2 h 03 m: it runs nothing" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: it runs no statement" in d.lines("session")
         assert "client legacy-batch · shop@app-7 · database shop" in " ".join(d.lines("session").split())
     assert {"probe/head", "probe/head_state", "probe/ring", "probe/table_counters"} <= set(shop.asked)
 

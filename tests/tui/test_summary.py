@@ -18,9 +18,9 @@ pytestmark = pytest.mark.unit
 
 NOTICE, WARNING, CRITICAL = Severity.NOTICE, Severity.WARNING, Severity.CRITICAL
 STUCK = Verdict("no consumers", "1,204 ready and no session is connected that is a consumer", CRITICAL)
-SLOW = Verdict("log-bound", "3.1 of 4.0 sessions at work wait for the log", WARNING)
+SLOW = Verdict("log-bound", "3.1 of 4.0 active sessions wait for the log", WARNING)
 PAUSED = Verdict("paused", "consumers paused by bob until 07:15:00 UTC", NOTICE)
-BLIND = Verdict(CANNOT_TELL, "ready is not known: permission denied", NOTICE)
+BLIND = Verdict(CANNOT_TELL, "ready is unknown: permission denied", NOTICE)
 STALE = Verdict("statistics", "plans assume no rows in mails, which has 20,000", NOTICE)
 
 
@@ -41,22 +41,22 @@ def test_how_things_are_in_one_sentence() -> None:
     orders = queue("orders", ready=1_204, oldest=845, verdict=STUCK)
     mails = queue("mails", ready=7, oldest=60, verdict=STUCK)
     paused, blind, slow = (queue(f"q_{v.code}", ready=90_000, verdict=v) for v in (PAUSED, BLIND, SLOW))
-    told = " ■ 2 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m."
+    told = " ■ 2 of 12 queues are critical; worst: orders, 1,204 ready, oldest 14m."
     assert said(orders, mails, *fine(10)) == told
     told = (
-        " ■ 2 of 5 queues are critical, 1 has a warning, 1 is paused on purpose, 1 is unknown; worst: orders, 1,204 wai"
+        " ■ 2 of 5 queues are critical, 1 has a warning, 1 is paused on purpose, 1 is unknown; worst: orders, 1,204 rea"
     )
     assert said(orders, mails, slow, paused, blind, cells=140).startswith(told)
-    told = " ■ 2 of 5 queues are critical; worst: orders, 1,204 waiting, oldest 14m."
+    told = " ■ 2 of 5 queues are critical; worst: orders, 1,204 ready, oldest 14m."
     assert said(orders, mails, slow, paused, blind) == told
-    told = " ■ 2 of 5 queues are critical, 1 has a warning; worst: orders, 1,204 waiting, oldest 14m."
+    told = " ■ 2 of 5 queues are critical, 1 has a warning; worst: orders, 1,204 ready, oldest 14m."
     assert said(orders, mails, slow, paused, blind, cells=95) == told, "known trouble comes before unknown queues"
     stale = queue("stale", verdict=STALE)
     assert said(blind, stale, cells=60) == " ◦ 1 of 2 queues has a notice, 1 is unknown."
-    assert said(orders, *fine(2)) == " ■ 1 of 3 queues is critical: orders, 1,204 waiting, oldest 14m."
-    assert said(orders) == " ■ The only queue is critical: orders, 1,204 waiting, oldest 14m."
-    assert said(orders, mails).startswith(" ■ Both queues are critical; worst: orders, 1,204 waiting")
-    assert said(slow, *fine(2)).startswith(" ▲ 1 of 3 queues has a warning: q_log-bound, 90,000 waiting")
+    assert said(orders, *fine(2)) == " ■ 1 of 3 queues is critical: orders, 1,204 ready, oldest 14m."
+    assert said(orders) == " ■ The only queue is critical: orders, 1,204 ready, oldest 14m."
+    assert said(orders, mails).startswith(" ■ Both queues are critical; worst: orders, 1,204 ready")
+    assert said(slow, *fine(2)).startswith(" ▲ 1 of 3 queues has a warning: q_log-bound, 90,000 ready")
     assert said(*fine(12)) == " · All 12 queues are fine."
     assert said(paused, *fine(11)) == " ‖ 11 of 12 queues are fine, 1 is paused on purpose: q_paused."
     assert said(blind, *fine(11)) == " ◦ 11 of 12 queues are fine, 1 is unknown: q_cannot tell."
@@ -89,7 +89,7 @@ async def test_trouble_and_why_are_seen_without_a_key() -> None:
         many = [queue(f"a_{place:02}", ready=900 - place) for place in range(60)]
         await d.give(view([*many, *twelve()]))
         lines = d.text().split("\n")
-        told = " ■ 2 of 72 queues are critical; worst: invoices, 60,031 waiting, oldest 14m."
+        told = " ■ 2 of 72 queues are critical; worst: invoices, 60,031 ready, oldest 14m."
         assert lines[1].startswith(told)
         assert "VERDICT▾" in lines[3]
         assert lines[4].split()[0] == "invoices"

@@ -89,7 +89,7 @@ def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
     tmux.expect("filter: ring")
     tmux.keys("Enter")
     wait_until(lambda: "filter:" not in tmux.screen(), what="the line closes")
-    tmux.expect("esc drops it")
+    tmux.expect("esc clears it")
     tmux.keys("-")
     tmux.expect("every 2.0 s")
     tmux.keys(":")

@@ -176,7 +176,7 @@ async def test_a_replay_has_the_events_of_the_recording_and_goes_to_one(tmp_path
 async def test_before_anything_has_happened_it_says_so() -> None:
     async with dashboard() as d:
         await d.press("7")
-        assert "nothing has happened yet" in d.text()
+        assert "no events yet" in d.text()
 
 
 class Line(Shot):

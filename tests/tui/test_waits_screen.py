@@ -143,7 +143,7 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
     ("holders", "told"),
     [
         ((), "no holder: all dead rows can be removed"),
-        ((NEXT,), "nobody holds it for long: the oldest is session 84 (0.4 s)"),
+        ((NEXT,), "no session holds it for long; the oldest is session 84 (0.4 s)"),
         ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
         (None, "was not read in this poll"),
     ],
@@ -226,7 +226,7 @@ async def test_what_is_said_before_there_are_figures_and_where_there_are_none() 
         await d.press("3")
         assert "waiting for the first figures" in d.text()
         await d.give(view(server=target(waiting=None)))
-        assert "waits come with the second poll" in d.text()
+        assert "the second poll shows the waits" in d.text()
         await d.give(view(server=target(waiting=None), failures=(denied,), sequence=8))
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
 

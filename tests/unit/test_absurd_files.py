@@ -23,7 +23,7 @@ def sparse(path: Path, size: int) -> Path:
 
 def test_a_configuration_is_a_small_file(tmp_path: Path) -> None:
     path = sparse(tmp_path / "qmon.toml", 2**40)
-    with pytest.raises(BadInput, match=r"qmon\.toml: is larger than 4 MB; was another file meant\?") as refused:
+    with pytest.raises(BadInput, match=r"qmon\.toml: is larger than 4 MB; did you mean another file\?") as refused:
         read_config(path)
     assert "\n" not in str(refused.value)
 

@@ -68,7 +68,7 @@ def test_while_others_move_messages_may_be_blocked_for_as_long_as_work_may_take(
 
 def test_an_unknown_number_of_blocked_messages_is_not_none() -> None:
     unknown = replace(STILL, blocked=Figure.unknown("no index leads to them"))
-    assert verdict(unknown) == ("cannot tell", "blocked is not known: no index leads to them")
+    assert verdict(unknown) == ("cannot tell", "blocked is unknown: no index leads to them")
     assert verdict(replace(STILL, blocked=Figure(0)))[0] == "empty"
     without = replace(LAYOUT, part=replace(PART, kinds=("ready", "in_progress")))
     assert verdict(replace(unknown, layout=without))[0] == "empty"

@@ -58,18 +58,18 @@ def said(
     [
         pytest.param(
             replace(QUEUE, receives=False, enqueues=False),
-            "receive and enqueue are off, as poison message handling leaves it after five rollbacks in a row; "
-            "12 messages in it; ALTER QUEUE with STATUS = ON turns it on",
+            "receive and enqueue are off (poison message handling turns receive off after five rollbacks in a row); "
+            "12 messages are queued; run ALTER QUEUE … WITH STATUS = ON",
             id="both",
         ),
         pytest.param(
             replace(QUEUE, receives=False, poison_handling=False, depth=None),
-            "receive is off; ALTER QUEUE with STATUS = ON turns it on",
+            "receive is off; run ALTER QUEUE … WITH STATUS = ON",
             id="receive, by somebody",
         ),
         pytest.param(
             replace(PLAIN, enqueues=False, depth=0),
-            "enqueue is off; ALTER QUEUE with STATUS = ON turns it on",
+            "enqueue is off; run ALTER QUEUE … WITH STATUS = ON",
             id="enqueue",
         ),
     ],
@@ -83,7 +83,7 @@ def test_activation_that_nobody_does_is_said_after_two_readings() -> None:
         found = said(QUEUE, monitor)
         assert found is not None
         assert (found.code, found.severity, found.hold_s) == ("not activated", Severity.WARNING, 15.0)
-        assert "no monitor for it: nobody starts [dbo].[handle]; 12 messages in it" in found.proof
+        assert "no monitor for it, so [dbo].[handle] is not started; 12 messages are queued" in found.proof
     assert queue_finding(QUEUE, None, monitored=False, enabled=True) is None, "some may be there unseen"
     assert said(PLAIN, None) is None
 
@@ -93,7 +93,7 @@ def test_a_procedure_that_was_started_and_does_not_receive_is_said() -> None:
     found = said(QUEUE, started)
     assert found is not None
     assert found.proof.startswith(
-        "[dbo].[handle] was started 2 m 10 s ago and does not receive; 12 messages in it; the"
+        "[dbo].[handle] was started 2 m 10 s ago but does not receive; 12 messages are queued; see"
     )
     fine = (replace(started, activated_s=9.9), replace(started, tasks=1), replace(started, state="RECEIVES_OCCURRING"))
     assert [said(QUEUE, monitor) for monitor in (*fine, replace(started, activated_s=None))] == [None] * 4
@@ -104,7 +104,7 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
     found = said(QUEUE, None, enabled=False)
     assert found is not None
     assert found.proof.startswith(
-        "activation is on and Service Broker is off in this database; 12 messages in it; ALTER"
+        "activation is on, but Service Broker is off in this database; 12 messages are queued; run"
     )
     assert found.hold_s == 0.0
 
@@ -116,30 +116,30 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
             replace(SENT, status="The target queue is disabled."),
             3.25,
             Severity.WARNING,
-            "40 messages sent and not delivered: The target queue is disabled. (//shop/billing); 3.2 more a second; "
-            "one for 4 m 10 s",
+            "40 messages not delivered: The target queue is disabled. (//shop/billing); 3.2 more per second; "
+            "one waits for 4 m 10 s",
             id="why",
         ),
         pytest.param(
             SENT,
             0.05,
             Severity.NOTICE,
-            "40 messages sent and not delivered; 0.1 more a second; one for 4 m 10 s",
+            "40 messages not delivered; 0.1 more per second; one waits for 4 m 10 s",
             id="grows",
         ),
         pytest.param(
             replace(SENT, enabled=False, messages=1, oldest_s=None),
             None,
             Severity.CRITICAL,
-            "1 message sent and not delivered: Service Broker is off in this database, "
-            "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on",
+            "1 message not delivered: Service Broker is off in this database; "
+            "run ALTER DATABASE CURRENT SET ENABLE_BROKER",
             id="broker off",
         ),
         pytest.param(
             replace(SENT, messages=None, counted=100, status="No route.", service=""),
             None,
             Severity.WARNING,
-            "at least 100 messages sent and not delivered: No route.; one for 4 m 10 s",
+            "at least 100 messages not delivered: No route.; one waits for 4 m 10 s",
             id="not counted for us",
         ),
     ],
@@ -281,8 +281,8 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
     left = conversations_finding(ConversationsSample(1_500, 400, 1_100, 0))
     assert left is not None
     assert left.proof == (
-        "1,500 conversations: 1,100 ended by the other side alone, 400 by neither;"
-        " END CONVERSATION on both sides ends one"
+        "1,500 conversations: 1,100 ended only by the other side, 400 by neither side;"
+        " run END CONVERSATION on both sides"
     )
     many = Broker(1000.0, (QUEUE,), (IDLE,), SENT, ConversationsSample(5_000, 0, 0, 5_000))
     found = fold(BrokerTrack(), 1000.0, many)
@@ -290,7 +290,7 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
     (leak,) = found.verdicts["sys.conversation_endpoints"]
     assert (leak.code, leak.proof) == (
         "conversations leak",
-        "at least 5,000 conversations: 5,000 by this side alone; END CONVERSATION on both sides ends one",
+        "at least 5,000 conversations: 5,000 only by this side; run END CONVERSATION on both sides",
     )
     view = TargetHistory().record_snapshot(replace(POLL, broker=many))
     rule = AlertRule("any", verdicts=("conversations leak",), severity=Severity.WARNING)
@@ -339,7 +339,7 @@ def test_the_status_in_text_has_a_row_for_each() -> None:
             "sys.transmission_queue",
             "service_broker",
             "~40",
-            "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m 10 s",
+            "not sent: 40 messages not delivered: No route. (//shop/billing); one waits for 4 m 10 s",
         ),
     ]
     assert status_rows(TargetHistory().record_snapshot(POLL))[1] == []

@@ -103,7 +103,7 @@ def test_the_whole_file_is_read() -> None:
         ),
         (
             "[target.a]\nconnect = 'x'\n" + "[[target.a.queue]]\nname='q'\ntable='t'\nid='i'\n" * 2,
-            "target.a.queue[2].name: there is a queue 'q' above already",
+            "target.a.queue[2].name: a queue 'q' is already defined above",
         ),
         ("[target.a]\nconect = 'x'", "target.a.conect: unknown key; did you mean connect?"),
         (
@@ -122,7 +122,7 @@ def test_the_whole_file_is_read() -> None:
         ("[settings]\ninterval = 'soon'", "settings.interval: 'soon' is not a duration: "),
         ("[settings]\ninterval = '100ms'", "settings.interval: must be from 500ms to 1m"),
         ("[settings]\nbudget_percent = 0", "settings.budget_percent: must be more than 0 and at most 100"),
-        ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: is like "1%" of one processor'),
+        ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: must be like "1%" of one processor'),
     ],
 )
 def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> None:
@@ -169,7 +169,7 @@ def test_known_targets_are_those_of_the_file_and_then_the_dsns(tmp_path: Path, m
     first, second, odd, plain, *dsns = known_targets(parse_config(WHOLE + more, PATH))
     assert first == KnownTarget("orders", "postgres", "db1/shop", environment="Frankfurt", prod=True, queues=2)
     assert second == KnownTarget("old", "sqlserver", "DSN OldDsn", read_only=True)
-    assert "holds a password" in odd.problem
+    assert "contains a password" in odd.problem
     assert "hush" not in repr(odd)
     assert plain.place == "x"
     assert [each for each in dsns if each.name in ("old", "OldDsn", "a dsn")] == [
@@ -202,21 +202,21 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
     ("text", "message"),
     [
         ("", "the target is empty"),
-        ("ordesr", "'ordesr' is neither a target of some/qmon.toml nor a DSN; did you mean orders?"),
-        ("u:hush@h/d", "this is no target; a URL begins with postgresql:// or mssql://"),
-        ("mysql://u:hush@h/d", "mysql:// is not a kind of URL that qmon knows"),
-        ("Server=x;PWD=hush", "the connection string names neither a DRIVER nor a DSN"),
+        ("ordesr", "'ordesr' is neither a target in some/qmon.toml nor a DSN; did you mean orders?"),
+        ("u:hush@h/d", "this is not a target; a URL starts with postgresql:// or mssql://"),
+        ("mysql://u:hush@h/d", "qmon does not support mysql:// URLs"),
+        ("Server=x;PWD=hush", "the connection string has neither DRIVER nor DSN"),
         (
             "Data Source=h;Initial Catalog=d;User ID=u;Password=hush;Encrypt=true",
-            "the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write mssql://user@host:",
+            "the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write mssql://user@host:",
         ),
         (
             'Server=tcp:h,1433;Database=d;User Id=u;Password="hush;{"',
-            "the connection string names neither a DRIVER nor",
+            "the connection string has neither DRIVER nor",
         ),
         (
             "Host=h;Username=u;Password=hush;Database=d",
-            "the connection string names neither a DRIVER nor a DSN; if it is one of ADO.NET, write postgresql://user@",
+            "the connection string has neither DRIVER nor DSN; if it is for ADO.NET, write postgresql://user@",
         ),
         (
             "jdbc:sqlserver://h:1433;databaseName=d;user=u;password=hush;encrypt=true",
@@ -227,7 +227,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
             "qmon does not read JDBC URLs; write postgresql://user@host:5432/database",
         ),
         ("DRIVER={x;PWD=hush", "the connection string is not KEYWORD=value"),
-        ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not taken; give it as PWD"),
+        ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not accepted; give it as PWD"),
         ("postgresql://u:hush@h:x/d", "the postgresql:// URL has no valid port"),
         ("postgresql://u:hush@h/d/e", "the postgresql:// URL has more than a database"),
         (
@@ -275,18 +275,18 @@ def test_a_fleet_stands_for_its_targets_each_once() -> None:
     for texts, everything, where, why in (
         ([], False, config, "TARGET is missing"),
         (["crm"], True, config, "leave out the names"),
-        ([], True, EMPTY, "it has none"),
+        ([], True, EMPTY, "which has none"),
     ):
         with pytest.raises(BadInput, match=why):
             expand_names(texts, where, all_targets=everything)
-    with pytest.raises(BadInput, match="'night' is a fleet of"):
+    with pytest.raises(BadInput, match="'night' is a fleet in"):
         find_target("night", config, {})
 
 
 @pytest.mark.parametrize(
     ("fleets", "why"),
     [
-        ('crm = ["crm"]', "fleets.crm: a target has this name, too"),
+        ('crm = ["crm"]', "fleets.crm: a target already has this name"),
         ("night = []", "fleets.night: a fleet needs targets"),
         ('night = ["cmr"]', "fleets.night: no target is called 'cmr'; did you mean crm"),
         ('night = "crm"', "fleets.night: must be a list of texts"),
@@ -300,5 +300,5 @@ def test_a_fleet_that_cannot_be_is_refused_with_its_key(fleets: str, why: str) -
 @pytest.mark.parametrize("path", ["~no-such-user/usual.json", "~no-such-user", "a\\u0000b"])
 def test_a_path_that_cannot_be_read_is_one_line_with_its_key(path: str) -> None:
     text = f'[target.a]\nconnect = "postgresql://h/a"\nbaselines = "{path}"\n'
-    with pytest.raises(BadInput, match=r"target\.a\.baselines: .*(is not known; write the whole path|not a file name)"):
+    with pytest.raises(BadInput, match=r"target\.a\.baselines: .*(is unknown; write the whole path|not a file name)"):
         parse_config(text, Path("/etc/qmon.toml"))

@@ -76,18 +76,21 @@ def test_without_any_nothing_is_watched_and_nothing_run() -> None:
         ("[[notify]]\nshape = 'slak'", "notify[1].shape: 'slak' is unknown; did you mean slack?"),
         (
             "[[notify]]\nshape = 'slack'\n[[notify]]\nshape = 'slack'",
-            "notify[2].name: there is a receiver 'slack' above already",
+            "notify[2].name: a receiver 'slack' is already defined above",
         ),
         (
             "[[notify]]\nname = 'a b'\nshape = 'slack'\n[[notify]]\nname = 'A-B'\nshape = 'json'",
-            "notify[2].name: its variable QMON_NOTIFY_A_B would be that of 'a b', too",
+            "notify[2].name: its variable QMON_NOTIFY_A_B would also be the variable of 'a b'",
         ),
-        ("[[notify]]\nshape = 'slack'\nurl = 'https://hooks/S3CRET'", "notify[1].url: who knows the URL of a webhook"),
+        (
+            "[[notify]]\nshape = 'slack'\nurl = 'https://hooks/S3CRET'",
+            "notify[1].url: anyone who knows the URL of a webhook",
+        ),
         ("[[notify]]\nshape = 'json'\nurl = 'https://me:S3CRET@a/'", "notify[1].url: may hold a secret"),
         ("[[notify]]\nshape = 'json'\nurl = 'https://a/?key=S3CRET'", "notify[1].url: may hold a secret"),
-        ("[[notify]]\nshape = 'json'\nurl = 'ftp://a/S3CRET'", "notify[1].url: is no URL"),
-        ("[[notify]]\nshape = 'json'\nurl = 'https://a:99999/'", "notify[1].url: is no URL"),
-        ("[[notify]]\nshape = 'json'\nbearer = true", "notify[1].bearer: goes with the url of alertmanager or json"),
+        ("[[notify]]\nshape = 'json'\nurl = 'ftp://a/S3CRET'", "notify[1].url: not a URL"),
+        ("[[notify]]\nshape = 'json'\nurl = 'https://a:99999/'", "notify[1].url: not a URL"),
+        ("[[notify]]\nshape = 'json'\nbearer = true", "notify[1].bearer: is only for the url of alertmanager or json"),
     ],
 )
 def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> None:
@@ -120,12 +123,16 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
 @pytest.mark.parametrize(
     ("receiver", "secret", "message"),
     [
-        (Receiver("a", "slack"), "not a url S3CRET", "the environment variable QMON_NOTIFY_A: is no URL"),
-        (Receiver("a", "slack"), "http://hooks.example/S3CRET", "the environment variable QMON_NOTIFY_A: others could"),
-        (Receiver("a", "json", "http://b", bearer=True), "S3CRET", "url of a: others could read on the way"),
-        (Receiver("a", "alertmanager"), "https://me:S3CRET@", "the environment variable QMON_NOTIFY_A: is no URL"),
-        (Receiver("a", "slack"), "https://b/S3CRET\nc", "the environment variable QMON_NOTIFY_A: is no URL"),
-        (Receiver("a", "pagerduty", EVENTS_URL), "S3CRET\nc", "the environment variable QMON_NOTIFY_A: is no key"),
+        (Receiver("a", "slack"), "not a url S3CRET", "the environment variable QMON_NOTIFY_A: not a URL"),
+        (
+            Receiver("a", "slack"),
+            "http://hooks.example/S3CRET",
+            "the environment variable QMON_NOTIFY_A: must start with https://",
+        ),
+        (Receiver("a", "json", "http://b", bearer=True), "S3CRET", "url of a: must start with https://"),
+        (Receiver("a", "alertmanager"), "https://me:S3CRET@", "the environment variable QMON_NOTIFY_A: not a URL"),
+        (Receiver("a", "slack"), "https://b/S3CRET\nc", "the environment variable QMON_NOTIFY_A: not a URL"),
+        (Receiver("a", "pagerduty", EVENTS_URL), "S3CRET\nc", "the environment variable QMON_NOTIFY_A: not a key"),
     ],
 )
 def test_a_secret_that_cannot_be_used_is_not_repeated(receiver: Receiver, secret: str, message: str) -> None:

@@ -80,7 +80,7 @@ def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> No
     for name, other in (("orders-prod", "orders_prod"), ("orders_prod", "orders-prod")):
         with pytest.raises(BadInput) as caught:
             find_target(name, config, shared)
-        assert f"QMON_PASSWORD_ORDERS_PROD would be the password of {name} and of {other}" in str(caught.value)
+        assert f"QMON_PASSWORD_ORDERS_PROD would hold the password of {name} and of {other}" in str(caught.value)
         assert f"keyring set qmon {name}" in str(caught.value)
         assert "hush" not in str(caught.value)
         password = find_target(name, config, {"QMON_PASSWORD": "one for all"}).target.password
@@ -93,7 +93,9 @@ def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> No
 def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_name() -> None:
     config = parse_config("[target.localhost-shop]\nconnect = 'postgresql://me@db1/x'\n", PATH)
     shared = {"QMON_PASSWORD_LOCALHOST_SHOP": "hush", "QMON_PASSWORD": "for all"}
-    with pytest.raises(BadInput, match="QMON_PASSWORD_LOCALHOST_SHOP is the password of localhost-shop in") as caught:
+    with pytest.raises(
+        BadInput, match="QMON_PASSWORD_LOCALHOST_SHOP holds the password of localhost-shop in"
+    ) as caught:
         find_target("postgresql://me@localhost/shop", config, shared)
     assert "hush" not in str(caught.value)
     for text, environment, found in (

@@ -41,15 +41,15 @@ def test_an_objective_is_about_each_queue_that_fits() -> None:
         (GOOD.replace("figure = 'oldest'\n", ""), "slo[1]: needs figure"),
         (
             GOOD.replace("oldest", "oldst"),
-            "slo[1].figure: 'oldst' is no figure of service levels; did you mean oldest?",
+            "slo[1].figure: 'oldst' is not a figure for service levels; did you mean oldest?",
         ),
-        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is no figure of service levels; there is: depth"),
-        (GOOD.replace("0.99", "99"), "slo[1].objective: is a share of the time"),
-        (GOOD.replace("0.99", "1"), "slo[1].objective: is a share of the time"),
+        (GOOD.replace("oldest", "fill"), "slo[1].figure: 'fill' is not a figure for service levels; there is: depth"),
+        (GOOD.replace("0.99", "99"), "slo[1].objective: must be a share of the time"),
+        (GOOD.replace("0.99", "1"), "slo[1].objective: must be a share of the time"),
         (GOOD.replace("'2m'", "'soon'"), "slo[1].below: 'soon' is not a duration"),
         (GOOD.replace("oldest", "depth").replace("'2m'", "0"), "slo[1].below: must be more than 0"),
         (GOOD + "window = '1h'", "slo[1].window: must be at least 1d"),
-        (GOOD + GOOD + "name = 'oldest (1)'", "slo[2].name: there is an slo 'oldest (1)' above already"),
+        (GOOD + GOOD + "name = 'oldest (1)'", "slo[2].name: an slo 'oldest (1)' is already defined above"),
     ],
 )
 def test_a_fault_is_named_with_its_key(text: str, message: str) -> None:

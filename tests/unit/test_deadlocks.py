@@ -52,7 +52,7 @@ def proof(found: Deadlocks, *queues: QueueSamples) -> str | None:
 def test_the_proof_has_both_statements_where_they_were_seen() -> None:
     mine, other = fifo(COUNTERS), QueueSamples(STATUS, counters=replace(COUNTERS, table_id=2))
     said = (
-        "3 deadlocks in the last minute; seen just before one, waiting for each other: session 21 (mailer):"
+        "3 deadlocks in the last minute; these sessions waited for each other just before one: session 21 (mailer):"
         " SELECT * FROM t WHERE id = 2 FOR UPDATE and session 22: DELETE FROM t WHERE id = 1"
     )
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), mine, other) == said

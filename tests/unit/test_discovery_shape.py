@@ -139,7 +139,7 @@ def test_random_ids_have_no_order_and_no_gap() -> None:
     layout = Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))
     facts = table_facts(layout, details, None, [])
     assert facts.order_by is None
-    assert "no order" in facts.unknown["oldest"]
+    assert "without order" in facts.unknown["oldest"]
     assert "not numbers" in facts.unknown["gap"]
     timed = table(
         "Jobs",

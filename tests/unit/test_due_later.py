@@ -133,5 +133,5 @@ def test_the_verdict_says_how_many_and_how_many_before() -> None:
     given = replace(FINE, queue=replace(FINE.queue, due_later=DueLater(60.0, 57.0, 0.0, 0.02)))
     (verdict,), _ = judge_queue(given, 0.0, {})
     assert (verdict.code, verdict.severity) == ("due later than usual", Severity.WARNING)
-    assert verdict.proof.startswith("~57 of the 60 messages since ")
-    assert verdict.proof.endswith(" are due later; of those before, 2 %")
+    assert verdict.proof.startswith("~57 of 60 messages pushed since ")
+    assert verdict.proof.endswith(" are due later; before, 2 % were")

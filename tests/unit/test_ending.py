@@ -33,7 +33,7 @@ def test_a_session_that_is_rolled_back_already_is_left_alone(percent: float | No
         8192,
         percent,
     )
-    words = f"session 61 is being rolled back already{done}; ending it again does not help"
+    words = f"session 61 is already being rolled back{done}; ending it again does not help"
     assert _refusal_reason(found, None, SessionRights("me", 7, True, "")) == words
 
 

@@ -35,7 +35,7 @@ def proof(ghosts: Ghosts | None, use: QueueUse | None = USE, pops: Figure | None
 
 def test_many_ghosts_for_each_popped_message_are_said_with_both_figures() -> None:
     assert proof(MANY) == (
-        "scans of the server step over 20,000 ghost records/s, 500 per popped message; this queue leaves 50/s"
+        "scans skip 20,000 ghost records/s on this server, 500 per popped message; this queue makes 50/s"
     )
 
 
@@ -100,7 +100,7 @@ def test_rates_of_ghosts_are_shown_by_index_and_for_the_server() -> None:
         piece for line in waits_panel.counter_lines(view, 200) for piece, _ in line
     )
     assert {each.code: each.proof for each in queue.verdicts}["cleanup behind"] == (
-        "scans of the server step over 9,000 ghost records/s, 900 per popped message; this queue leaves 50/s"
+        "scans skip 9,000 ghost records/s on this server, 900 per popped message; this queue makes 50/s"
     )
 
 

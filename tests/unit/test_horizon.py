@@ -43,7 +43,7 @@ def held(holder: HorizonSample | None, use: QueueUse | None, ready: float = 10) 
 
 def test_the_proof_names_who_holds_it_and_what_pops_touch() -> None:
     assert held(HOLDER, USE) == (
-        "session 61 (idle in transaction, 40 s, app-7) keeps 5,361 dead rows from vacuum:"
+        "session 61 (idle in transaction, 40 s, app-7) keeps vacuum from removing 5,361 dead rows:"
         " 412 rows touched per pop, 1.2 before"
     )
 
@@ -80,7 +80,7 @@ def test_what_is_no_sign(holder: HorizonSample | None, use: QueueUse | None) -> 
 def test_many_dead_rows_are_a_sign_even_where_nothing_is_popped() -> None:
     many = replace(USE, dead=60_000, rows_per_pop=Figure.unknown(Reason.NOTHING_POPPED))
     assert held(replace(HOLDER, held_s=60.0), many) == (
-        "session 61 (idle in transaction, 1 m 00 s, app-7) keeps 60,000 dead rows from vacuum"
+        "session 61 (idle in transaction, 1 m 00 s, app-7) keeps vacuum from removing 60,000 dead rows"
     )
     assert held(replace(HOLDER, held_s=59.9), many) is None, "not within a minute"
 
@@ -165,8 +165,8 @@ def log(waiting: Waiting | None, commits: float | None, pops: float = 50.0) -> s
 
 def test_commits_that_wait_for_the_log() -> None:
     assert log(WAITING, 76.0) == (
-        "3.8 of 4.0 sessions at work wait for the log (LWLock:WALWrite, IO:WalSync): 50 ms a commit at 76 commits/s,"
-        " 1.3 messages a commit: batches of 10 would allow 760 messages/s"
+        "3.8 of 4.0 active sessions wait for the log (LWLock:WALWrite, IO:WalSync): 50 ms per commit, 76 commits/s,"
+        " 1.3 messages per commit; batches of 10 would allow 760 messages/s"
     )
     assert log(WAITING, 2_000.0) is None, "two milliseconds are a healthy disk, and others do the commits"
     assert log(WAITING, 76.0, pops=0.0) is None, "this queue commits nothing"
@@ -178,8 +178,8 @@ def test_commits_that_wait_for_the_log() -> None:
 
 def test_one_commit_a_message_is_bound_by_the_log_however_quick_the_disk_is() -> None:
     assert log(WAITING, 2_000.0, pops=1_000.0) == (
-        "3.8 of 4.0 sessions at work wait for the log (LWLock:WALWrite, IO:WalSync): 1.9 ms a commit at 2,000"
-        " commits/s, 1.0 messages a commit: batches of 10 would allow 20,000 messages/s"
+        "3.8 of 4.0 active sessions wait for the log (LWLock:WALWrite, IO:WalSync): 1.9 ms per commit, 2,000"
+        " commits/s, 1.0 messages per commit; batches of 10 would allow 20,000 messages/s"
     )
     assert log(WAITING, 2_000.0, pops=10_000.0) is None, "ten messages a commit: the log is not the ceiling"
     light = replace(WAITING, rates=tuple(replace(rate, sessions=rate.sessions / 10) for rate in WAITING.rates))
@@ -190,7 +190,7 @@ def test_one_commit_a_message_is_bound_by_the_log_however_quick_the_disk_is() ->
 
 def test_where_the_server_counts_its_own_figure_is_told() -> None:
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "WRITELOG", 2.0, 1.0, 40.0, 0.05),))
-    assert log(counted, None) == "2.0 of 2.0 sessions at work wait for the log (WRITELOG): 50 ms a commit"
+    assert log(counted, None) == "2.0 of 2.0 active sessions wait for the log (WRITELOG): 50 ms per commit"
 
 
 def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:

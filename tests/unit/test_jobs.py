@@ -84,4 +84,4 @@ async def test_jobs_are_listed_with_the_server_those_that_failed_first() -> None
         assert first == " job       drain mails step 2   works on mails   failed   last ran 10 m 00 s ago"
         assert second == " job       drain orders step 2   works on orders   disabled"
         await d.give(view(server=target(jobs=Jobs(unread="denied; GRANT it")), sequence=9))
-        assert d.lines("state") == " jobs      not known: denied; GRANT it"
+        assert d.lines("state") == " jobs      unknown: denied; GRANT it"

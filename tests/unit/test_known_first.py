@@ -43,7 +43,7 @@ def over(given: RuleInput, seconds: int, spans: Spans | None = None) -> tuple[Ve
 
 @pytest.mark.parametrize("blind", BLINDNESS.values(), ids=BLINDNESS)
 def test_what_is_not_known_hides_no_verdict(blind: RuleInput) -> None:
-    assert [verdict.code for verdict in over(blind, 30)] == ["producers outrun consumers"]
+    assert [verdict.code for verdict in over(blind, 30)] == ["consumers fall behind"]
 
 
 def test_a_trickle_of_pops_does_not_hide_that_the_queue_grows() -> None:
@@ -53,7 +53,7 @@ def test_a_trickle_of_pops_does_not_hide_that_the_queue_grows() -> None:
         recent = 0.0 if second % 6 > 1 else 0.5
         rates = {"pop_rate": Figure(0.0 if second % 10 == 4 else 0.5), "recent_pop_rate": Figure(recent)}
         verdicts, spans = judge_queue(replace(GROWS, **rates), float(second), spans)  # type: ignore[arg-type]
-    assert [verdict.code for verdict in verdicts] == ["producers outrun consumers"]
+    assert [verdict.code for verdict in verdicts] == ["consumers fall behind"]
 
 
 def test_no_pops_is_reported_without_what_follows_from_it() -> None:
@@ -63,14 +63,14 @@ def test_no_pops_is_reported_without_what_follows_from_it() -> None:
 
 def test_the_line_begins_with_the_sign_that_has_yet_to_last() -> None:
     (verdict,) = over(BLINDNESS["stuck"], 10)
-    grows = "push 8.0/s, pop 0.5/s: growing 7.5/s; producers outrun consumers if that lasts 20 s more"
+    grows = "push 8.0/s, pop 0.5/s: growing 7.5/s; consumers fall behind if this lasts 20 s more"
     assert verdict.code == "cannot tell"
-    assert verdict.proof == f"{grows}; stuck is not known: no index leads to them"
+    assert verdict.proof == f"{grows}; stuck is unknown: no index leads to them"
 
 
 def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None:
     outrun = over(BLINDNESS["stuck"], 30)[0]
-    blind = Verdict("cannot tell", "stuck is not known: no answer", Severity.NOTICE)
+    blind = Verdict("cannot tell", "stuck is unknown: no answer", Severity.NOTICE)
     seen = view((queue("a", ready=9_000, verdict=blind), queue("b", ready=882, verdict=outrun)))
     found = check(seen, ())
     assert found.state is CheckState.WARNING
@@ -79,4 +79,4 @@ def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None
         ("a", CheckState.UNKNOWN),
     ]
     line = "".join(words for words, _ in summary_line(seen, Ranking().rank_queues(seen), 120))
-    assert line == " ▲ 1 of 2 queues has a warning, 1 is unknown: b, 882 waiting."
+    assert line == " ▲ 1 of 2 queues has a warning, 1 is unknown: b, 882 ready."

@@ -45,7 +45,7 @@ def proof(
 
 
 def test_the_indexes_stand_in_the_order_of_what_is_touched_most() -> None:
-    said = "13.2 of 24.0 sessions at work wait for a page of public.t"
+    said = "13.2 of 24.0 active sessions wait for a page of public.t"
     assert proof(SEEN) == f"{said} or its indexes t_pkey, t_state (LWLock:BufferContent)"
     assert proof(SEEN, use=replace(USE, parts=(TABLE, PARTS[2]))) == (
         f"{said} or its index t_pkey (LWLock:BufferContent)"
@@ -57,7 +57,7 @@ def test_where_the_server_tells_index_and_page_they_are_named() -> None:
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 900.0, 0.003),))
     told = tuple(replace(each, index_id=9, page="1:4711") for each in SEEN)
     assert proof(told, counted) == (
-        "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, most for page 1:4711 (PAGELATCH_EX)"
+        "3.0 of 3.0 active sessions wait for a page of index t_pkey of public.t, most for page 1:4711 (PAGELATCH_EX)"
     )
     heap = tuple(replace(each, index_id=0, page="1:8088 (PFS)") for each in SEEN)
     assert "a page of public.t, most for page 1:8088 (PFS)" in (proof(heap, counted) or "")
@@ -76,12 +76,12 @@ def test_a_server_that_tells_no_table_is_believed_by_its_counters(sequential: bo
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 1_000.0, 0.003),))
     parts = (LATCHED[0], replace(LATCHED[1], sequential=sequential))
     assert proof(UNTOLD, counted, replace(USE, parts=parts)) == (
-        "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, which has 70 % of such waits, most"
+        "3.0 of 3.0 active sessions wait for a page of index t_pkey of public.t, which has 70 % of these waits, most"
         f" sessions for page 1:4711{key} (PAGELATCH_EX)"
     )
     named = tuple(replace(each, table_id=SEEN[0].table_id, index_id=9) for each in UNTOLD[:3])
     assert proof((*named, *UNTOLD[3:]), counted, replace(USE, parts=parts)) == (
-        "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, most for page 1:4711"
+        "3.0 of 3.0 active sessions wait for a page of index t_pkey of public.t, most for page 1:4711"
         f"{key} (PAGELATCH_EX)"
     ), "most sessions wait for a page that was read"
     elsewhere = tuple(replace(each, table_id=7) for each in named)

@@ -112,6 +112,6 @@ def test_a_table_of_its_names_with_times_of_another_type_is_not_its(engine: str)
     other = given | {"jobs": {**given["jobs"], "available_at": kind, "reserved_at": kind}}
     assert recognize_libraries([library], engine, {"app": other}) == ()
     assert explain_recognition([library], engine, {"app": other}) == (
-        f"laravel in schema app: not recognised: jobs.available_at is {kind}, where laravel has seconds since 1970; "
-        f"jobs.reserved_at is {kind}, where laravel has seconds since 1970",
+        f"laravel in schema app: not recognised: jobs.available_at is {kind}, but laravel has seconds since 1970; "
+        f"jobs.reserved_at is {kind}, but laravel has seconds since 1970",
     )

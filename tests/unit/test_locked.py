@@ -77,7 +77,7 @@ def test_a_prepared_transaction_is_named() -> None:
     head = replace(blocks(0)[0], gid="pay-7", state="prepared")
     rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
     words = proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows))
-    assert words == "the prepared transaction pay-7 (since 1 m 00 s) blocks a session that wants to lock dbo.mails"
+    assert words == "the prepared transaction pay-7 (since 1 m 00 s) blocks 1 session waiting to lock dbo.mails"
 
 
 def test_a_cycle_among_them_ends() -> None:

@@ -98,7 +98,7 @@ def test_a_defect_is_reported_once_with_its_traceback_and_the_file_is_named(tmp_
     assert line.endswith(f"; please report it with {place}")
     assert place.read_text().count("in _fail") == 2  # its cause has one frame there, too
     assert place.read_text().count("again") == 2
-    assert log.report_defect(ValueError("x")) == "something in qmon went wrong: ValueError: x; please report it"
+    assert log.report_defect(ValueError("x")) == "unexpected error in qmon: ValueError: x; please report it"
 
 
 def test_what_ends_a_thread_is_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,5 +186,5 @@ def test_what_fails_is_logged_as_it_changes(tmp_path: Path) -> None:
 def test_levels() -> None:
     assert log.parse_level("Debug") == logging.DEBUG
     assert log.parse_level("off") is None
-    with pytest.raises(BadInput, match=r"'wraning' is no log level.*warning"):
+    with pytest.raises(BadInput, match=r"'wraning' is not a log level.*warning"):
         log.parse_level("wraning")

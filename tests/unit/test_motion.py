@@ -128,7 +128,7 @@ def test_no_pops_names_the_message_that_stays_at_the_head() -> None:
     given = unrated(Motion("17", 3_000.0, None))
     _, since = judge_queue(given, 1_000.0, {})
     (verdict,), _ = judge_queue(given, 1_010.0, since)
-    assert verdict.proof == "400 ready, and message 17, 50 m 00 s old, has been the first of them for 50 m 00 s"
+    assert verdict.proof == "400 ready, but message 17 (50 m 00 s old) has been first in the queue for 50 m 00 s"
 
 
 @pytest.mark.parametrize(

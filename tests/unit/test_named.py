@@ -98,7 +98,7 @@ def test_where_the_server_does_not_tell_the_table_is_missing_as_ever() -> None:
     server = Server([])
     server.broken["catalog/named"] = said("42000", "The SELECT permission was denied on the object 'objects' (229)")
     (problem,) = resolve_queues(connection(server, (16, 0)), SqlServer(), [ORDERS]).problems
-    assert problem.reason.startswith("there is no table Orders, or our role may not see it")
+    assert problem.reason.startswith("there is no table Orders, or your role may not see it")
 
 
 @pytest.mark.parametrize("file", [each for each in queries.all_files() if each.name == "catalog/named"], ids=str)

@@ -37,7 +37,8 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     one, none = poll(1, 1000.0, fifo(COUNTERS)), poll(1, 1000.0)
     (said,) = server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE,)))
     assert said.startswith(
-        "14 deadlocks in the last minute on tables that are no queues; waiting for each other: session 21"
+        "14 deadlocks in the last minute on tables that are not queues; these sessions waited for each"
+        " other: session 21"
     )
     assert server_warnings(one, Deadlocks(14, 2.0, (CIRCLE,))) == (), "the queue has the verdict"
     assert server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE, CIRCLE))) == ()
@@ -45,5 +46,5 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     assert server_warnings(one, Deadlocks(3, 2.0, ())) == (), "the only queue has the verdict"
     (unseen,) = server_warnings(none, Deadlocks(3, 2.0, ()))
     assert (
-        unseen == "3 deadlocks in the last minute; their tables were not seen, their statements are in the server's log"
+        unseen == "3 deadlocks in the last minute; their tables are unknown, their statements are in the server's log"
     )

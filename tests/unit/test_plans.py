@@ -96,11 +96,11 @@ def proof(*plans: PlanSample, queue: str = "mails") -> str | None:
 
 def test_another_plan_that_reads_much_more_is_said_with_both() -> None:
     assert proof(NEW, OLD) == (
-        "statement 42 of dbo.Take reads 1,204 pages a call by plan 77, made 2 h 00 m ago;"
-        " 12 in the days before by plan 31"
+        "statement 42 of dbo.Take reads 1,204 pages per call with plan 77 (created 2 h 00 m ago);"
+        " 12 in the days before with plan 31"
     )
     few = replace(OLD, calls=10, reads=120.0)
-    assert "reads 1,191 pages a call by plan 77" in (proof(NEW, few) or "")
+    assert "reads 1,191 pages per call with plan 77" in (proof(NEW, few) or "")
 
 
 @pytest.mark.parametrize(

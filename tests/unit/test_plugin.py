@@ -21,7 +21,7 @@ VALUE = r"(?:U|-?\d+(?:\.\d+)?(?:s|%)?)"
 LIMIT = r"(?:~?:?-?\d+(?:\.\d+)?:?)?"
 DATUM = re.compile(rf"'((?:[^'=]|'')+)'={VALUE}(?:;{LIMIT}(?:;{LIMIT}(?:;(?:0)?(?:;(?:100)?)?)?)?)?")
 STUCK = Verdict("stuck in progress", "7 in progress for more than 5 m", Severity.CRITICAL)
-OUTRUN = Verdict("producers outrun consumers", "growing 216/s", Severity.WARNING)
+OUTRUN = Verdict("consumers fall behind", "growing 216/s", Severity.WARNING)
 
 
 def state(*queues: QueueView, rules: tuple[AlertRule, ...] = (), wanted: tuple[str, ...] = ()) -> CheckState:
@@ -152,7 +152,7 @@ def test_as_an_object() -> None:
 
 
 def test_what_cannot_be_told_is_a_warning_where_that_is_asked_for_and_other_unknowns_stay() -> None:
-    untold = Verdict("cannot tell", "stuck is not known: no index", Severity.NOTICE)
+    untold = Verdict("cannot tell", "stuck is unknown: no index", Severity.NOTICE)
     outcome = check_target(view((queue("a", verdict=untold),)), (), ("a", "b"))
     assert outcome.state is CheckState.UNKNOWN
     assert unknown_as_warning(outcome).state is CheckState.WARNING

@@ -28,7 +28,7 @@ def fault(sqlstate: str, words: str) -> DriverFault:
         ),
         ("FATAL:  sorry, too many clients already", "no connection left: too many clients already", True),
         ("FATAL:  remaining connection slots are reserved for roles x", "no connection left: remaining", True),
-        ("SSL error: certificate verify failed", "TLS failed: certificate verify failed; sslrootcert names", False),
+        ("SSL error: certificate verify failed", "TLS failed: certificate verify failed; set sslrootcert to", False),
         (
             'server certificate for "a" does not match host name "h"',
             'TLS failed: server certificate for "a" doe',
@@ -37,10 +37,10 @@ def fault(sqlstate: str, words: str) -> DriverFault:
         ('FATAL:  Peer authentication failed for user "me"', "pg_hba.conf decides how that user may log in", False),
         (
             "No route to host\n\tIs the server running on that host and accepting TCP/IP connections?",
-            "no way thr",
+            "no network route",
             True,
         ),
-        ("Connection reset by peer", "h port 5432 closed the connection at once", True),
+        ("Connection reset by peer", "h port 5432 closed the connection immediately", True),
         ("FATAL:  Datenbank fehlt", "h port 5432 cannot be used: Datenbank fehlt", True),
     ],
 )

@@ -230,12 +230,12 @@ def test_names_are_quoted(used: str, value: Name, expected: str) -> None:
     ("used", "names", "part"),
     [
         ("{n}", {}, "needs a name for n"),
-        ("{n}", {"n": "a", "o": "b"}, "no use for o"),
-        ("{n}", {"n": None}, "cannot do without n"),
+        ("{n}", {"n": "a", "o": "b"}, "does not use o"),
+        ("{n}", {"n": None}, "needs n"),
         ("{n}", {"n": 5}, "takes an identifier for n"),
         ("{n!int}", {"n": "5"}, "whole number for n"),
         ("{n!int}", {"n": True}, "whole number for n"),
-        ("{n!int}", {"n": None}, "cannot do without n"),
+        ("{n!int}", {"n": None}, "needs n"),
         ("{n!list}", {"n": "a"}, "a list of columns for n"),
     ],
 )

@@ -82,7 +82,7 @@ def test_a_whole_decimal_does_not_vouch_for_the_next() -> None:
 
 
 def test_a_superfluous_or_doubled_column_is_refused() -> None:
-    with pytest.raises(QueryFailed, match=r"column too many: colour$"):
+    with pytest.raises(QueryFailed, match=r"unexpected column: colour$"):
         to_records(Reading, Rows((*COLUMNS, "colour"), ()))
     with pytest.raises(QueryFailed, match="column twice"):
         to_records(Reading, Rows((*COLUMNS, "on"), ()))

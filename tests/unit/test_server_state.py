@@ -50,11 +50,11 @@ def of_copy(rule: Rule, copy: ReplicationSample) -> str | None:
 def test_a_full_log_is_critical_and_says_what_would_free_it() -> None:
     full = replace(LOG, used=4 * GB - 2**26)
     assert of_log(rules.LOG_FULL, full) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it,"
-        " the last was 2 h 00 m ago"
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it,"
+        " last backup 2 h 00 m ago"
     )
     assert of_log(rules.LOG_FULL, replace(full, saved_s=None)) == (
-        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: a log backup frees it"
+        "98 % of the log is used (3.9 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it"
     )
     assert of_log(rules.LOG_FULL, replace(full, held_by="")) == (
         "98 % of the log is used (3.9 GB of 4.0 GB); nothing holds it"
@@ -66,11 +66,11 @@ def test_a_full_log_is_critical_and_says_what_would_free_it() -> None:
 
 def test_who_has_written_longest_is_named_where_an_open_transaction_holds_the_log() -> None:
     held = ServerState(log=replace(LOG, used=4 * GB, held_by="ACTIVE_TRANSACTION"))
-    text = "100 % of the log is used (4.0 GB of 4.0 GB), held by ACTIVE_TRANSACTION: the end of the oldest transaction"
+    text = "100 % of the log is used (4.0 GB of 4.0 GB), held by ACTIVE_TRANSACTION: it is free when the oldest"
     writers = (WriterSample("1", 61, 7_440.0, "idle in transaction", "app"), WriterSample("2", 62, None, "active", ""))
-    assert proof(rules.LOG_FULL, held) == f"{text} frees it"
+    assert proof(rules.LOG_FULL, held) == f"{text} transaction ends"
     assert proof(rules.LOG_FULL, held, writers) == (
-        f"{text} frees it, of those that wrote here session 61 for 2 h 04 m"
+        f"{text} transaction ends, oldest writer in this database: session 61 for 2 h 04 m"
     )
 
 
@@ -103,15 +103,16 @@ def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None
     [
         (
             replace(COPY, suspended="SUSPEND_FROM_USER", unsent=5 * 2**20),
-            "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent: a failover would lose what it lacks",
+            "SQL2 (synchronous) is suspended (SUSPEND_FROM_USER); 5.0 MB not sent; a failover to it would lose"
+            " the missing changes",
         ),
         (
             replace(COPY, connected=False, synchronous=False, unsent=None),
-            "SQL2 (asynchronous) is disconnected: a failover would lose what it lacks",
+            "SQL2 (asynchronous) is disconnected; a failover to it would lose the missing changes",
         ),
         (
             replace(COPY, name="", synchronous=None, state="not synchronizing", unredone=2**30),
-            "a secondary is not synchronizing; 1.0 GB not redone: a failover would lose what it lacks",
+            "a secondary is not synchronizing; 1.0 GB not redone; a failover to it would lose the missing changes",
         ),
         (COPY, None),
         (replace(COPY, state="", connected=None, healthy=None), None),
@@ -145,15 +146,16 @@ def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> No
     assert followed(HERE, None, second, second) == [
         None,
         None,
-        "SQL2 answers for 0.0 s, SQL1 before: counters began anew",
-        "SQL2 answers for 10 s, SQL1 before: counters began anew",
+        "failed over 0.0 s ago from SQL1 to SQL2; counters started at 0 again",
+        "failed over 10 s ago from SQL1 to SQL2; counters started at 0 again",
     ]
     assert followed(HERE, second, *[second] * int(REPORTED_S / 10))[-1] is None, "for some minutes"
     assert (
-        followed(HERE, replace(HERE, host="HOST9"))[-1] == "HOST9 answers for 0.0 s, HOST1 before: counters began anew"
+        followed(HERE, replace(HERE, host="HOST9"))[-1]
+        == "failed over 0.0 s ago from HOST1 to HOST9; counters started at 0 again"
     )
     assert followed(replace(HERE, role="secondary"), HERE)[-1] == (
-        "SQL1 as primary answers for 0.0 s, SQL1 as secondary before: counters began anew"
+        "failed over 0.0 s ago from SQL1 as secondary to SQL1 as primary; counters started at 0 again"
     )
 
 
@@ -161,10 +163,10 @@ def test_on_postgresql_another_timeline_is_a_failover_and_another_address_alone_
     first = replace(HERE, name="10.0.0.1:5432", host="10.0.0.1:5432", role="", timeline=1)
     assert followed(first, replace(first, name="[::1]:5432", host="[::1]:5432"))[-1] is None
     assert followed(first, replace(first, timeline=2))[-1] == (
-        "timeline 2 answers for 0.0 s, timeline 1 before: counters began anew"
+        "failed over 0.0 s ago from timeline 1 to timeline 2; counters started at 0 again"
     )
     assert followed(first, replace(first, name="10.0.0.2:5432", host="10.0.0.2:5432", timeline=2))[-1] == (
-        "10.0.0.2:5432 answers for 0.0 s, 10.0.0.1:5432 before: counters began anew"
+        "failed over 0.0 s ago from 10.0.0.1:5432 to 10.0.0.2:5432; counters started at 0 again"
     )
 
 
@@ -196,14 +198,14 @@ POOLED = ServiceSample("ElasticPool", "shops", True, False)
 
 def test_what_is_used_up_of_what_was_bought_is_said_but_for_memory() -> None:
     assert proof(rules.AT_LIMIT, ServerState(service=SINGLE, limits=LIMITS)) == (
-        "log writes 100 % of what GP_Gen5_2 allows: the server holds statements back"
+        "log writes 100 % of the limit of GP_Gen5_2; the server slows statements down"
     )
     assert proof(rules.AT_LIMIT, ServerState(limits=replace(LIMITS, cpu=0.97))) == (
-        "log writes 100 %, processor time 97 % of what the database allows: the server holds statements back"
+        "log writes 100 %, processor time 97 % of the limit of the database; the server slows statements down"
     )
     fine = replace(LIMITS, log_write=0.5)
     assert proof(rules.AT_LIMIT, ServerState(service=POOLED, limits=fine, pool_limits=LIMITS)) == (
-        "log writes 100 % of what the elastic pool shops allows: the server holds statements back"
+        "log writes 100 % of the limit of the elastic pool shops; the server slows statements down"
     )
     assert proof(rules.AT_LIMIT, ServerState(service=SINGLE, limits=fine)) is None
     assert proof(rules.AT_LIMIT, ServerState(limits=LimitsSample(*[None] * 7))) is None
@@ -213,7 +215,7 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
     state = ServerState(service=ServiceSample("GP_S_Gen5_2", "", False, True))
     alone = replace(poll(1, 1000.0), server_state=state)
     alone = replace(alone, server=replace(alone.server, sessions=0))
-    words = "nobody but qmon is connected to GP_S_Gen5_2: its polls keep it from pausing, and are billed"
+    words = "only qmon is connected to GP_S_Gen5_2; its polls keep the database from pausing, and are billed"
     given = replace(FINE, snapshot=alone)
     assert rules.KEPT_AWAKE.proof(given) == words
     verdicts, since = judge_queue(given, 1000.0, {})

@@ -81,9 +81,9 @@ def test_the_same_text_comes_back() -> None:
         ("-- x\nSELECT 1;;", 2, "one statement"),
         ("-- x\n", 2, "no statement"),
         ("-- x\n\n-- more\n/* and */ ;", 2, "no statement"),
-        ("", 1, "what it is for"),
-        ("SELECT 1", 1, "what it is for"),
-        ("-- {a}\nSELECT {a}", 1, "what it is for"),
+        ("", 1, "and its purpose"),
+        ("SELECT 1", 1, "and its purpose"),
+        ("-- {a}\nSELECT {a}", 1, "and its purpose"),
     ],
 )
 def test_each_fault_is_named_with_its_line(text: str, line: int, part: str) -> None:

@@ -172,7 +172,7 @@ def test_what_is_said_about_encryption_is_said_to_freetds_in_its_words(said: str
 
 
 def test_freetds_is_not_given_what_it_would_pass_over_in_silence() -> None:
-    with pytest.raises(BadInput, match="FreeTDS has no encryption 'strict'"):
+    with pytest.raises(BadInput, match="FreeTDS does not support encryption 'strict'"):
         keywords("mssql://me@db1/shop?driver=/usr/lib/libtdsodbc.so&encrypt=strict")
 
 

@@ -161,9 +161,9 @@ def sweeps(hole: int | None, orphan: int | None) -> dict[str, Rows]:
 
 def test_what_a_ring_has_lost_is_said() -> None:
     told = proofs(watched(RING, SLOTS, sweeps(BIG + 1, BIG + 2), 8)[-1])
-    assert told["ring hole"].startswith(f"number {BIG + 1:,} has no message; a consumer drew it at least 7.0 s ago")
+    assert told["ring hole"].startswith(f"number {BIG + 1:,} has no message; a consumer took it at least 7.0 s ago")
     assert (
-        told["ring orphans"] == f"1 message was drawn by consumers and not popped: number {BIG + 2:,}, pushed 40 s ago"
+        told["ring orphans"] == f"1 message was taken by consumers but not popped: number {BIG + 2:,}, pushed 40 s ago"
     )
     assert not {"ring hole", "ring orphans"} & proofs(watched(RING, SLOTS, sweeps(None, None), 8)[-1]).keys()
     assert "ring hole" not in proofs(watched(RING, SLOTS, sweeps(BIG + 6, None), 8)[-1]), "no consumer has drawn it yet"
@@ -208,6 +208,6 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
     assert found == plain
     assert (problem.queue, problem.reason) == (
         "ring",
-        "holes and orphans are not looked for: our role may not read dbo.Orders_spare",
+        "holes and orphans are not looked for: your role may not read dbo.Orders_spare",
     )
     assert problem.grant == "GRANT SELECT ON OBJECT::[dbo].[Orders_spare] TO [watcher]"

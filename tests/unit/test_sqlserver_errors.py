@@ -57,14 +57,14 @@ def connecting(sqlstate: str, *records: str, password: str | None = None, server
         ("28000", f"{SERVER}The account is disabled. (18470)", "login 'me' is disabled"),
         ("28000", f"{SERVER}The password must be changed. (18488)", "the password of login 'me' has expired"),
         ("42000", f"{SERVER}Cannot open database requested by the login. (4060)", "there is no database 'd'"),
-        ("08004", f"{SERVER}The principal is not able to access the database. (916)", "CREATE USER in it helps"),
+        ("08004", f"{SERVER}The principal is not able to access the database. (916)", "run CREATE USER in it"),
         (
             "08001",
             f"{DRIVER}SSL Provider: [error:0A000086:SSL routines::certificate verify failed:self-signed] (-1)",
             "trust it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
         ),
         ("08001", f"{DRIVER}SSL Provider: [error:0A000102:unsupported protocol] (-1)", "TLS failed: SSL Provider"),
-        ("HY000", f"{DRIVER}Protocol error in TDS stream (0)", "what answers on db1 is not SQL Server"),
+        ("HY000", f"{DRIVER}Protocol error in TDS stream (0)", "the service on db1 is not SQL Server"),
     ],
 )
 def test_what_the_server_refuses_for_good(sqlstate: str, record: str, part: str) -> None:
@@ -83,7 +83,7 @@ def test_an_unknown_database_is_told_from_the_failed_login_that_follows() -> Non
 def test_a_closed_database_is_told_by_its_words_where_the_number_says_nothing() -> None:
     said = f'{SERVER}Cannot open database "d" requested by the login. The login failed (33557097)'
     problem = connecting("42000", said, password="hushhush")
-    assert "no database 'd' on the server, or we may not open it" in str(problem)
+    assert "no database 'd' on the server, or this login may not open it" in str(problem)
     assert isinstance(problem, Unreachable)
     assert not problem.retryable
 
@@ -91,13 +91,13 @@ def test_a_closed_database_is_told_by_its_words_where_the_number_says_nothing() 
 def test_a_server_that_words_a_missing_password_oddly_is_understood() -> None:
     problem = connecting("42000", f"{SERVER}invalid TDS authentication request (33557097)")
     assert isinstance(problem, PasswordNeeded)
-    assert "does not take login 'me' without a password" in str(problem)
+    assert "does not accept login 'me' without a password" in str(problem)
 
 
 def test_without_a_password_one_is_asked_for() -> None:
     problem = connecting("28000", f"{SERVER}Login failed for user 'me'. (18456)")
     assert isinstance(problem, PasswordNeeded)
-    assert "the password of login 'me', and there is none" in str(problem)
+    assert "the password of login 'me', but none is set" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -105,21 +105,26 @@ def test_without_a_password_one_is_asked_for() -> None:
     [
         ("01000", "[unixODBC][Driver Manager]Can't open lib 'x' : file not found (0)", MissingDriver, LOADS),
         ("IM004", "[unixODBC][Driver Manager]Driver's SQLAllocHandle on SQL_HANDLE_HENV failed (0)", MissingDriver, ""),
-        ("IM002", "[unixODBC][Driver Manager]Data source name not found (0)", MissingDriver, "names no driver"),
+        ("IM002", "[unixODBC][Driver Manager]Data source name not found (0)", MissingDriver, "has no driver"),
         (
             "08001",
             f"{DRIVER}Invalid value specified for connection string attribute 'Encrypt' (0)",
             BadInput,
-            "Encrypt does not take this value; it takes yes, no or strict",
+            "Encrypt does not accept this value; use yes, no or strict",
         ),
         (
             "08001",
             f"{DRIVER}Invalid value specified for connection string attribute 'ApplicationIntent' (0)",
             BadInput,
-            "it takes ReadOnly or ReadWrite",
+            "use ReadOnly or ReadWrite",
         ),
         ("HY000", f"{SERVER}Database 'd' is being recovered. (922)", Unreachable, "not ready yet"),
-        ("08001", f"{DRIVER}an error was encountered during handshakes before login. (26)", Unreachable, "at once"),
+        (
+            "08001",
+            f"{DRIVER}an error was encountered during handshakes before login. (26)",
+            Unreachable,
+            "closed the connection immediately",
+        ),
     ],
 )
 def test_other_troubles(sqlstate: str, record: str, kind: type[QmonError], part: str) -> None:
@@ -184,7 +189,7 @@ def test_a_timeout_is_looked_into() -> None:
     timeout = f"{DRIVER}Login timeout expired (0)"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        assert "takes connections, but no SQL" in str(connecting("HYT00", timeout, server=f"tcp:127.0.0.1,{port}"))
+        assert "accepts connections, but no SQL" in str(connecting("HYT00", timeout, server=f"tcp:127.0.0.1,{port}"))
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
@@ -213,13 +218,13 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
             "42000",
             f"{SERVER}Lock request time out period exceeded. (1222)",
             LockTimeout,
-            "a lock was not",
+            "could not get a lock",
         ),
         (
             "42000",
             f"{SERVER}canceling statement due to lock timeout (33557097)",
             LockTimeout,
-            "a lock was not",
+            "could not get a lock",
         ),
         (
             "42000",
@@ -317,7 +322,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
         listening.listen()
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
-        with pytest.raises(Unreachable, match=f"port {port} takes connections, but no SQL Server answers"):
+        with pytest.raises(Unreachable, match=f"port {port} accepts connections, but no SQL Server answered"):
             ENGINE.connect(found, Session("test", login_timeout_s=1))
 
 
@@ -328,7 +333,7 @@ def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pyt
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")
-        with pytest.raises(Unreachable, match=f"logging in to 127.0.0.1,{port} does not come to an end") as told:
+        with pytest.raises(Unreachable, match=f"the login to 127.0.0.1,{port} does not finish") as told:
             ENGINE.connect(found, Session("test", login_timeout_s=0.2))
         assert told.value.retryable
 

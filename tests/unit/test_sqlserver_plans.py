@@ -111,7 +111,7 @@ def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> 
     names: dict[str, Name] = {name: "x" for name in query.names} | {"id": Column("Id", "int")}
     for index in ("IX", IndexName("IX")):
         assert "RECOMPILE" not in queries.render(query, names | {"head_index": index}, ENGINE).text
-    with pytest.raises(BadInput, match="probe/head cannot name the filtered index 'IX': it is not compiled anew"):
+    with pytest.raises(BadInput, match="probe/head cannot name the filtered index 'IX': it is not recompiled"):
         queries.render(query, names | {"head_index": IndexName("IX", filtered=True)}, ENGINE)
 
 
@@ -155,7 +155,7 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
         known = table_facts(layout, details("int", indexes), None, sequences)
         probes = QueueProbes(StatementCache(ENGINE, VERSION), QueueSpec(layout, known))
         assert {job.probe for job in probes.statements_for_poll(100.0, 0, 20)} == asked
-        reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
+        reasons = {figure for figure, reason in known.slow.items() if "no index starts with the slot" in reason}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})
 
 

@@ -132,7 +132,7 @@ def test_a_session_that_would_write_is_refused_on_a_readable_secondary(monkeypat
     target = Target("shop", "sqlserver", {"Server": "db1", "Driver": "x"})
     monkeypatch.setattr(odbc, "connect", lambda *_: Raw(row))
     assert SqlServer().connect(target, Session("poll", read_only=True)).version == (16, 0)
-    with pytest.raises(BadInput, match="shop may only be read"):
+    with pytest.raises(BadInput, match="shop is read-only"):
         SqlServer().connect(target, Session("purge", writes=True))
 
 

@@ -27,12 +27,14 @@ def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int 
 
 
 def test_the_proof_has_what_plans_believe_what_there_is_and_since_when() -> None:
-    said = "plans assume 12 rows in public.t, which has 40,112 (updated 10 m 00 s ago): ANALYZE helps"
+    said = "plans assume 12 rows in public.t, which has 40,112 (statistics updated 10 m 00 s ago): run ANALYZE"
     assert proof(STALE) == said
     never = replace(STALE, estimated_rows=None, updated_at=None)
-    assert proof(never) == "plans assume no rows in public.t, which has 40,112 (never updated): ANALYZE helps"
+    assert proof(never) == "plans assume no rows in public.t, which has 40,112 (statistics never updated): run ANALYZE"
     gone = replace(STALE, estimated_rows=900_000, rows=40, updated_at=990.0)
-    assert proof(gone) == "plans assume 900,000 rows in public.t, which has 40 (updated 10 s ago): ANALYZE helps"
+    assert (
+        proof(gone) == "plans assume 900,000 rows in public.t, which has 40 (statistics updated 10 s ago): run ANALYZE"
+    )
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_where_messages_say_themselves_how_long_they_may_take_stuck_names_no_tim
     part = GroupPart("pg-boss", "mails", own_timeout=True)
     layout = Layout("pg-boss/mails", "pg-boss", TableName("s", "job"), id="id", part=part)
     proof = after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1]
-    assert proof == "7 in progress for longer than each may take"
+    assert proof == "7 in progress for longer than their own timeout"
     layout = replace(layout, part=replace(part, own_timeout=False))
     assert after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1] == "7 in progress for more than 5 m 00 s"
 
@@ -56,7 +56,7 @@ def test_outrun_needs_thirty_seconds() -> None:
     signs = replace(FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0)
     assert after(signs, 29)[0] == "healthy"
     code, proof = after(signs, 30)
-    assert code == "producers outrun consumers"
+    assert code == "consumers fall behind"
     assert "growing 40.0/s" in proof
 
 
@@ -70,7 +70,7 @@ def test_no_pops_is_worse_than_outrun_and_needs_ten_seconds() -> None:
     signs = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0)
     code, proof = after(signs, 8)
     assert code == "cannot tell"
-    assert proof.endswith("/s are pushed; no pops if that lasts 2.0 s more")
+    assert proof.endswith("/s; no pops if this lasts 2.0 s more")
     assert after(signs, 10)[0] == "no pops"
 
 
@@ -103,7 +103,7 @@ def test_a_queue_that_was_never_seen_well_is_not_called_healthy_while_a_critical
 
 def test_full_ring() -> None:
     code, proof = after(replace(FINE, fill=Figure(1.0)), 5)
-    assert (code, proof) == ("ring full", "100 % of the slots hold messages, producers wait")
+    assert (code, proof) == ("ring full", "100 % of the slots hold messages, so producers wait")
 
 
 def test_cannot_see_names_the_grant() -> None:
@@ -116,7 +116,7 @@ def test_cannot_see_names_the_grant() -> None:
 
 def test_unknown_depth_is_not_called_healthy() -> None:
     (verdict,), _ = judge_queue(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
-    assert (verdict.code, verdict.proof) == ("cannot tell", "ready is not known: a count is under way")
+    assert (verdict.code, verdict.proof) == ("cannot tell", "ready is unknown: a count is under way")
 
 
 def paused(side: Side) -> tuple[Pause, ...]:

@@ -27,9 +27,11 @@ def said(archiving: Archiving | None, seconds: float = 10.0) -> dict[str, str]:
 
 
 def test_done_messages_that_grow_while_nothing_is_archived() -> None:
-    assert said(NEVER) == {"archive behind": "~10,000 done and not archived; no row of the table was ever deleted"}
+    assert said(NEVER) == {
+        "archive behind": "~10,000 done messages not archived; no row was ever deleted from the table"
+    }
     assert said(STOPPED) == {
-        "archive behind": "~2,000 done and not archived; nothing was archived for 40 s, at most 13 s before"
+        "archive behind": "~2,000 done messages not archived; nothing archived for 40 s, longest break before 13 s"
     }
     assert said(NEVER, 9.9).keys() == {"healthy"}
 

@@ -53,17 +53,17 @@ def test_nobody_is_connected() -> None:
     assert code == "no consumers"
     assert (
         proof
-        == "31 ready and none of the 3 sessions connected was seen to call dbo.mails_pop; the last one left 40 s ago"
+        == "31 ready, but none of the 3 connected sessions has called dbo.mails_pop; the last consumer left 40 s ago"
     )
     assert said(signs(nobody), 9.9)[0] == "cannot tell"
     pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, consumers=Clients(application="mailer-*")))
-    assert said(pattern)[1] == "31 ready and no session is connected that is a consumer (application mailer-*)"
+    assert said(pattern)[1] == "31 ready, but no connected session is a consumer (application mailer-*)"
 
 
 def test_those_connected_do_not_pop() -> None:
     code, proof = said(signs(ClientsSeen(2, 2, "routine", IDLE, 3)))
     assert code == "consumers not claiming"
-    assert proof == "2 consumers are connected, not one pops while 31 are ready: session 71 (mailer-1) idle for 45 s"
+    assert proof == "31 ready, but none of the 2 connected consumers pops: session 71 (mailer-1) idle for 45 s"
 
 
 def test_where_messages_complete_somebody_claims_them_however_pops_are_counted() -> None:

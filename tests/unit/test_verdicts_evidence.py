@@ -38,13 +38,13 @@ def said(signs: RuleInput) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        (Figure.unknown("never counted"), "not known: never counted"),
+        (Figure.unknown("never counted"), "unknown: never counted"),
         (
             Figure(0.0).as_lower_bound("row level security hides rows"),
-            "only partly seen: row level security hides rows",
+            "only partly known: row level security hides rows",
         ),
-        (Figure(0.0, at_least=True, reason="watched"), "only partly seen: watched"),
-        (Figure(0.0, age_s=7.0).mark_old(6.0).evidence, "not known: last read 7.0 s ago"),
+        (Figure(0.0, at_least=True, reason="watched"), "only partly known: watched"),
+        (Figure(0.0, age_s=7.0).mark_old(6.0).evidence, "unknown: last read 7.0 s ago"),
     ],
 )
 def test_one_figure_without_evidence_is_enough_to_tell_nothing(figure: str, bad: Figure, why: str) -> None:
@@ -57,10 +57,10 @@ def test_one_figure_without_evidence_is_enough_to_tell_nothing(figure: str, bad:
 
 def test_figures_that_lack_for_one_reason_are_named_together() -> None:
     signs = replace(FINE, in_progress=Figure.unknown(NO_INDEX), stuck=Figure.unknown(NO_INDEX))
-    assert said(signs) == ("cannot tell", f"in progress and stuck are not known: {NO_INDEX}")
+    assert said(signs) == ("cannot tell", f"in progress and stuck are unknown: {NO_INDEX}")
     failure = ProbeFailure("progress", "permission denied", "q", "GRANT SELECT ON t TO me")
     signs = replace(FINE, stuck=Figure.unknown(Reason.NOT_READ_IN_THIS_POLL), failures=(failure,))
-    assert said(signs)[1] == "stuck is not known: permission denied; GRANT SELECT ON t TO me"
+    assert said(signs)[1] == "stuck is unknown: permission denied; GRANT SELECT ON t TO me"
 
 
 def test_what_a_layout_has_not_need_not_be_known() -> None:
@@ -115,7 +115,7 @@ def test_a_table_whose_messages_in_progress_no_index_leads_to_is_not_called_empt
     slow = {"in_progress": NO_INDEX, "stuck": NO_INDEX}
     queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, unknown=slow))
     assert queue.verdict.code == "cannot tell"
-    assert queue.verdict.proof == f"in progress and stuck are not known: {NO_INDEX}"
+    assert queue.verdict.proof == f"in progress and stuck are unknown: {NO_INDEX}"
     assert queue.verdict.severity is Severity.NOTICE
     counted = TableCount(990.0, 0.0, 60.0, 1, 0, 500)
     queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, unknown=slow, count=counted))
@@ -134,7 +134,7 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     assert poll(1_000.0).verdict.code == "cannot tell"
     queue = [poll(1_000.0 + second) for second in range(2, 300, 2)][-1]
     assert (queue.verdict.code, queue.stuck.value, queue.stuck.at_least) == ("cannot tell", 0.0, True)
-    assert queue.verdict.proof == "stuck is only partly seen: watched for 4 m 58 s of 5 m 00 s: no start time"
+    assert queue.verdict.proof == "stuck is only partly known: watched for 4 m 58 s of 5 m 00 s: no start time"
     assert poll(1_302.0).verdict.code == "stuck in progress"
     none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, None, None))
     assert polled(none).verdict.code == "empty"
@@ -159,7 +159,7 @@ def test_where_a_pop_deletes_stuck_is_told_by_the_age_of_the_transactions_that_h
     assert young.stuck == Figure(0.0), "no transaction is old enough"
     assert (
         young.verdict.proof
-        == "3 ready, and whether messages leave the queue is not known: counters were not read in this poll"
+        == "3 ready, but qmon cannot tell whether messages leave the queue: the counters were not read in this poll"
     )
     assert polled(unread, writers=(writer(400.0),)).verdict.code == "cannot tell"
     assert polled(unread).verdict.code == "cannot tell"

@@ -32,7 +32,7 @@ TWICE = replace(
 def test_all_that_hold_are_given_the_worst_first() -> None:
     _, since = judge_queue(TWICE, 0.0, {})
     verdicts, _ = judge_queue(TWICE, 40.0, since)
-    assert [v.code for v in verdicts] == ["stuck in progress", "producers outrun consumers"]
+    assert [v.code for v in verdicts] == ["stuck in progress", "consumers fall behind"]
     assert [v.since_at for v in verdicts] == [0.0, 0.0]
 
 
@@ -96,7 +96,7 @@ def test_a_verdict_whose_evidence_is_not_read_or_has_yet_to_last_is_not_over() -
     assert "no pops" in undecided_of(still, 0.0, {})
     assert "no pops" not in undecided_of(still, 60.0, {"no pops": EvidenceSpan(0.0, 58.0)}), "it holds"
     grown = replace(seen, ready=Figure(5000), pop_rate=Figure(10.0), net_rate=40.0)
-    since = {"producers outrun consumers": EvidenceSpan(0.0, 38.0)}
+    since = {"consumers fall behind": EvidenceSpan(0.0, 38.0)}
     assert undecided_of(grown, 40.0, since) == frozenset()
     assert "stuck in progress" in undecided_of(replace(grown, stuck=Figure.unknown("no answer")), 40.0, since)
     assert "no pops" in undecided_of(seen, 0.0, {}, follow=True)

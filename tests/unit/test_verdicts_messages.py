@@ -57,7 +57,7 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
             owner("11", "unknown", whose=None),
         ),
         owners_limit=100,
-        proof="a connection pool hands sessions on",
+        proof="a connection pool shares the sessions",
     )
     found = count_owners(diagnostics, 300.0)
     assert found is not None
@@ -66,7 +66,7 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
     assert proof == (
         "3 in progress for more than 5 m 00 s: 2 with a dead owner (812/5 has had message 7 for 6 m 40 s);"
         " 1 with a live owner (812/5 has had message 9 for 6 m 40 s);"
-        " 1 with an unknown owner (message 11 for 6 m 40 s): a connection pool hands sessions on"
+        " 1 with an unknown owner (message 11 for 6 m 40 s): a connection pool shares the sessions"
     )
     early = count_owners(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
     assert said(signs(owners=early)) == {"stuck in progress": "1 with a dead owner (812/5 has had message 8 for 5.0 s)"}
@@ -96,7 +96,7 @@ def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
 def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_its_hold() -> None:
     bad = Repeated("88", 2, 2.0, 4)
     assert said(signs(repeated=bad), 3.0) == {
-        "poison message at the head": "message 88 was popped and given back 2 times in 2.0 s, 4 attempts in all"
+        "poison message at the head": "message 88 was popped and given back 2 times in 2.0 s, 4 attempts in total"
     }
     assert said(signs(repeated=bad), 2.9).keys() == {"cannot tell"}
     for fine in (replace(bad, failures=1), replace(bad, seconds=1.9)):
@@ -166,7 +166,7 @@ def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_
     assert found == (DoubleDelivery("7", "61/5", "62/5", 12.0),)
     assert said(signs(twice=found), 1.9).keys() == {"cannot tell"}
     assert said(signs(twice=found), 2.0) == {
-        "delivered twice": "message 7 was popped by 62/5 while 61/5, who popped it 12 s ago, still works on it"
+        "delivered twice": "message 7 was popped by 62/5 while 61/5, which popped it 12 s ago, is still working on it"
     }
     assert hands(track, 104.0, "62/5", 3.0, client(61, 14.0), client(62, 3.0)) != ()
     assert hands(track, 106.0, "62/5", 5.0, client(61, 0.5), client(62, 5.0)) == ()
@@ -193,13 +193,13 @@ def test_a_hole_is_one_that_consumers_have_drawn_and_its_drawer_is_named_while_t
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(producer,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, producer, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
-        "number 80 has no message; a consumer drew it at least 6.0 s ago: session 61 (idle in transaction, shop)"
-        " has drawn a number and may yet push it"
+        "number 80 has no message; a consumer took it at least 6.0 s ago; session 61 (idle in transaction, shop)"
+        " has taken a number and may still push it"
     )
     proven = ring.record_poll(
         MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(producer, transaction_s=1.0),)), 1000, 20.0
     )
-    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago: no open transaction has it")
+    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago; no open transaction has it")
     assert said(signs(ring_loss=proven), 4.9).keys() == {"cannot tell"}
     assert ring.record_poll(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
     assert ring.record_poll(MessageDiagnostics(), 1000, 24.0) is None
@@ -213,13 +213,12 @@ def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
     assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0) == {
-        "ring orphans": "1 message was drawn by consumers and not popped: number 70, pushed 40 s ago"
+        "ring orphans": "1 message was taken by consumers but not popped: number 70, pushed 40 s ago"
     }
     consumer = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
     held = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(consumer,)), 2000, 15.0)
     assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
-        "pushed 40 s ago; consumers take them when session 77 (idle in transaction, mailer) has ended, which "
-        "may yet pop "
-        "them"
+        "pushed 40 s ago; session 77 (idle in transaction, mailer) may still pop them, otherwise consumers do when it"
+        " ends"
     )
     assert ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

@@ -22,8 +22,8 @@ def said(starved: Starved | None, seconds: float = 10.0, pops: float = 40.0) -> 
 
 def test_a_head_that_stays_while_others_are_popped() -> None:
     assert said(LOW) == {
-        "priority starved": "priority 9: message 812, 14 m 00 s old, has been its head for 20 s or longer while"
-        " messages of other priorities are popped, 40.0/s"
+        "priority starved": "priority 9 is not popped: message 812 (14 m 00 s old) has been first for at least 20 s;"
+        " other priorities are popped at 40.0/s"
     }
     assert said(LOW, 9.9).keys() == {"healthy"}
     for fine in (replace(LOW, still_s=19.9), replace(LOW, others=4), None):

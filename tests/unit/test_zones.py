@@ -115,8 +115,8 @@ def test_a_zone_is_configured_by_its_name() -> None:
 
 def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
     unknown = layout(zones=(("At", UNKNOWN_ZONE), ("Made", UNKNOWN_ZONE)))
-    assert 'At has no time zone: say in the configuration times = "utc"' in str(_why_impossible(unknown, Choice()))
-    assert "so that no age is known" in str(_why_impossible(unknown, Choice(older_than_s=60.0)))
+    assert 'At has no time zone: set it in the configuration: times = "utc"' in str(_why_impossible(unknown, Choice()))
+    assert "because no age is known" in str(_why_impossible(unknown, Choice(older_than_s=60.0)))
     assert _why_impossible(unknown, Choice(ids=("1",))) is None
     assert _why_impossible(layout(zones=(("At", LOCAL_ZONE),)), Choice()) is None
     owned = replace(unknown, owner=OwnerColumn("O", "session", held_while_working=True))

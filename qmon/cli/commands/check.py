@@ -92,7 +92,7 @@ def check(
             "--queue",
             "-q",
             metavar="QUEUE",
-            help="Check this queue only; repeatable.",
+            help="Check only this queue. Repeatable.",
             show_default=False,
             autocompletion=completion.complete_queues,
         ),
@@ -100,26 +100,21 @@ def check(
     config: options.ConfigPath = None,
     warn: Annotated[
         list[str] | None,
-        typer.Option("--warn", "-w", metavar="RULE", help="WARNING if met, such as depth>1000; repeatable."),
+        typer.Option("--warn", "-w", metavar="RULE", help="WARNING if this is met, such as depth>1000. Repeatable."),
     ] = None,
     crit: Annotated[
         list[str] | None,
-        typer.Option("--crit", "-c", metavar="RULE", help="CRITICAL if met, such as 'verdict=no pops'; repeatable."),
-    ] = None,
-    polls: Annotated[int, typer.Option("--polls", min=1, max=1000, help="How often to poll; rates need two.")] = 2,
-    timeout: Annotated[
-        float | None,
         typer.Option(
-            "--timeout",
-            "-t",
-            parser=options.parse_seconds,
-            metavar="TIME",
-            help="UNKNOWN after this time. [10s]",
-            show_default=False,
+            "--crit", "-c", metavar="RULE", help="CRITICAL if this is met, such as 'verdict=no pops'. Repeatable."
         ),
     ] = None,
+    polls: Annotated[int, typer.Option("--polls", min=1, max=1000, help="Number of polls. Rates need two.")] = 2,
+    timeout: Annotated[
+        float | None,
+        options.duration_option("--timeout", "-t", help="UNKNOWN after this time.", default="10s"),
+    ] = None,
     unknown: Annotated[
-        IfUnknown, typer.Option("--unknown", help="The result where the state of a queue is not known.")
+        IfUnknown, typer.Option("--unknown", help="Result for queues whose state is unknown.")
     ] = IfUnknown.UNKNOWN,
     output: options.Output = "table",
     test_notice: Annotated[
@@ -127,7 +122,7 @@ def check(
         typer.Option(
             "--test-notice",
             metavar="NAME",
-            help="Check nothing; send a test notice to this receiver of qmon.toml, or to all; repeatable.",
+            help="Only send a test notice to this receiver of qmon.toml, or to all. Repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -135,9 +130,9 @@ def check(
     """Check targets once, as a plugin for Nagios or Icinga.
 
     Prints one line with performance data. Exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. Without rules, the alerts
-    of qmon.toml decide, and for queues without alerts the severity of the verdict. Unknown figures make it UNKNOWN, or
+    of qmon.toml decide. For queues without alerts, the severity of the verdict decides. Unknown figures are UNKNOWN, or
     WARNING with --unknown warning. Bad input and unreachable targets are UNKNOWN. With several targets, the worst
-    counts.
+    result counts.
     """
     if test_notice:
         from qmon.cli.test_notice import send_test_notice

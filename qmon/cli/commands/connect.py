@@ -47,39 +47,48 @@ def connect(
         list[str] | None,
         typer.Argument(
             metavar="[TARGET]...",
-            help=f"{options.TARGET} Or a fleet of qmon.toml, or the URL of a `qmon serve` and its target. "
-            "Without one you are asked.",
+            help=f"{options.TARGET} A fleet of qmon.toml and the URL of a `qmon serve` "
+            "also work. Without a target, qmon asks for one.",
             show_default=False,
             autocompletion=completion.complete_targets,
         ),
     ] = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(
+            "--queue",
+            "-q",
+            metavar="QUEUE",
+            help="Open the screen of this queue.",
+            show_default=False,
+            autocompletion=completion.complete_queues,
+        ),
+    ] = None,
     interval: Annotated[
         float | None,
-        typer.Option(
-            "--interval", "-i", parser=options.parse_seconds, metavar="TIME", help="Poll so often: 500ms to 1m."
-        ),
+        options.duration_option("--interval", "-i", help="Poll interval, 500ms to 1m."),
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every action.")] = False,
     theme: Annotated[
-        Theme | None, typer.Option("--theme", help="The colours; NO_COLOR in the environment does without.")
+        Theme | None, typer.Option("--theme", help="Colours. Set NO_COLOR for a screen without colours.")
     ] = None,
     record: Annotated[
-        Path | None, typer.Option("--record", metavar="DIR", help="Record what is shown; `qmon replay` shows it again.")
+        Path | None, typer.Option("--record", metavar="DIR", help="Record to this folder, for `qmon replay`.")
     ] = None,
     baselines: BaselinesPath = None,
     ca: Annotated[
         Path | None,
         typer.Option(
-            "--ca", metavar="FILE", help="Trust these certificates, PEM, for an https:// URL.", dir_okay=False
+            "--ca", metavar="FILE", help="PEM file of certificates to trust for an https:// URL.", dir_okay=False
         ),
     ] = None,
 ) -> None:
-    """Open the dashboard on a target, or on several at once.
+    """Open the dashboard on one or several targets.
 
-    `https://ops-1:9777/orders-prod` shows what the `qmon serve` there polls: however many look, the database is polled
-    once. It only shows.
+    `https://ops-1:9777/orders-prod` shows the target orders-prod of a `qmon serve`. That server polls the database once
+    for all dashboards. Such a dashboard cannot act.
     """
     from qmon.cli.served_dashboard import is_served, show_served
     from qmon.cli.target_prompt import ask_target
@@ -90,15 +99,19 @@ def connect(
     named = targets or ([] if all_targets else [ask_target(config)])
     if any(map(is_served, named)):
         if interval is not None or record is not None:
-            raise BadInput("--interval and --record are for who polls: give qmon serve --every and --record")
+            raise BadInput("qmon serve polls this target: give --every and --record to qmon serve, not to qmon connect")
         if len(named) > 1:
-            raise BadInput("the target of a qmon serve is shown by itself; name the databases themselves, or that one")
+            raise BadInput(
+                "the URL of a qmon serve cannot be combined with other targets: name that URL alone, or the databases"
+            )
         raise typer.Exit(show_served(named[0], config, ca, baselines, theme))
     if ca is not None:
         raise BadInput("--ca is for the https:// URL of a qmon serve")
 
     known = choose_targets(named, config, all_targets=all_targets)
     preferences = read_preferences(use_theme=theme is None)
+    if len(known) > 1 and queue is not None:
+        raise BadInput("--queue needs a single target")
     if len(known) > 1:
         from qmon.cli.fleet_dashboard import show_fleet
 
@@ -112,7 +125,15 @@ def connect(
     poller.begin_polling()  # starts reading while the screen loads
     try:
         code = _run_dashboard(
-            poller, found, typed, preferences, read_only=read_only, theme=theme, record=record, baselines=baselines
+            poller,
+            found,
+            typed,
+            preferences,
+            queue=queue or "",
+            read_only=read_only,
+            theme=theme,
+            record=record,
+            baselines=baselines,
         )
     except BaseException:
         poller.close()
@@ -126,6 +147,7 @@ def _run_dashboard(
     typed: str,
     preferences: Preferences,
     *,
+    queue: str,
     read_only: bool,
     theme: Theme | None,
     record: Path | None,
@@ -145,6 +167,7 @@ def _run_dashboard(
     show = partial(
         run,
         preferences=preferences,
+        first_queue=queue,
         prod=known.prod,
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
@@ -195,30 +218,29 @@ def run_recorded(
 
 
 def demo(
-    headless: Annotated[bool, typer.Option("--headless", help="Without a screen; needs --for.")] = False,
-    length: Annotated[
-        float | None, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="End after so long.")
-    ] = None,
+    headless: Annotated[bool, typer.Option("--headless", help="Run without a screen. Needs --for.")] = False,
+    length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     tour: Annotated[
         bool,
-        typer.Option("--tour", help="One trouble at a time, with a line that says what is broken and what to press."),
+        typer.Option("--tour", help="Show one problem at a time, and the key that fixes it."),
     ] = False,
     output: options.Output = "table",
 ) -> None:
-    """Show live queues of every installable design, with faults coming and going, on a PostgreSQL of its own.
+    """Open the dashboard on live demo queues.
 
-    Everything is stopped and removed at the end, also on Ctrl-C or when the terminal closes.
+    qmon starts its own PostgreSQL with one queue of every installable design, and causes faults. It stops and removes
+    everything at the end, also after Ctrl-C and when the terminal closes.
     """
     require_posix("qmon demo")
     from qmon.cli.commands.status import print_status
     from qmon.demo import runner
 
     if headless and length is None:
-        raise BadInput("a demo without a screen needs an end: --for 20s")
+        raise BadInput("--headless needs --for, such as --for 20s")
     if output != "table" and not headless:
-        raise BadInput(f"figures come at the end of a demo without a screen: --headless --for 20s --output {output}")
+        raise BadInput(f"--output {output} needs --headless: qmon demo --headless --for 20s --output {output}")
     if tour and headless:
-        raise BadInput("a tour needs the screen: leave out --headless")
+        raise BadInput("--tour needs the screen: leave out --headless")
     with exit_on_signals():
         if not headless:
             raise typer.Exit(_run_demo(length, tour=tour))

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qmon.cli.guard import FAILED
+from qmon.cli.guesses import ALIASES, HINTS, hint_for
 from qmon.cli.library_page import library_lines
 from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.redact import environment_without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qmon.libraries.library import Library
 
 # Cells: longer lines are hard to read.
@@ -119,7 +122,7 @@ def _print_matches(word: str, page: str) -> None:
     from qmon.model.config_reader import suggest_nearest
 
     if not word.strip():
-        raise BadInput("--search: needs a word")
+        raise BadInput("--search needs a word")
     if page and page not in manual.pages():
         raise BadInput(f"the manual has no page {page!r}{suggest_nearest(page, manual.pages())}")
     rows = [(part.page, part.heading, line) for part, line in manual.find_lines(word.strip(), page or None)]

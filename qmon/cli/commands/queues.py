@@ -47,10 +47,13 @@ def queues(
     config: options.ConfigPath = None,
     output: options.Output = "table",
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say why tables with names of a library were recognised or not.")
+        bool, typer.Option("--explain", help="Show why each table with a library's name was recognized or not.")
     ] = False,
 ) -> None:
-    """List the queues of targets: configured, installed by qmon, a library's, or found by their shape, and why."""
+    """List the queues of targets, and why each was recognized.
+
+    A queue is configured, installed by qmon, part of a queue library, or a table that looks like a queue.
+    """
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_target
 
@@ -95,12 +98,12 @@ def _confidence_text(finding: Candidate) -> str:
 
 
 def _reason_text(finding: Candidate) -> str:
-    what = "cannot tell" if finding.locked is not None else "to be said"
+    what = "cannot tell" if finding.locked is not None else "missing"
     return finding.summary + (f"; {what}: {finding.missing}" if finding.missing else "")
 
 
 def _print_explanation(listing: _Listing, *, named: bool) -> None:
-    nothing = ("no table has a name that a known library gives; qmon help libraries lists them",)
+    nothing = ("no table has the name of a library's table; qmon help libraries lists the libraries",)
     for line in listing.resolved.explained or nothing:
         print_output(clean_text(f"{listing.target}: {line}" if named else line))
 
@@ -145,7 +148,7 @@ def _print_listings(listings: Sequence[_Listing], *, named: bool) -> None:
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
         _print_problems(replace(each, resolved=replace(each.resolved, problems=problems)), print_output, named=named)
     if any(each.findings for each in listings) and is_on_terminal():
-        print_note("what is found by shape is a guess: qmon init writes it down for you to confirm")
+        print_note("queues found by shape are guesses; to confirm them: qmon init TARGET")
 
 
 def _source_text(layout: Layout) -> str:
@@ -165,7 +168,7 @@ def _group_source(group: Group) -> tuple[str, str]:
     apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
     if not group.library:
         return group.source.value, apart
-    return "library", "; ".join(filter(None, ("its tables were recognised", apart)))
+    return "library", "; ".join(filter(None, ("its tables were recognized", apart)))
 
 
 def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
@@ -227,15 +230,15 @@ def init(
     config: options.ConfigPath = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", metavar="PATH", help="Where to write; - prints. Default: your qmon.toml."),
+        typer.Option("--file", "-f", metavar="PATH", help="File to write, or - to print. Default: your qmon.toml."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write over a file that is there; it is kept beside as .bak.")
+        bool, typer.Option("--force", help="Replace an existing file. qmon keeps a copy as .bak.")
     ] = False,
 ) -> None:
-    """Write a configuration from what looks like a queue here, with the reasons, for you to read and change.
+    """Write a configuration for the queues found in a database.
 
-    At a terminal it asks what it could not tell.
+    Comments give the reasons; read and change them. On a terminal, qmon asks about everything it could not find out.
     """
     from qmon.cli.init_questions import ask_about_tables, ask_times
     from qmon.cli.target_session import open_target
@@ -254,8 +257,8 @@ def init(
         return
     kept = write_config(place, proposal.text, force=force)
     if kept is not None:
-        print_note(f"the file that was there is kept as {kept}")
-    print_note(f"written to {place}: {proposal.queues} queue(s) to look through; then: qmon connect {proposal.name}")
+        print_note(f"the previous file is kept as {kept}")
+    print_note(f"written to {place}: {proposal.queues} queue(s); review them, then: qmon connect {proposal.name}")
 
 
 def write_config(path: Path, text: str, *, force: bool) -> Path | None:
@@ -267,11 +270,11 @@ def write_config(path: Path, text: str, *, force: bool) -> Path | None:
     try:
         if path.exists():
             if not force:
-                raise BadInput(f"{path} is there already: --force writes over it, --file writes somewhere else")
+                raise BadInput(f"{path} exists already: replace it with --force, or write elsewhere with --file")
             kept = path.with_name(path.name + ".bak")
             files.replace_file(kept, path.read_bytes())
         files.make_folder(path.parent)
         files.replace_file(path, text)
     except OSError as problem:
-        raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
+        raise BadInput(f"cannot write {path}: {problem.strerror}") from None
     return kept

@@ -39,31 +39,28 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def record(
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder of the recordings.", show_default=False)],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Folder of the recordings.", show_default=False)],
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
-    every: Annotated[
-        float, typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
-    ] = 2.0,
+    every: Annotated[float, options.duration_option("--every", help="Poll interval, 500ms to 1m.", default="2s")] = 2.0,
     keep: Annotated[
         float | None,
-        typer.Option("--keep", parser=options.parse_seconds, metavar="TIME", help="Remove what is older: 30d."),
+        options.duration_option("--keep", help="Delete recordings older than this, such as 30d."),
     ] = None,
     max_size: Annotated[
-        str | None, typer.Option("--max-size", metavar="SIZE", help="Remove the oldest beyond so much: 5GB.")
+        str | None,
+        typer.Option("--max-size", metavar="SIZE", help="Delete the oldest recordings above this size, such as 5GB."),
     ] = None,
-    length: Annotated[
-        float | None, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="End after so long.")
-    ] = None,
+    length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     payloads: Annotated[
-        bool, typer.Option("--payloads", help="Record payloads and last errors of messages, too.")
+        bool, typer.Option("--payloads", help="Also record payloads and last errors of messages.")
     ] = False,
 ) -> None:
-    """Record what happens on one or more targets; `qmon replay` shows it again.
+    """Record targets without a screen.
 
-    Ends on SIGTERM or Ctrl-C with everything sealed. A target that fails does not keep the others from being recorded.
-    Alerts of qmon.toml are told to its receivers.
+    `qmon replay` shows recordings. Ends on SIGTERM or Ctrl-C, and seals the files. A failing target does not affect the
+    others. Sends the alerts of qmon.toml.
     """
     from qmon.cli.alerting_setup import headless_alerting
     from qmon.cli.target_session import choose_polled_targets
@@ -165,7 +162,7 @@ def waiting_text(kept: RetentionResult, now: float) -> str:
         f" (if that lake is gone or was moved, delete {mark.file})"
         for mark in kept.lakes
     )
-    return f"{kept.waiting} segments are due to be removed, but lakes have not read them: {lakes}"
+    return f"cannot delete {kept.waiting} old segments, because lakes have not read them: {lakes}"
 
 
 def report_endings(ended: list[RecordingStatus]) -> None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from qmon.recording.read.recording_reader import RecordingReader
 
 Recording = Annotated[
-    Path, typer.Argument(metavar="DIR|FILE", help="The folder of recordings, or an exported file.", show_default=False)
+    Path, typer.Argument(metavar="DIR|FILE", help="Folder of recordings, or an exported file.", show_default=False)
 ]
-TargetName = Annotated[str | None, typer.Option("--target", metavar="NAME", help="Which target, where there are some.")]
+TargetName = Annotated[str | None, typer.Option("--target", metavar="NAME", help="Target, if the folder has several.")]
 _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recording's time zone."
 
 
@@ -38,26 +38,32 @@ def register_commands(app: typer.Typer) -> None:
 def replay(
     recording: Recording,
     target: TargetName = None,
-    at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Begin there: {_WHEN}")] = None,
+    at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Start at this time: {_WHEN}")] = None,
     speed: Annotated[
         float,
         typer.Option(
-            "--speed", metavar="N", min=0.1, max=1000, callback=options.reject_nan, help="So many times faster."
+            "--speed",
+            metavar="N",
+            min=0.1,
+            max=1000,
+            callback=options.reject_nan,
+            help="Playback speed; 10 is ten times faster.",
         ),
     ] = 1.0,
     output: Annotated[
         Format | None,
-        typer.Option("--output", "-o", help="Print the figures of --at, or of the end, as `qmon status` does."),
+        typer.Option("--output", "-o", help="Print the figures at --at, or at the end, like `qmon status`."),
     ] = None,
     compare: Annotated[
-        tuple[str, str] | None, typer.Option("--compare", metavar="A B", help="Print what was different at two times.")
+        tuple[str, str] | None,
+        typer.Option("--compare", metavar="A B", help="Print the differences between two times."),
     ] = None,
     baselines: BaselinesPath = None,
 ) -> None:
-    """Show a recording on the dashboard's screens.
+    """Show a recording in the dashboard.
 
-    z plays or stands still, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
-    a time, c compares two moments; 5 shows any range of it as a plot.
+    A plays or pauses, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to a
+    time, c compares two times, 5 plots any range.
     """
     from qmon.cli.dashboard_past import replay_past
     from qmon.recording.read.recording_reader import open_recording
@@ -84,12 +90,15 @@ def replay(
 
 def export(
     recording: Recording,
-    since: Annotated[str, typer.Option("--from", metavar="TIME", help=_WHEN, show_default=False)],
-    until: Annotated[str, typer.Option("--to", metavar="TIME", help="The same.", show_default=False)],
-    file: Annotated[Path, typer.Option("--file", "-f", metavar="FILE", help="The file to make.", show_default=False)],
+    since: Annotated[str, typer.Option("--from", metavar="TIME", help=f"Start: {_WHEN}", show_default=False)],
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="End, written like --from.", show_default=False)],
+    file: Annotated[Path, typer.Option("--file", "-f", metavar="FILE", help="File to write.", show_default=False)],
     target: TargetName = None,
 ) -> None:
-    """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
+    """Export part of a recording to one file.
+
+    `qmon replay FILE` shows it. The file also contains the two minutes before the start.
+    """
     from qmon.recording import segment_export as exporting
     from qmon.recording.read.recording_reader import open_recording
     from qmon.recording.times import local_time
@@ -122,7 +131,7 @@ def _view_at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     if found is None:
         zone = reader.session.zone
         raise BadInput(
-            f"nothing was recorded up to {local_time(at, zone)}; the recording is from"
+            f"nothing was recorded before {local_time(at, zone)}; the recording covers"
             f" {local_time(reader.begins_at, zone)} to {local_time(reader.ends_at, zone)}"
         )
     return found

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LISTEN: Final = "127.0.0.1:9777"
 _AllowHost = Annotated[
     list[str] | None,
-    typer.Option("--allow-host", metavar="NAME", help="A host name by which clients reach this server; repeatable."),
+    typer.Option("--allow-host", metavar="NAME", help="Host name by which clients reach this server. Repeatable."),
 ]
 
 
@@ -56,7 +56,9 @@ def _print_dashboard(requested: bool) -> None:
 
 _Dashboard = Annotated[
     bool,
-    typer.Option("--dashboard", callback=_print_dashboard, is_eager=True, help="Write a dashboard for Grafana, end."),
+    typer.Option(
+        "--dashboard", callback=_print_dashboard, is_eager=True, help="Print a dashboard for Grafana and exit."
+    ),
 ]
 
 
@@ -73,14 +75,11 @@ def _check_options(
 ) -> list[str]:
     """Return the allowed hosts in normal form. Raises ``BadInput`` for invalid hosts and conflicting options."""
     if (certificate is None) != (key is None):
-        raise BadInput("--certificate and --key are given together")
+        raise BadInput("--certificate and --key need each other: give both")
     if record is None and (keep is not None or max_size is not None):
-        raise BadInput("--keep and --max-size are about recordings: give --record")
+        raise BadInput("--keep and --max-size need --record")
     if elsewhere and listen is None and (users is not None or certificate is not None or allow_host):
-        raise BadInput(
-            "--users, --certificate, --key and --allow-host are about what is served: with --textfile or --otlp give"
-            " --listen, too"
-        )
+        raise BadInput("--users, --certificate, --key and --allow-host need --listen if --textfile or --otlp is given")
     return [_normalize_host(name) for name in allow_host or ()]
 
 
@@ -88,7 +87,7 @@ def _normalize_host(name: str) -> str:
     """Return a host name or address in normal form. Raises ``BadInput`` for a URL, a port, or a pattern."""
     bare = name.removeprefix("[").removesuffix("]") if name.count(":") > 1 else name
     if not bare or not re.fullmatch(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*", bare):
-        raise BadInput(f"--allow-host is a host name or an address without a port, such as ops-1, not {name!r}")
+        raise BadInput(f"--allow-host takes a host name or address without a port, such as ops-1, not {name!r}")
     return bare.lower()
 
 
@@ -100,52 +99,56 @@ def serve(
             "--listen",
             metavar="ADDRESS",
             show_default=_LISTEN,
-            help="Where to serve: an address of this machine, and a port.",
+            help="Address and port to serve on.",
         ),
     ] = None,
     textfile: Annotated[
         Path | None,
         typer.Option(
-            "--textfile", metavar="FILE", help="Write a file `*.prom` for node_exporter; serve only with `--listen`."
+            "--textfile",
+            metavar="FILE",
+            help="Write a *.prom file for node_exporter. Serves only if --listen is given.",
         ),
     ] = None,
     otlp: Annotated[
         str | None,
-        typer.Option("--otlp", metavar="URL", help="Send to an OpenTelemetry collector; serve only with `--listen`."),
+        typer.Option(
+            "--otlp", metavar="URL", help="Send to an OpenTelemetry collector. Serves only if --listen is given."
+        ),
     ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="DIR", help="Record, too: the folder of the recordings.")
-    ] = None,
+    record: Annotated[Path | None, typer.Option("--record", metavar="DIR", help="Also record to this folder.")] = None,
     keep: Annotated[
         float | None,
-        typer.Option("--keep", parser=options.parse_seconds, metavar="TIME", help="Remove what is older: 30d."),
+        options.duration_option("--keep", help="Delete recordings older than this, such as 30d."),
     ] = None,
     max_size: Annotated[
-        str | None, typer.Option("--max-size", metavar="SIZE", help="Remove the oldest beyond so much: 5GB.")
+        str | None,
+        typer.Option("--max-size", metavar="SIZE", help="Delete the oldest recordings above this size, such as 5GB."),
     ] = None,
     users: Annotated[
-        Path | None, typer.Option("--users", metavar="FILE", help="Who may read: a file made by `htpasswd -B`.")
+        Path | None, typer.Option("--users", metavar="FILE", help="File of users who may read, made by `htpasswd -B`.")
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option("--certificate", metavar="FILE", help="Serve by TLS: the certificate, as PEM.")
+        Path | None, typer.Option("--certificate", metavar="FILE", help="Certificate for TLS, PEM.")
     ] = None,
-    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="The certificate's key, as PEM.")] = None,
+    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Key of the certificate, PEM.")] = None,
     allow_host: _AllowHost = None,
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
-    every: Annotated[
-        float, typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
-    ] = 2.0,
+    every: Annotated[float, options.duration_option("--every", help="Poll interval, 500ms to 1m.", default="2s")] = 2.0,
     rules: Annotated[  # handled by its callback
         bool,
-        typer.Option("--rules", callback=_print_rules, is_eager=True, help="Write alerting rules for Prometheus, end."),
+        typer.Option(
+            "--rules", callback=_print_rules, is_eager=True, help="Print alerting rules for Prometheus and exit."
+        ),
     ] = False,
     dashboard: _Dashboard = False,
 ) -> None:
-    """Serve metrics for Prometheus, and what was polled for `qmon connect http://127.0.0.1:9777/TARGET`.
+    """Serve metrics for Prometheus, and polls for dashboards.
 
-    However many read them, a target is polled as often as `--every` says. Alerts of qmon.toml are told to its
-    receivers. Ends on SIGTERM or Ctrl-C. A target that fails does not keep the others from being served.
+    `qmon connect http://127.0.0.1:9777/TARGET` opens such a dashboard. Each target is polled once per --every,
+    regardless of the number of readers. Sends the alerts of qmon.toml. Ends on SIGTERM or Ctrl-C. A failing target does
+    not affect the others.
     """
     from qmon.cli.alerting_setup import headless_alerting
     from qmon.cli.commands.record import report_endings, retention_task
@@ -242,7 +245,7 @@ def _poll_targets(
             print_note(f"qmon: {places}, recording to {record}")
             watch_recorders(running, ending, None, tidy)
             if not ending.is_set():
-                print_note("qmon: nothing is recorded any more; metrics go on")
+                print_note("qmon: recording has stopped for all targets; metrics continue")
             wait_for_signal(ending)
             return [recorder.close(why[0]) for recorder in running]
 

@@ -35,28 +35,28 @@ def register_commands(app: typer.Typer) -> None:
 def setup(
     target: options.Target,
     config: options.ConfigPath = None,
-    show: Annotated[bool, typer.Option("--print", help="Print the SQL that would be run, and run nothing.")] = False,
+    show: Annotated[bool, typer.Option("--print", help="Print the SQL and change nothing.")] = False,
     role: Annotated[
-        RoleChoice, typer.Option("--role", help="Who it is for: those who watch, or those who act too.")
+        RoleChoice, typer.Option("--role", help="Rights to grant: monitor for watching, operator for acting too.")
     ] = RoleChoice.MONITOR,
     gate: Annotated[
         str | None,
         typer.Option(
             "--gate",
             metavar="QUEUE",
-            help="Instead: install an insert trigger on this table, so that its producers can be paused.",
+            help="Only install an insert trigger on this queue, so that its producers can be paused.",
             show_default=False,
             autocompletion=completion.complete_queues,
         ),
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="With --gate: remove the trigger.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the trigger. Needs --gate.")] = False,
     *,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Create qmon's schema and roles in a database; watching needs neither.
+    """Create qmon's schema and roles in a database.
 
-    The roles get rights on the queues found here. qmon leaves existing objects alone, and prints the statements that
-    your role may not run, for the DBA.
+    Watching needs neither. The roles get rights on the queues found here. qmon does not change existing objects. It
+    prints the statements that your role may not run, for the DBA.
     """
     if gate is not None:
         _gate(target, config, gate, given, remove=remove)
@@ -72,20 +72,20 @@ def setup(
         ids += steps.read_table_ids(at.connection, at.engine, resolved.of_libraries)
         planned = steps.plan_setup(at.connection, at.engine, role.value, ids, resolved.layouts)
         if not planned:
-            print_note("nothing to do: all is there")
+            print_note("nothing to do: everything exists already")
         elif show:
             print(steps.setup_script(at.engine, planned), end="")
         else:
             _print_results(at.engine, steps.run_setup(at.connection, planned))
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
-        print_note(f"give it to a user of the database: ALTER ROLE {name} ADD MEMBER [user]")
+        print_note(f"to grant it to a database user: ALTER ROLE {name} ADD MEMBER [user]")
         if role is RoleChoice.OPERATOR:
             print_note(
-                "to end sessions, give it to the login as well: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
+                "to end sessions, also grant it to the login: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
             )
     else:
-        print_note(f"give it to those who log in: GRANT {name} TO their_role")
+        print_note(f"to grant it to a login role: GRANT {name} TO their_role")
 
 
 def _gate(target: str, config: Path | None, queue: str, given: options.ConfirmationOptions, *, remove: bool) -> None:
@@ -104,7 +104,7 @@ def _gate(target: str, config: Path | None, queue: str, given: options.Confirmat
 
 
 def _find_queues(at: ConnectedTarget) -> Resolved:
-    """Return the queues, including those that our role may not read."""
+    """Return the queues, including those that your role may not read."""
     from qmon.monitor.catalog.resolve import resolve_queues
 
     resolved = resolve_queues(

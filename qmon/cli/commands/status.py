@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from qmon.cli import options
+from qmon.cli import completion, options
 from qmon.cli.guard import PARTLY
 from qmon.cli.output import Format, clean_text, print_note, print_output, print_table
+from qmon.errors import BadInput
 from qmon.model.combined_figures import group_views
 from qmon.model.figure import Figure
 from qmon.model.formatting import UNKNOWN, count, duration, rate
@@ -63,11 +65,25 @@ def status(
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     output: options.Output = "table",
+    queues: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--queue",
+            "-q",
+            metavar="QUEUE",
+            help="Print only this queue. Repeatable.",
+            show_default=False,
+            autocompletion=completion.complete_queues,
+        ),
+    ] = None,
     over: Annotated[
-        float, typer.Option("--over", parser=options.parse_seconds, metavar="TIME", help="Measure rates over so long.")
+        float, options.duration_option("--over", help="Measure rates over this time.", default="2s")
     ] = _DEFAULT_OVER_S,
 ) -> None:
-    """Print the figures of every queue once. Unknown is null in JSON, empty in CSV and – in text, never 0."""
+    """Print the figures of every queue once.
+
+    Unknown figures are – in text, null in JSON and empty in CSV.
+    """
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, log_in_for_polling
     from qmon.monitor.one_shot import view_over
@@ -89,11 +105,22 @@ def status(
             print_note(f"qmon: {where}{_INSTALLED_ONLY}")
         return view
 
-    views = ask_targets(known, ask)
+    views = [_only_queues(view, queues or ()) for view in ask_targets(known, ask)]
+    unseen = set(queues or ()) - {queue.name for view in views for queue in view.queues}
+    if unseen:
+        raise BadInput(f"no queue {', '.join(sorted(unseen))} here; qmon status {' '.join(targets or ())} lists them")
     print_status(views, output, named=not alone)
     exit_unless_all(known, views)
     if any(is_unwatchable(queue) for view in views for queue in view.queues):
         raise typer.Exit(PARTLY)
+
+
+def _only_queues(view: View, names: Sequence[str]) -> View:
+    """Return the view with only the named queues; without names, all of it."""
+    if not names:
+        return view
+    kept = tuple(queue for queue in view.queues if queue.name in names)
+    return replace(view, queues=kept, server=replace(view.server, broker=None))
 
 
 def is_unwatchable(queue: QueueView) -> bool:
@@ -120,7 +147,7 @@ def print_status(views: Sequence[View], output: Format, *, named: bool = False) 
     for view in views:
         if not status_rows(view)[1]:
             where = f"{clean_text(view.target)}: " if named else ""
-            print_note(f"{where}no queue is known here: qmon queues lists what looks like one")
+            print_note(f"{where}no queue is known here; qmon queues lists tables that look like queues")
         _print_failures(view, print_output, named=named)
 
 

@@ -27,15 +27,15 @@ def register_commands(app: typer.Typer) -> None:
 def targets(
     config: options.ConfigPath = None,
     output: options.Output = "table",
-    connect: Annotated[bool, typer.Option(help="Connect to each, to see which can be reached.")] = True,
+    connect: Annotated[bool, typer.Option(help="Connect to each target.")] = True,
     wait: Annotated[
         float,
-        typer.Option("--wait", parser=options.parse_seconds, metavar="S", help="How long each may take to answer."),
+        options.duration_option("--wait", help="Maximum wait for each target.", default="10s"),
     ] = 10.0,
 ) -> None:
-    """List the targets of qmon.toml and the ODBC DSNs, and which of them can be reached. Asks for no password.
+    """List targets and ODBC DSNs, and which can be reached.
 
-    All are asked at the same time, and each has its own deadline.
+    Connects to all targets of qmon.toml and all DSNs at the same time. Does not ask for passwords.
     """
     from qmon.config.config_file import read_config
     from qmon.config.known_targets import known_targets
@@ -59,7 +59,7 @@ def targets(
         print_table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)
     else:
         print_output(f"No target is configured in {clean_text(read.path)}, and the driver manager knows no DSN.")
-    print_output(f"\nODBC drivers: {clean_text(', '.join(drivers)) or 'none that the driver manager knows by name'}")
+    print_output(f"\nODBC drivers: {clean_text(', '.join(drivers)) or 'the driver manager lists none'}")
 
 
 def _installed_drivers() -> list[str]:

@@ -63,6 +63,6 @@ def _connect_second(make: Callable[[], Connection], target: str) -> Connection |
 
 def _refusal_error(target: str, mode: str) -> BadInput:
     return BadInput(
-        f"{target}: the pooler in between is in {mode} mode, where others get our session: "
-        "connect to the server itself, or to a pool in session mode (pgbouncer: pool_mode = session)"
+        f"{target}: the connection goes through a pooler in {mode} mode, which gives this session to other clients:"
+        " connect to the server itself, or to a pool in session mode (pgbouncer: pool_mode = session)"
     )

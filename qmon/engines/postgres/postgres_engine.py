@@ -151,9 +151,9 @@ class Postgres:
             raise BadInput("a name without any part cannot be an identifier")
         for part in parts:
             if not part or "\0" in part:
-                raise BadInput(f"{part!r} cannot be an identifier: it is empty or holds a NUL character")
+                raise BadInput(f"{part!r} cannot be an identifier: it is empty or contains a NUL character")
             if len(part.encode("utf-8", "surrogatepass")) > _MAX_NAME:
-                raise BadInput(f"{part!r} cannot be an identifier: PostgreSQL cuts names after {_MAX_NAME} bytes")
+                raise BadInput(f"{part!r} cannot be an identifier: PostgreSQL truncates names after {_MAX_NAME} bytes")
         return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
     def literal(self, text: str) -> str:
@@ -377,7 +377,7 @@ class Postgres:
         if lookup_keyword(given, "ConnSettings", "A6") != "" and _keyword_value(given, "ConnSettings", "A6"):
             raise BadInput(
                 f"{target.name}: qmon does not run ConnSettings; give pqopt=options='-c name=value' instead, or an"
-                " empty ConnSettings= in the connection string to go without"
+                " empty ConnSettings= in the connection string to connect without it"
             )
         rest = without_keywords(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "A6", *ours))
         if lookup_keyword(rest, "DSN", "FILEDSN", "Driver") is None:

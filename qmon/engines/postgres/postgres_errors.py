@@ -55,7 +55,7 @@ def _wrong_password_error(found: re.Match[str], where: str, target: Target) -> Q
 
 def _no_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
     user = lookup_keyword(target.parameters, "UID", "Username")
-    return PasswordNeeded(f"the server asks for the password{f' of user {user!r}' if user else ''}, and there is none")
+    return PasswordNeeded(f"the server asks for the password{(f' of user {user!r}' if user else '')}, but none is set")
 
 
 def _closed_database_error(found: re.Match[str], where: str, target: Target) -> QmonError:
@@ -64,8 +64,8 @@ def _closed_database_error(found: re.Match[str], where: str, target: Target) -> 
 
 
 NO_SEARCH_PATH: Final = (
-    "the pooler in between does not pass on our search_path, so that other roles' functions could run as yours: "
-    "connect to the server itself, or see docs/connecting.md, Poolers"
+    "the pooler in between does not pass on qmon's search_path, so functions of other roles could run with your"
+    " rights: connect to the server itself, or see docs/connecting.md, Poolers"
 )
 
 
@@ -81,17 +81,17 @@ _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
     (r'permission denied for database ("[^"]*")', _closed_database_error),
     (
         r"(no pg_hba\.conf entry for .*|pg_hba\.conf rejects connection for .*)$",
-        _permanent_error("the server's access rules turn us away: {0}"),
+        _permanent_error("the server's access rules reject the connection: {0}"),
     ),
     (
         r'((?:Peer|Ident|GSSAPI|LDAP|PAM|RADIUS|certificate) authentication failed for user "[^"]*")',
         _permanent_error("{0}; the server's pg_hba.conf decides how that user may log in"),
     ),
     (r"unsupported startup parameter", lambda found, where, target: BadInput(NO_SEARCH_PATH)),
-    (r"server does not support SSL", _permanent_error("the server offers no TLS, but sslmode insists on it")),
+    (r"server does not support SSL", _permanent_error("the server offers no TLS, but sslmode requires it")),
     (
         r"(?:SSL error: )?((?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",
-        _permanent_error("TLS failed: {0}; sslrootcert names the certificate to trust"),
+        _permanent_error("TLS failed: {0}; set sslrootcert to the certificate to trust"),
     ),
     (
         r"(the database system is .*?|Hot standby mode is disabled.*?)\.?(?: DETAIL:.*)?$",
@@ -103,7 +103,7 @@ _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
     ),
     (
         r"timeout expired",
-        _retryable_error("no answer from {where} in time; a firewall in between, or a server that hangs?"),
+        _retryable_error("no answer from {where} in time; is a firewall in between, or does the server hang?"),
     ),
     (
         r"Connection refused",
@@ -116,16 +116,16 @@ _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
     (r"could not translate host name (\"[^\"]*\")", _retryable_error("the host name {0} is unknown")),
     (
         r"(?:No route to host|Network is unreachable)",
-        _retryable_error("there is no way through the network to {where}"),
+        _retryable_error("there is no network route to {where}"),
     ),
-    (r"Permission denied", _permanent_error("we may not open the socket {where}")),
+    (r"Permission denied", _permanent_error("your account may not open the socket {where}")),
     (
         r"expected authentication request|received invalid response|invalid length of startup packet",
-        _permanent_error("what answers on {where} is not PostgreSQL"),
+        _permanent_error("the service on {where} is not PostgreSQL"),
     ),
     (
         r"server closed the connection unexpectedly|Connection reset by peer",
-        _retryable_error("{where} closed the connection at once; is it a PostgreSQL server, and is it well?"),
+        _retryable_error("{where} closed the connection immediately; is it a PostgreSQL server, and is it healthy?"),
     ),
 )
 
@@ -161,7 +161,7 @@ def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError:
         dsn = lookup_keyword(target.parameters, "DSN")
         if dsn is not None:
             return BadInput(f"there is no DSN {dsn!r}; {drivers.DSN_HINT}")
-        return MissingDriver("the connection string names no driver; DRIVER={PostgreSQL Unicode} does")
+        return MissingDriver("the connection string has no driver; add DRIVER={PostgreSQL Unicode}")
     return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.POSTGRES_HINT}")
 
 
@@ -174,7 +174,7 @@ def statement_error(fault: DriverFault, name: str, role: str, text: str) -> Qmon
     if state == "57014":
         return DeadlineExceeded(line, sqlstate=state, query=name)
     if state == "55P03":
-        return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+        return LockTimeout(f"{name}: could not get a lock in time", sqlstate=state, query=name)
     if state == "42501":
         grant = ""
         if denied := _DENIED.search(words):

@@ -200,7 +200,7 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     if missing := sorted(query.names - names.keys()):
         raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
     if extra := sorted(names.keys() - query.names):
-        raise BadInput(f"{query.name} has no use for {', '.join(extra)}")
+        raise BadInput(f"{query.name} does not use {', '.join(extra)}")
     path, _, line = query.path.rpartition(":")
     parameters: list[str] = []
     known: dict[str, Value] = {}
@@ -237,13 +237,13 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
     for slot in slots:
         index = names[slot.name]
         if slot.form == "identifier" and isinstance(index, IndexName) and index.filtered and slot.name not in anew:
-            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: it is not compiled anew")
+            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: it is not recompiled")
 
 
 def bare_name(name: Name) -> Sequence[str] | str | int | None:
     """Return the bare name, without the additional facts of a column or an index."""
     if isinstance(name, RowColumn | RowCondition | RowKey | PagePart):
-        raise BadInput(f"{name!r} is no identifier")
+        raise BadInput(f"{name!r} is not an identifier")
     if isinstance(name, RowValues):
         return name.column_names
     return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
@@ -259,7 +259,7 @@ def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
     if value is None:
         if slot.optional:
             return "NULL"
-        raise BadInput(f"{query} cannot do without {slot.name}, which this layout lacks")
+        raise BadInput(f"{query} needs {slot.name}, which this layout lacks")
     if slot.form == "int":
         if isinstance(value, bool) or not isinstance(value, int):
             raise BadInput(f"{query} takes a whole number for {slot.name}, not {value!r}")

@@ -35,7 +35,7 @@ def parse_query(text: str, engine: EngineName, name: str, path: str) -> Query:
     used = {piece.name: piece for piece in pieces if isinstance(piece, Parameter)}
     if used and _SCRIPT.fullmatch(name):
         first = next(iter(used.values()))
-        raise QueryFileError(f"{path}:{first.line}: an installing file takes no values, yet uses :{first.name}")
+        raise QueryFileError(f"{path}:{first.line}: an installation file takes no values, but uses :{first.name}")
     header.check_uses(pieces)
     if name.startswith("probe/") and not header.columns:
         raise QueryFileError(f"{path}:1: a probe names its columns, in order, as '-- > name'")
@@ -68,7 +68,9 @@ def _statement_text(text: str, engine: EngineName, name: str, path: str, line: i
         if isinstance(piece, Separator):
             after = pieces[index + 1 :]
             if any(not isinstance(other, str) or _without_comments(other) for other in after):
-                raise QueryFileError(f"{path}:{piece.line}: one statement a file; after this ; a second one begins")
+                raise QueryFileError(
+                    f"{path}:{piece.line}: only one statement per file; a second one starts after this ;"
+                )
             return text[: len(text) - sum(map(len, cast(tuple[str, ...], after))) - 1].rstrip()
     return text.rstrip()
 
@@ -104,7 +106,9 @@ class _Header:
         else:
             column = found["column"] or ""
             if not _COLUMN.fullmatch(column):
-                raise QueryFileError(f"{self.path}:{number}: {column!r} is not a column; one in lower case a line")
+                raise QueryFileError(
+                    f"{self.path}:{number}: {column!r} is not a column; write one per line, in lower case"
+                )
             self._refuse_twice(column, column in self.columns, number)
             self.columns[column] = number
 
@@ -115,7 +119,7 @@ class _Header:
     def check_purpose(self) -> None:
         self.purpose = [line for line in self.purpose if line]
         if not self.purpose:
-            raise QueryFileError(f"{self.path}:1: the file begins with '-- ' and what it is for")
+            raise QueryFileError(f"{self.path}:1: the file must start with '-- ' and its purpose")
 
     def check_uses(self, pieces: Sequence[Piece]) -> None:
         """Raise an error for names that are used but not declared, declared but not used, or used in another form."""

@@ -39,5 +39,7 @@ def to_freetds(keywords: Mapping[str, str]) -> dict[str, str]:
         return out
     encryption = _ENCRYPTION.get(wanted.strip().lower())
     if encryption is None:
-        raise BadInput(f"FreeTDS has no encryption {wanted!r}: it takes yes or no; Microsoft's driver takes strict too")
+        raise BadInput(
+            f"FreeTDS does not support encryption {wanted!r}: use yes or no; Microsoft's driver also supports strict"
+        )
     return {"Encryption": encryption} | without_keywords(out, ("Encrypt",))

@@ -69,23 +69,23 @@ def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, st
         return dict(keywords)
     if driver and is_freetds(driver):
         raise BadInput(
-            f"FreeTDS knows no {AUTHENTICATION}={wanted}: Entra needs Microsoft's driver; of Windows logins it takes"
-            " Trusted_Connection with Kerberos"
+            f"FreeTDS does not support {AUTHENTICATION}={wanted}: Entra needs Microsoft's driver; for Windows logins"
+            " use Trusted_Connection with Kerberos"
         )
     method = _find_method(keywords)
     if method is None:
         names = ", ".join(each.name for each in _METHODS.values())
-        raise BadInput(f"Microsoft's ODBC driver has no {AUTHENTICATION}={wanted}; it has: {names}")
+        raise BadInput(f"Microsoft's ODBC driver does not support {AUTHENTICATION}={wanted}; it supports: {names}")
     if method.windows_only and sys.platform != "win32":
         raise BadInput(
-            f"{method.name} opens a window of Microsoft's driver for Windows, and works nowhere else; here there are"
-            " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, and ActiveDirectoryIntegrated with a Kerberos ticket"
+            f"{method.name} opens a window of Microsoft's driver for Windows and works only there; here, use"
+            " ActiveDirectoryMsi, ActiveDirectoryServicePrincipal, or ActiveDirectoryIntegrated with a Kerberos ticket"
         )
     user = lookup_keyword(keywords, "UID")
     if method.user is True and not user:
         raise BadInput(f"{method.name} needs a user: {_USER_HINTS.get(method.name, 'mssql://user@host/Database')}")
     if method.user is False and user:
-        raise BadInput(f"{method.name} takes no user: it is the account that runs qmon; leave {user!r} out")
+        raise BadInput(f"{method.name} takes no user: it uses the account that runs qmon; leave {user!r} out")
     return without_keywords(keywords, (AUTHENTICATION,)) | {AUTHENTICATION: method.name}
 
 

@@ -118,9 +118,9 @@ class SqlServer:
             raise BadInput("a name without any part cannot be an identifier")
         for part in parts:
             if not part or "\0" in part:
-                raise BadInput(f"{part!r} cannot be an identifier: it is empty or holds a NUL character")
+                raise BadInput(f"{part!r} cannot be an identifier: it is empty or contains a NUL character")
             if len(part.encode("utf-16-le", "surrogatepass")) > 2 * _MAX_NAME:
-                raise BadInput(f"{part!r} cannot be an identifier: SQL Server takes {_MAX_NAME} characters at most")
+                raise BadInput(f"{part!r} cannot be an identifier: SQL Server allows at most {_MAX_NAME} characters")
         return ".".join("[" + part.replace("]", "]]") + "]" for part in parts)
 
     def literal(self, text: str) -> str:
@@ -296,8 +296,8 @@ class SqlServer:
             (found,) = to_records(_Introduction, connection.fetch(Bound(statement)))
             if session.writes and found.standby:
                 raise BadInput(
-                    f"{target.name} may only be read (a readable secondary, or set so): nothing can be changed here;"
-                    " connect to its primary"
+                    f"{target.name} is read-only (a readable secondary, or a read-only database): nothing can be"
+                    " changed here; connect to its primary"
                 )
             connection.set_identity(_parse_version(found.version), found.session_id)
             connection.configure_deadline(session)

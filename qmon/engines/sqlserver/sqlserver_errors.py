@@ -59,7 +59,7 @@ def why_unreachable(server: str, timeout_s: float = 1.0) -> str:
         return f"nothing listens on {host} port {port}: connection refused; is the server running?"
     except OSError as problem:
         return f"{host} port {port} cannot be reached: {problem.strerror or problem}"
-    return f"{host} port {port} takes connections, but no SQL Server answers there in time"
+    return f"{host} port {port} accepts connections, but no SQL Server answered in time"
 
 
 def is_refused(server: str, timeout_s: float = 1.0) -> bool:
@@ -104,9 +104,9 @@ _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 # Our session was killed in the middle of a statement: reported as HY000, and the connection is lost.
 _KILLED: Final = 596
 _TICKET_HINT: Final = choose_for_system(
-    linux="kinit gets one, klist shows those there are",
-    macos="kinit gets one, klist shows those there are",
-    windows="the account must be one of the domain, or the server's name (SPN) is not registered there",
+    linux="kinit gets one, klist lists the existing ones",
+    macos="kinit gets one, klist lists the existing ones",
+    windows="the account must belong to the domain, and the server's name (SPN) must be registered there",
 )
 _YES_NO: Final = "yes or no"
 
@@ -157,7 +157,7 @@ def hanging_error(target: Target) -> QmonError:
     if is_refused(server):
         return _with_name(Unreachable(why_unreachable(server)), target)
     problem = Unreachable(
-        f"logging in to {server} does not come to an end; is it a SQL Server, and does it know this encryption?"
+        f"the login to {server} does not finish; is it a SQL Server, and does it support this encryption?"
     )
     return _with_name(problem, target)
 
@@ -176,8 +176,8 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
         return NoConnectionLeft(f"the server has no connection left: {text}")
     if _UNTRUSTED.search(text):
         return Unreachable(
-            "TLS failed: the server's certificate is not one this machine trusts; install its authority here, or trust "
-            "it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
+            "TLS failed: this machine does not trust the server's certificate; install its CA certificate here, or"
+            " trust it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
             retryable=False,
         )
     if problem := _refused_by_driver(text):
@@ -185,13 +185,13 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
     if _TLS.search(text):
         return Unreachable(f"TLS failed: {text}", retryable=False)
     if "Protocol error in TDS stream" in text:
-        return Unreachable(f"what answers on {server} is not SQL Server", retryable=False)
+        return Unreachable(f"the service on {server} is not SQL Server", retryable=False)
     if "handshakes before login" in text:
-        return Unreachable(f"{server} closed the connection at once; is it a SQL Server, and is it well?")
+        return Unreachable(f"{server} closed the connection immediately; is it a SQL Server, and is it healthy?")
     if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
         return Unreachable(why_unreachable(server))
     if user := _user_without_credentials(target):
-        return PasswordNeeded(f"the server does not take login {user!r} without a password, and there is none: {text}")
+        return PasswordNeeded(f"the server does not accept login {user!r} without a password, and none is set: {text}")
     return Unreachable(f"cannot connect: {text}")
 
 
@@ -207,21 +207,23 @@ def _with_socket_texts(fault: DriverFault) -> DriverFault:
 def _refused_by_driver(text: str) -> QmonError | None:
     """Return the error for values that the driver refuses before it asks the server, or ``None``."""
     if "SSPI Provider" in text:
-        return Unreachable(f"no Kerberos ticket of this account can be used: {_TICKET_HINT}; {text}")
+        return Unreachable(f"this account has no usable Kerberos ticket: {_TICKET_HINT}; {text}")
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
         takes = _ACCEPTED_VALUES.get(found[1].lower())
-        return BadInput(f"{found[1]} does not take this value; it takes {takes}" if takes else text)
+        return BadInput(f"{found[1]} does not accept this value; use {takes}" if takes else text)
     return None
 
 
 def _permanent_refusal(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
     database = lookup_keyword(target.parameters, "Database")
     if numbers.intersection(_NO_DATABASE) or _CLOSED.search(fault.text):
-        return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
+        return Unreachable(
+            f"there is no database {database!r} on the server, or this login may not open it", retryable=False
+        )
     if numbers.intersection(_LOGIN_FAILED):
         return _login_error(fault, target, lookup_keyword(target.parameters, "UID"))
     if numbers.intersection(_CLOSED_DATABASE):
-        return Unreachable(f"the login may not open database {database!r}; CREATE USER in it helps", retryable=False)
+        return Unreachable(f"the login may not open database {database!r}; run CREATE USER in it", retryable=False)
     return None
 
 
@@ -238,17 +240,17 @@ def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError | Non
         dsn = lookup_keyword(target.parameters, "DSN")
         if dsn is not None:
             return BadInput(f"there is no DSN {dsn!r}; {drivers.DSN_HINT}")
-        return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
+        return MissingDriver("the connection string has no driver; add DRIVER={ODBC Driver 18 for SQL Server}")
     return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; {drivers.sql_server_load_hint()}")
 
 
 def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonError:
     if user is not None and _user_without_credentials(target):
-        return PasswordNeeded(f"the server asks for the password of login {user!r}, and there is none")
+        return PasswordNeeded(f"the server asks for the password of login {user!r}, but none is set")
     if 18486 in fault.numbers:
-        return Unreachable(f"login {user!r} is locked out; a DBA unlocks it", retryable=False)
+        return Unreachable(f"login {user!r} is locked out; ask a DBA to unlock it", retryable=False)
     if 18470 in fault.numbers:
-        return Unreachable(f"login {user!r} is disabled; a DBA enables it", retryable=False)
+        return Unreachable(f"login {user!r} is disabled; ask a DBA to enable it", retryable=False)
     if {18487, 18488}.intersection(fault.numbers):
         return Unreachable(f"the password of login {user!r} has expired; change it first", retryable=False)
     if target.password is None:
@@ -284,7 +286,7 @@ def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bo
         return ConnectionLost(f"the connection was lost: {fault.text}")
     line = f"{name}: {fault.text}"
     if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
-        return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+        return LockTimeout(f"{name}: could not get a lock in time", sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
         return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
     if numbers.intersection(_RETRYABLE):

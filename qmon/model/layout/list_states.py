@@ -49,7 +49,7 @@ def reason_without_list(layout: Layout, state: str) -> str:
         return "the messages have no id"
     states = layout.state
     if state == "scheduled" and layout.due_at is None:
-        return "this table has no time at which a message is due"
+        return "this table has no column for the due time"
     if state in ("in_progress", "stuck") and (states is None or states.in_progress is None):
         return "no value of a state column says that a message is in progress"
     if state == "stuck" and not layout.has_known_time(layout.started_at):

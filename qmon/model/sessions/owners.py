@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from qmon.model.formatting import date_and_time
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
+
+NAME_ONLY: Final = "the owner is a name, which cannot be checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +107,20 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
         return OwnerProof("none", False, False, "")
     kind = layout.owner.kind
     if kind == "name":
-        return OwnerProof(kind, False, False, "the owner is a name, which proves nothing")
+        return OwnerProof(kind, False, False, NAME_ONLY)
     if kind != "session" and not layout.has_known_time(layout.owner.column):
         return OwnerProof("name", False, False, f"{layout.owner.column} has no time zone")
     if kind != "session":
-        return OwnerProof(kind, False, False, "no time is written down")
+        return OwnerProof(kind, False, False, "the column of its heartbeat or lease is empty")
     why = ""
     if not facts.sees_others:
-        why = "this role may not see the sessions of others"
+        why = "your role cannot see other sessions"
     elif not layout.owner.held_while_working:
-        why = "the layout does not say that consumers hold their session while they work"
+        why = "`held_while_working` is not set for the owner column"
     elif facts.pooled:
-        why = "a connection pool hands sessions on"
+        why = "a connection pool shares the sessions"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
         # A time instead of an age, because the text may be shown for longer than until the next reading.
-        at = "a time unknown" if facts.up_since is None else date_and_time(facts.up_since)
-        why = f"the server came up at {at}, less than one timeout before"
-    return OwnerProof(kind, facts.sees_others, not why, why or "what is written there is no session")
+        at = "an unknown time" if facts.up_since is None else date_and_time(facts.up_since)
+        why = f"the server started at {at}, less than one timeout before"
+    return OwnerProof(kind, facts.sees_others, not why, why or "the owner column does not contain a session")

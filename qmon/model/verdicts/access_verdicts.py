@@ -41,7 +41,7 @@ LOCKED = Rule(
     Severity.CRITICAL,
     2.0,
     _locked_proof,
-    explains=("no pops", "no consumers", "consumers not claiming", "ring full", "producers outrun consumers"),
+    explains=("no pops", "no consumers", "consumers not claiming", "ring full", "consumers fall behind"),
     cause=lambda s: s.locked.by if s.locked is not None else "",
     keys={"4": _is_waited_for, "3": _holds_horizon},
     probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),

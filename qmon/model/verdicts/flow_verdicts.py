@@ -65,11 +65,11 @@ def _behind_proof(context: RuleInput) -> str | None:
         return None
     if a.usual_s is None or a.most is None:
         never = a.untouched and a.done >= _MIN_DONE_NEVER_ARCHIVED
-        return f"~{a.done:,.0f} done and not archived; no row of the table was ever deleted" if never else None
+        return f"~{a.done:,.0f} done messages not archived; no row was ever deleted from the table" if never else None
     if a.silent_s < _SILENCE_RATIO * a.usual_s or a.done < max(_MIN_DONE, _DONE_RATIO * a.most):
         return None
-    before = f", at most {duration(a.usual_s)} before" if a.usual_s else ""
-    return f"~{a.done:,.0f} done and not archived; nothing was archived for {duration(a.silent_s)}{before}"
+    before = f", longest break before {duration(a.usual_s)}" if a.usual_s else ""
+    return f"~{a.done:,.0f} done messages not archived; nothing archived for {duration(a.silent_s)}{before}"
 
 
 BEHIND = Rule(
@@ -98,10 +98,10 @@ def _starved_proof(context: RuleInput) -> str | None:
         or context.is_paused(Side.CONSUMERS)
     ):
         return None
-    age = f", {duration(low.oldest_s)} old," if low.oldest_s is not None else ""
+    age = f" ({duration(low.oldest_s)} old)" if low.oldest_s is not None else ""
     return (
-        f"priority {low.priority}: message {low.head_id}{age} has been its head for {duration(low.still_s)} or longer "
-        f"while messages of other priorities are popped, {context.pops:,.1f}/s"
+        f"priority {low.priority} is not popped: message {low.head_id}{age} has been first for at least "
+        f"{duration(low.still_s)}; other priorities are popped at {context.pops:,.1f}/s"
     )
 
 
@@ -122,7 +122,7 @@ def _stuck_proof(context: RuleInput) -> str | None:
 
 def _late_text(context: RuleInput) -> str:
     own = context.layout is not None and context.layout.part is not None and context.layout.part.own_timeout
-    longer = "longer than each may take" if own else f"more than {duration(context.timeout_s)}"
+    longer = "longer than their own timeout" if own else f"more than {duration(context.timeout_s)}"
     return f"{_stuck_count_text(context)} in progress for {longer}"
 
 
@@ -141,7 +141,7 @@ def _owners_text(owners: Owners) -> str:
         why = f": {owners.why}" if owners.why else ""
         parts.append(f"{more}{owners.unknown:,} with an unknown owner{_owner_text(owners.unknown_one)}{why}")
     if owners.none and owners.none_one is not None:
-        parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since_text(owners.none_one)}")
+        parts.append(f"{more}{owners.none:,} without a recorded owner{_owner_text(owners.none_one)}")
     return "; ".join(parts)
 
 
@@ -239,7 +239,7 @@ BLOCKED = Rule(
 # PostgreSQL reports the last pops of a session that became idle up to ten seconds late (`probes/counters.sql`).
 # Sessions idle for this long have not popped since.
 _QUIET_S: Final = 4.0
-_FOLLOWS: Final = ("no pops", "ring full", "producers outrun consumers")
+_FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
 
 def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
@@ -259,8 +259,8 @@ def _no_consumers_proof(context: RuleInput) -> str | None:
     consumers = _idle_consumers(context)
     if consumers is None or consumers.connected or not consumers.whole or context.layout is None:
         return None
-    gone = f"; the last one left {duration(consumers.left_s)} ago" if consumers.left_s is not None else ""
-    return f"{context.ready.value:,.0f} ready and {_no_consumers_text(context.layout, consumers)}{gone}"
+    gone = f"; the last consumer left {duration(consumers.left_s)} ago" if consumers.left_s is not None else ""
+    return f"{context.ready.value:,.0f} ready, but {_no_consumers_text(context.layout, consumers)}{gone}"
 
 
 def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
@@ -273,22 +273,24 @@ def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
         is_one = f"is a consumer ({wanted})"
     elif consumers.by == "library":
-        return "no worker that serves it has reported"
+        return "no worker of the library has reported for this queue"
     else:
         pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
-        is_one = "was seen to " + (f"call {pop}" if consumers.by == "routine" else f"take rows of {layout.table}")
+        is_one = f"has called {pop}" if consumers.by == "routine" else f"has taken rows from {layout.table}"
     if not consumers.others:
-        return f"no session is connected that {is_one}"
-    return f"none of the {count_text(consumers.others, 'session')} connected {is_one}"
+        return f"no connected session {is_one}"
+    return f"none of the {count_text(consumers.others, 'connected session')} {is_one}"
 
 
 def _not_claiming_proof(context: RuleInput) -> str | None:
     consumers = _idle_consumers(context)
     if consumers is None or not consumers.connected or context.ready.value is None:
         return None
-    count = "1 consumer is" if consumers.connected == 1 else f"{consumers.connected:,} consumers are"
+    none = "the connected consumer does not pop"
+    if consumers.connected > 1:
+        none = f"none of the {consumers.connected:,} connected consumers pops"
     one = f": {_activity_text(consumers.one)}" if consumers.one is not None else ""
-    return f"{count} connected, not one pops while {context.ready.value:,.0f} are ready{one}"
+    return f"{context.ready.value:,.0f} ready, but {none}{one}"
 
 
 def _activity_text(client: ClientSample) -> str:
@@ -336,7 +338,7 @@ def _ring_full_proof(context: RuleInput) -> str | None:
         return None
     if context.fill.value is None or context.fill.value < _FULL:
         return None
-    return f"{percent(context.fill.value)} of the slots hold messages, producers wait"
+    return f"{percent(context.fill.value)} of the slots hold messages, so producers wait"
 
 
 # Seconds that a message must have been ready while none was popped, if there is no pop rate.
@@ -353,11 +355,11 @@ def _not_taken_proof(context: RuleInput) -> str | None:
         return None
     ready = f"{context.ready.value:,.0f} ready, the oldest for {duration(waits)}"
     if not busy:
-        return f"{ready}, and none is in progress"
+        return f"{ready}, but none is in progress"
     owners = context.samples.diagnostics.owners if context.samples is not None else None
     ages = [None] if owners is None or len(owners) < busy else [owner.age_s for owner in owners]
     since = [age for age in ages if age is not None and age >= _WAITS_S]
-    return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
+    return f"{ready}, but none was popped for {duration(min(since))}" if len(since) == len(ages) else None
 
 
 # Seconds without any sign that messages leave the queue. After that, a queue without rates is no longer called healthy.
@@ -373,9 +375,9 @@ def _head_stays_proof(context: RuleInput) -> str | None:
     if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.at_work:
         return None
     which = f"message {motion.head_id}" if motion.head_id is not None else "the same message"
-    age = f", {duration(context.oldest.value)} old," if context.oldest.value is not None else ""
+    age = f" ({duration(context.oldest.value)} old)" if context.oldest.value is not None else ""
     return (
-        f"{context.ready.value:,.0f} ready, and {which}{age} has been the first of them for {duration(motion.still_s)}"
+        f"{context.ready.value:,.0f} ready, but {which}{age} has been first in the queue for {duration(motion.still_s)}"
     )
 
 
@@ -387,7 +389,7 @@ def _not_moving_proof(context: RuleInput) -> str | None:
         return _not_taken_proof(context) if in_group else _head_stays_proof(context)
     if not context.ready.value or context.moved > 0:
         return None
-    return f"{context.ready.value:,.0f} ready and not one pop, while {context.push_rate.value or 0:,.1f}/s are pushed"
+    return f"{context.ready.value:,.0f} ready, but no pops; push {context.push_rate.value or 0:,.1f}/s"
 
 
 def _outrun_proof(context: RuleInput) -> str | None:
@@ -399,8 +401,12 @@ def _outrun_proof(context: RuleInput) -> str | None:
 
 def _rise_text(rise: Rise) -> str:
     age = rise.age_before_s
-    ages = f", the oldest from {duration(age)} to {duration(rise.wait_s)}" if age is not None and rise.wait_s else ""
-    return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages} in {duration(rise.over_s)}"
+    ages = (
+        f", the age of the oldest from {duration(age)} to {duration(rise.wait_s)}"
+        if age is not None and rise.wait_s
+        else ""
+    )
+    return f"ready rose from {rise.before:,.0f} to {rise.now:,.0f}{ages}, within {duration(rise.over_s)}"
 
 
 def _growth_text(context: RuleInput) -> str | None:
@@ -423,15 +429,17 @@ def _no_pushes_proof(context: RuleInput) -> str | None:
         return None
     rollbacks = context.target.rollbacks
     rolled_back = f"; {rollbacks:,.1f} rollbacks/s in this database" if rollbacks else ""
-    return f"no push for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
+    return f"no pushes for {duration(silence.silent_s)}, {rate(silence.before_per_s)}/s before{rolled_back}"
 
 
 def _due_later_proof(context: RuleInput) -> str | None:
     found = context.queue.due_later
     if found is None:
         return None
-    many = f"~{found.later:,.0f} of the {found.pushed:,.0f} messages since {time_of_day(found.since_at)} are due later"
-    return f"{many}; of those before, {percent(found.share_before)}"
+    many = (
+        f"~{found.later:,.0f} of {found.pushed:,.0f} messages pushed since {time_of_day(found.since_at)} are due later"
+    )
+    return f"{many}; before, {percent(found.share_before)} were"
 
 
 RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full_proof)
@@ -440,7 +448,7 @@ NO_POPS = Rule(
     Severity.CRITICAL,
     10.0,
     _not_moving_proof,
-    explains=("producers outrun consumers",),
+    explains=("consumers fall behind",),
     refuted=may_have_popped,
 )
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes_proof, probes=("counters",), unread=is_uncounted)
@@ -452,4 +460,4 @@ DUE_LATER = Rule(
     probes=("counters", "table_counters", "scheduled"),
     unread=is_uncounted,
 )
-OUTRUN = Rule("producers outrun consumers", Severity.WARNING, 30.0, _outrun_proof)
+OUTRUN = Rule("consumers fall behind", Severity.WARNING, 30.0, _outrun_proof)

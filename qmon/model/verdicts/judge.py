@@ -83,13 +83,13 @@ def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
         needed.append(("blocked", context.blocked))
     for name, figure in needed:
         if figure.value is None:
-            yield name, f"not known: {_unknown_reason(context, figure)}"
+            yield name, f"unknown: {_unknown_reason(context, figure)}"
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
-            yield name, f"only partly seen: {figure.reason or 'more may be there'}"
+            yield name, f"only partly known: {figure.reason or 'there may be more'}"
     if not is_seen_empty(context):  # in an empty queue nothing has to move
         for name, figure in (("push rate", context.push_rate), ("pop rate", context.pop_rate)):
             if figure.old:
-                yield name, f"not known: {figure.reason}"
+                yield name, f"unknown: {figure.reason}"
 
 
 def _unmoved_text(context: RuleInput) -> str:
@@ -98,8 +98,8 @@ def _unmoved_text(context: RuleInput) -> str:
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
     if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
         return ""
-    why = context.pop_rate.reason or "there is no rate of pops"
-    return f"{context.ready.value:,.0f} ready, and whether messages leave the queue is not known: {why}"
+    why = context.pop_rate.reason or "no pop rate"
+    return f"{context.ready.value:,.0f} ready, but qmon cannot tell whether messages leave the queue: {why}"
 
 
 def _unknown_reason(context: RuleInput, figure: Figure) -> str:
@@ -223,7 +223,7 @@ def judge_queue(
             explained.update(rule.explains)
         elif rule.severity >= Severity.WARNING:
             left_s = span.first_at + rule.hold_s - now_at
-            line = f"{raised.proof}; {rule.code} if that lasts {duration(left_s)} more"
+            line = f"{raised.proof}; {rule.code} if this lasts {duration(left_s)} more"
             unproved[rule.code] = Verdict(rule.code, line, rule.severity)
     doubt, faults = missing_text(context), guard.reasons if guard is not None else {}
     unread = _unread_codes(
@@ -347,5 +347,5 @@ def _fine_verdict(context: RuleInput) -> Verdict:
 def _flow_text(context: RuleInput) -> str:
     if context.push_rate.value is None or context.pop_rate.value is None:
         why = next((rate.reason for rate in (context.push_rate, context.pop_rate) if rate.value is None), "")
-        return f"{context.ready.value or 0:,.0f} ready; {why or 'its rates are not known'}"
+        return f"{context.ready.value or 0:,.0f} ready; {why or 'rates unknown'}"
     return f"push {context.push_rate.value:,.1f}/s, pop {context.pop_rate.value:,.1f}/s"

@@ -19,7 +19,7 @@ def _poison_proof(context: RuleInput) -> str | None:
     bad = context.queue.repeated
     if bad is None or bad.failures < _MIN_FAILURES or bad.seconds < _MIN_SEEN_S:
         return None
-    tries = f", {bad.attempts:,} attempts in all" if bad.attempts is not None else ""
+    tries = f", {bad.attempts:,} attempts in total" if bad.attempts is not None else ""
     return f"message {bad.id} was popped and given back {bad.failures:,} times in {duration(bad.seconds)}{tries}"
 
 
@@ -27,10 +27,10 @@ def _twice_proof(context: RuleInput) -> str | None:
     if not context.queue.twice:
         return None
     one = context.queue.twice[0]
-    more = f"; and {len(context.queue.twice) - 1:,} more messages" if len(context.queue.twice) > 1 else ""
+    more = f"; also {len(context.queue.twice) - 1:,} more" if len(context.queue.twice) > 1 else ""
     return (
-        f"message {one.id} was popped by {one.second} while {one.first}, who popped it {duration(one.seconds)} ago, "
-        f"still works on it{more}"
+        f"message {one.id} was popped by {one.second} while {one.first}, which popped it {duration(one.seconds)} ago, "
+        f"is still working on it{more}"
     )
 
 
@@ -38,10 +38,10 @@ def _hole_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
-    waited = f"number {loss.hole:,} has no message; a consumer drew it at least {duration(loss.hole_s)} ago"
+    waited = f"number {loss.hole:,} has no message; a consumer took it at least {duration(loss.hole_s)} ago"
     if loss.drawer is None:
-        return f"{waited}: no open transaction has it"
-    return f"{waited}: {_drawer_text(loss.drawer)} has drawn a number and may yet push it"
+        return f"{waited}; no open transaction has it"
+    return f"{waited}; {_drawer_text(loss.drawer)} has taken a number and may still push it"
 
 
 def _drawer_text(drawer: DrawerSample) -> str:
@@ -58,10 +58,8 @@ def _orphans_proof(context: RuleInput) -> str | None:
     count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
     swept = f" ({loss.swept:.0%} of the slots read)" if loss.swept < 1 else ""
     who = loss.consumer
-    waits = (
-        f"; consumers take them when {_drawer_text(who)} has ended, which may yet pop them" if who is not None else ""
-    )
-    return f"{count} drawn by consumers and not popped: number {loss.orphan:,}{age}{swept}{waits}"
+    waits = f"; {_drawer_text(who)} may still pop them, otherwise consumers do when it ends" if who is not None else ""
+    return f"{count} taken by consumers but not popped: number {loss.orphan:,}{age}{swept}{waits}"
 
 
 _ROWS: Final = ("owners", "tried")

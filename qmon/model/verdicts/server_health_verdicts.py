@@ -22,16 +22,16 @@ FILLING: Final = 0.8
 
 # Meaning of SQL Server's `log_reuse_wait_desc` (documentation of `sys.databases`).
 FREED_BY: Final = {
-    "LOG_BACKUP": "a log backup frees it",
-    "ACTIVE_TRANSACTION": "the end of the oldest transaction frees it",
-    "AVAILABILITY_REPLICA": "a secondary has not received or redone it",
-    "DATABASE_MIRRORING": "the mirror has not received it",
-    "REPLICATION": "replication or change data capture has not read it",
-    "ACTIVE_BACKUP_OR_RESTORE": "a backup reads it",
-    "CHECKPOINT": "the next checkpoint frees it",
-    "OLDEST_PAGE": "the next checkpoint frees it",
-    "XTP_CHECKPOINT": "a checkpoint of memory-optimized tables frees it",
-    "DATABASE_SNAPSHOT_CREATION": "a database snapshot is being made",
+    "LOG_BACKUP": "back up the log to free it",
+    "ACTIVE_TRANSACTION": "it is free when the oldest transaction ends",
+    "AVAILABILITY_REPLICA": "a secondary has not received or redone it yet",
+    "DATABASE_MIRRORING": "the mirror has not received it yet",
+    "REPLICATION": "replication or change data capture has not read it yet",
+    "ACTIVE_BACKUP_OR_RESTORE": "it is free when the running backup or restore ends",
+    "CHECKPOINT": "it is free after the next checkpoint",
+    "OLDEST_PAGE": "it is free after the next checkpoint",
+    "XTP_CHECKPOINT": "it is free after the next checkpoint of memory-optimized tables",
+    "DATABASE_SNAPSHOT_CREATION": "a database snapshot is being created",
 }
 
 
@@ -67,7 +67,7 @@ def _freed_by_text(context: RuleInput, log: LogSample) -> str:
     words = FREED_BY.get(log.held_by, "")
     known = ""
     if log.held_by == "LOG_BACKUP" and log.saved_s is not None:
-        known = f", the last was {duration(log.saved_s)} ago"
+        known = f", last backup {duration(log.saved_s)} ago"
     elif log.held_by == "ACTIVE_TRANSACTION":
         known = _oldest_writer_text(context)
     return f": {words}{known}" if words else ""
@@ -78,7 +78,7 @@ def _oldest_writer_text(context: RuleInput) -> str:
     oldest = max(writers or (), key=lambda writer: writer.transaction_s or 0.0, default=None)
     if oldest is None or oldest.transaction_s is None:
         return ""
-    return f", of those that wrote here session {oldest.session} for {duration(oldest.transaction_s)}"
+    return f", oldest writer in this database: session {oldest.session} for {duration(oldest.transaction_s)}"
 
 
 LOG_FULL = Rule(
@@ -141,8 +141,8 @@ def _not_synchronizing_proof(context: RuleInput) -> str | None:
         return None
     (copy, why), *others = found
     missing = f"; {missing_log_text(copy)}" if missing_log_text(copy) else ""
-    more = f"; and {count_text(len(others), 'other')}" if others else ""
-    return f"{replica_text(copy)} is {why}{missing}{more}: a failover would lose what it lacks"
+    more = f"; also {count_text(len(others), 'other')}" if others else ""
+    return f"{replica_text(copy)} is {why}{missing}{more}; a failover to it would lose the missing changes"
 
 
 def _first_stopped(context: RuleInput) -> str:
@@ -259,7 +259,7 @@ def _at_limit_proof(context: RuleInput) -> str | None:
         (limits_reached(state.pool_limits), pool),
     ):
         if full:
-            return f"{', '.join(full)} of what {of} allows: the server holds statements back"
+            return f"{', '.join(full)} of the limit of {of}; the server slows statements down"
     return None
 
 
@@ -285,7 +285,9 @@ def _kept_awake_proof(context: RuleInput) -> str | None:
         return None
     if context.snapshot.server.sessions or not context.snapshot.server.sees_sessions:
         return None  # others keep it awake too, or it is unknown who is connected
-    return f"nobody but qmon is connected to {state.service.objective}: its polls keep it from pausing, and are billed"
+    return (
+        f"only qmon is connected to {state.service.objective}; its polls keep the database from pausing, and are billed"
+    )
 
 
 KEPT_AWAKE = Rule(
@@ -312,9 +314,9 @@ def _regressed_proof(context: RuleInput) -> str | None:
     if use is None or use.plan_before is None:
         return None
     where = f" of {use.plan.routine}" if use.plan.routine else ""
-    made = "" if use.plan.age_s is None else f", made {duration(use.plan.age_s)} ago"
-    now = f"{number(use.reads or 0.0)} pages a call by plan {use.plan.plan_id}{made}"
-    before = f"{number(use.reads_before or 0.0)} in the days before by plan {use.plan_before.plan_id}"
+    made = "" if use.plan.age_s is None else f" (created {duration(use.plan.age_s)} ago)"
+    now = f"{number(use.reads or 0.0)} pages per call with plan {use.plan.plan_id}{made}"
+    before = f"{number(use.reads_before or 0.0)} in the days before with plan {use.plan_before.plan_id}"
     return f"statement {use.plan.statement_id}{where} reads {now}; {before}"
 
 
@@ -338,7 +340,7 @@ def _failed_over_proof(context: RuleInput) -> str | None:
     if seen is None or context.snapshot is None:
         return None
     since = duration(max(0.0, context.snapshot.sampled_at - seen.at))
-    return f"{seen.now} answers for {since}, {seen.before} before: counters began anew"
+    return f"failed over {since} ago from {seen.before} to {seen.now}; counters started at 0 again"
 
 
 FAILED_OVER = Rule(

@@ -46,13 +46,13 @@ def _statistics_proof(context: RuleInput) -> str | None:
     tables = [c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None]
     for sample in context.snapshot.statistics or ():
         if sample.table_id in tables and _is_stale(sample):
-            when = "never updated"
+            when = "statistics never updated"
             if sample.updated_at is not None:
-                when = f"updated {duration(context.snapshot.sampled_at - sample.updated_at)} ago"
+                when = f"statistics updated {duration(context.snapshot.sampled_at - sample.updated_at)} ago"
             believed = "no rows" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
             name = _table_text(context, tables.index(sample.table_id))
             helps = _REFRESH[context.snapshot.engine]
-            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): {helps} helps"
+            return f"plans assume {believed} in {name}, which has {sample.rows:,} ({when}): run {helps}"
     return None
 
 
@@ -97,7 +97,7 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
     text = f"{found.count} deadlocks in the last minute"
     mine = [circle for circle in found.circles if is_about(circle, context.samples, context.layout)]
     if mine:
-        return f"{text}; seen just before one, waiting for each other: {circle_text(mine[-1])}"
+        return f"{text}; these sessions waited for each other just before one: {circle_text(mine[-1])}"
     if found.circles or len(context.snapshot.queues) > 1:
         return None  # they are about another queue, or it is unknown which
     return f"{text}; their statements are in {DEADLOCK_REPORTS[context.snapshot.engine]}"
@@ -175,16 +175,17 @@ def _log_proof(context: RuleInput) -> str | None:
     if not slow and not at_ceiling:
         return None
     names = ", ".join(rate.name for rate in log[:3])
-    proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for the log ({names})"
+    proof = f"{sessions:.1f} of {waiting.busy:.1f} active sessions wait for the log ({names})"
+    limits = []
     if each is not None:
-        proof += f": {milliseconds(each * 1000)} a commit"
+        limits.append(f"{milliseconds(each * 1000)} per commit")
     if commits is not None:
-        proof += f" at {commits:,.0f} commits/s"
+        limits.append(f"{commits:,.0f} commits/s")
     if commits is not None and a_commit is not None and at_ceiling:
-        proof += (
-            f", {a_commit:.1f} messages a commit: batches of {_BATCH} would allow {_BATCH * commits:,.0f} messages/s"
+        limits.append(
+            f"{a_commit:.1f} messages per commit; batches of {_BATCH} would allow {_BATCH * commits:,.0f} messages/s"
         )
-    return proof
+    return f"{proof}: {', '.join(limits)}" if limits else proof
 
 
 def _are_waits_unread(context: RuleInput) -> bool:
@@ -219,7 +220,7 @@ def _latch_proof(context: RuleInput) -> str | None:
     tables = {c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None}
     mine = [each for each in seen if each.table_id in tables]
     names = ", ".join(rate.name for rate in rates[:2])
-    proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of"
+    proof = f"{sessions:.1f} of {waiting.busy:.1f} active sessions wait for a page of"
     told = {each.session for each in seen if each.table_id is not None}
     if 2 * len(told) < len({each.session for each in seen}):
         found = _hot_index_text(context, rates, seen)
@@ -245,7 +246,7 @@ def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequenc
     share = min(1.0, (most.latch_waits or 0.0) / every)
     page = Counter(each.page for each in seen if each.page).most_common(1)
     hot = f", most sessions for page {page[0][0]}" if page else ""
-    return f"{place}, which has {percent(share)} of such waits{hot}{_sequential(most)}"
+    return f"{place}, which has {percent(share)} of these waits{hot}{_sequential(most)}"
 
 
 def _sequential(part: IndexUse | None) -> str:
@@ -317,12 +318,12 @@ def _horizon_proof(context: RuleInput) -> str | None:
     if _is_slow(use):
         then = f", {use.before:,.1f} before" if use.before is not None else ""
         return (
-            f"{holder_text(holder)} keeps {dead} from vacuum: {use.rows_per_pop.value or 0:,.0f} rows "
+            f"{holder_text(holder)} keeps vacuum from removing {dead}: {use.rows_per_pop.value or 0:,.0f} rows "
             f"touched per pop{then}"
         )
     many = (use.dead or 0) >= max(_DEAD, 2.0 * (context.ready.value or 0.0))
     if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
-        return f"{holder_text(holder)} keeps {dead} from vacuum"
+        return f"{holder_text(holder)} keeps vacuum from removing {dead}"
     return None
 
 
@@ -351,8 +352,8 @@ def _ghosts(s: RuleInput) -> str | None:
     if made < GHOSTS_SHARE * found.made:
         return None
     return (
-        f"scans of the server step over {found.skipped:,.0f} ghost records/s, {found.skipped / pops:,.0f} per popped"
-        f" message; this queue leaves {made:,.0f}/s"
+        f"scans skip {found.skipped:,.0f} ghost records/s on this server, {found.skipped / pops:,.0f} per popped"
+        f" message; this queue makes {made:,.0f}/s"
     )
 
 

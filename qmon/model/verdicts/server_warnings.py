@@ -34,6 +34,7 @@ def _deadlock_warnings(snapshot: Snapshot, deadlocks: Deadlocks) -> Iterator[str
     about = (is_about(circle, queue, queue.layout) for circle in deadlocks.circles for queue in snapshot.queues)
     text = f"{deadlocks.count} deadlocks in the last minute"
     if not deadlocks.circles and len(snapshot.queues) != 1:  # a single queue has the verdict itself
-        yield f"{text}; their tables were not seen, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
+        yield f"{text}; their tables are unknown, their statements are in {DEADLOCK_REPORTS[snapshot.engine]}"
     elif deadlocks.circles and not any(about):
-        yield f"{text} on tables that are no queues; waiting for each other: {circle_text(deadlocks.circles[-1])}"
+        sessions = circle_text(deadlocks.circles[-1])
+        yield f"{text} on tables that are not queues; these sessions waited for each other: {sessions}"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.formatting import duration
+from qmon.model.formatting import count_text, duration
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import BlockingSample, HeldSample, WriterSample
 from qmon.model.sessions.clients import statement_names
@@ -73,10 +73,12 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
     if place is None:
         return None
     count = held_up[head]
-    sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
     s = place.session
     who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
-    return QueueLock(_lasting_name(s.session, s.gid), f"{who} blocks {sessions} to lock {samples.layout.table}")
+    return QueueLock(
+        _lasting_name(s.session, s.gid),
+        f"{who} blocks {count_text(count, 'session')} waiting to lock {samples.layout.table}",
+    )
 
 
 def _can_stop_pops(samples: QueueSamples, row: BlockingSample, statement: str) -> bool:

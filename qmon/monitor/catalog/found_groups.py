@@ -75,7 +75,7 @@ def find_library_queues(
     for library, own, parts in of_each:
         hidden = sorted((table for table in own if not rows[table].readable), key=str)
         problems += [
-            ProbeFailure("library", f"{library}: our role may not read {table}", grant=catalog.grant_statement(table))
+            ProbeFailure("library", f"{library}: your role may not read {table}", grant=catalog.grant_statement(table))
             for table in hidden
         ]
         try:

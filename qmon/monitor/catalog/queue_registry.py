@@ -45,7 +45,7 @@ def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], b
     if not state.installed:
         return [], [], False
     if not state.readable:
-        reason = "our role may not read the registry of installed queues"
+        reason = "your role may not read the registry of installed queues"
         grant = catalog.grant_statement(TableName("qmon", "queues"))
         return [], [ProbeFailure("registry", reason, grant=grant, gone=True)], False
     layouts: list[Layout] = []

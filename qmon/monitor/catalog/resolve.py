@@ -389,7 +389,7 @@ class _Resolver:
         if spare is None:
             return facts
         if not spare.readable:
-            reason = f"holes and orphans are not looked for: our role may not read {spare.name}"
+            reason = f"holes and orphans are not looked for: your role may not read {spare.name}"
             self.problems.append(
                 ProbeFailure("slot_sweep", reason, layout.queue, self.catalog.grant_statement(spare.name))
             )
@@ -400,7 +400,7 @@ class _Resolver:
         if not table.readable:
             raise _RefusedError(
                 ProbeFailure(
-                    "layout", f"our role may not read {table.name}", grant=self.catalog.grant_statement(table.name)
+                    "layout", f"your role may not read {table.name}", grant=self.catalog.grant_statement(table.name)
                 )
             )
         if table.table_id not in self._known:
@@ -435,7 +435,7 @@ class _Resolver:
                 name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]]
             )
             hint = near if "did you mean" in near else "; qmon queues lists what there is"
-            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or our role may not see it{hint}"))
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or your role may not see it{hint}"))
         return found[0]
 
 

@@ -63,7 +63,7 @@ from qmon.redact import hide_passwords
 
 # Keys of `QueueSamples.unknown`. `rates` stands for every rate that is derived from counters.
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
-_TABLE_MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
+_TABLE_MOVED: Final = "its table has another name now, or is gone, or your role may not read it any more"
 _STATEMENT_CHARS: Final = 1000
 
 

@@ -22,7 +22,7 @@ from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.horizon_holders import long_holder
 
-_NO_PERMISSION: Final = "our role sees only its own sessions: the waits, statements and ages of others are unknown"
+_NO_PERMISSION: Final = "your role sees only its own sessions: the waits, statements and ages of others are unknown"
 
 # Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows), "gap", "fill")

@@ -25,6 +25,7 @@ from qmon.model.samples.group_samples import (
 from qmon.model.samples.listing_samples import Listing, PageSample
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled_samples import CounterSample, HeadSample, MessageSample, ProgressSample
+from qmon.model.sessions.owners import NAME_ONLY
 from qmon.model.snapshot import ProbeFailure, QueueSamples
 from qmon.monitor.probes.group_steps import GroupStatements, StepCounts
 from qmon.monitor.probes.group_strange import StrangeMessages
@@ -191,7 +192,7 @@ class GroupProbes:
 
     @property
     def _proof(self) -> str:
-        return "" if self.group.gone is not None else "the owner is a name, which proves nothing"
+        return "" if self.group.gone is not None else NAME_ONLY
 
     def _was_read_now(self, kind: str) -> bool:
         """Return whether all states of this kind were read in this poll."""

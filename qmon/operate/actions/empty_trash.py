@@ -62,7 +62,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
             unit="rows of trash",
             predicate=f"purged more than {age} ago" + (f", of {queue}" if queue else ""),
             sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
-            undo=Undo(possible=False, notes=("what is emptied is gone",)),
+            undo=Undo(possible=False, notes=("emptied rows are deleted permanently",)),
             risks=tuple(f"operation {name} can no longer be undone" for name in _operation_ids(parts)),
             consent=context.required_consent(),
             refused=why_not_permitted(

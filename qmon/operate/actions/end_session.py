@@ -39,16 +39,16 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
     number, and errors of the server.
     """
     if session < 0 and session != -2:
-        raise BadInput(f"there are no sessions with a number below 0, such as {session}")
+        raise BadInput(f"a session number cannot be below 0, such as {session}")
     with context.open_sql(str(OperationKind.END_SESSION)) as sql:
         if session <= 0:
             return PreparedAction(context, _basic_plan(context, session, why=_describe_prepared(sql)))
         found = end_sessions.read_session(sql, session)
         seen = end_sessions.read_rights(sql)
         if found is None:
-            why = f"there is no session {session} any more; nothing has to be ended"
+            why = f"session {session} no longer exists; there is nothing to end"
             if not seen.sees:
-                why = f"there is no session {session} that {seen.role} may see; this helps: {seen.grant}"
+                why = f"no session {session} is visible to {seen.role}; this helps: {seen.grant}"
             return PreparedAction(context, _basic_plan(context, session, why=why))
         refused = _refusal_reason(found, started_at, seen) or why_not_permitted(context, sql)
         if refused is not None or found.started_us is None:
@@ -63,9 +63,9 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
     blocked = end_sessions.read_waiters(sql, found.session)
     directly = sum(each.directly for each in blocked)
     if not blocked and found.transaction_us is None:
-        why = f"session {found.session} blocks nobody, and has no transaction open"
+        why = f"session {found.session} blocks no other session and has no open transaction"
         return _basic_plan(context, found.session, found, why)
-    holds = "it blocks nobody at this moment; it may keep old row versions from being cleaned up"
+    holds = "it blocks no other session right now; it may prevent the cleanup of old row versions"
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""
@@ -76,7 +76,7 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
         after = max((each for each in blocked if each.directly), key=lambda each: each.blocks, default=None)
         if after is not None and after.blocks:
             whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
-            holds += f". Then session {after.waiter} may block the next: {whom} for it, too"
+            holds += f". After that, session {after.waiter} may block others: {whom} for it, too"
     return replace(
         _basic_plan(context, found.session, found),
         title=f"{_VERBS[to_end.way]} session {found.session}?",
@@ -104,7 +104,7 @@ def _basic_plan(
         title=f"End {name}?",
         unit="sessions",
         predicate=predicate,
-        undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),
+        undo=Undo(possible=False, notes=("the work of its transaction is rolled back and must be done again",)),
         consequences=() if found is None else _describe_session(context, found),
         consent=context.required_consent(),
         refused=why,
@@ -125,16 +125,18 @@ def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[s
 
 def _describe_effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     if found.log_bytes is not None:
-        wrote = f"it has written {size(found.log_bytes)} of log; rolling that back may take as long"
+        wrote = f"it has written {size(found.log_bytes)} of log; rolling back may take as long as writing did"
     elif found.wrote:
-        wrote = "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once"
+        wrote = (
+            "its transaction has changed or locked rows: the changes are rolled back and the locks released immediately"
+        )
     else:
         wrote = "its transaction has changed no rows; its locks are released"
     if to_end.way is EndMethod.CANCEL:
         return (wrote, "its statement fails with 57014 (cancelled); the session stays connected and may try again")
     if to_end.way is EndMethod.TERMINATE:
-        return (wrote, "its client loses the connection (57P01), and may connect and do the same again")
-    return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of somebody else")
+        return (wrote, "its client loses the connection (57P01), but may reconnect and do the same again")
+    return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of another session")
 
 
 def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:
@@ -142,24 +144,27 @@ def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_se
     if found.session == seen.own or (
         found.application.startswith(_QMON_PREFIX) and found.application != _LOAD_APPLICATION
     ):
-        return f"{name} is one of qmon's own ({found.application}): end that qmon instead"
+        return f"{name} belongs to qmon ({found.application}): stop that qmon instead"
     if found.started_us is None:
-        return f"{seen.role} may not see when {name} began, so it cannot be told from another; this helps: {seen.grant}"
+        return (
+            f"{seen.role} may not see when {name} began, so qmon cannot confirm that it is the same session; this"
+            f" helps: {seen.grant}"
+        )
     if found.kind == _AUTOVACUUM:
         if not found.statement or found.statement.startswith("<"):
-            return f"{name} is an autovacuum worker, and {seen.role} may not see what for; this helps: {seen.grant}"
+            return f"{name} is an autovacuum worker, and {seen.role} may not see its task; this helps: {seen.grant}"
         if "to prevent wraparound" in found.statement:
-            return f"{name} is autovacuum preventing wraparound, which the server needs to go on; it would come back"
+            return f"{name} is an autovacuum that prevents wraparound; the server needs it and would start it again"
     elif found.kind != _CLIENT_BACKEND:
         return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
     if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:
         return (
-            f"{name} is another one by now: it began {_time_text(found.started_us)}, the one shown "
-            f"{_time_text(started_at * 1e6)}"
+            f"{name} is a different session now: it began {_time_text(found.started_us)}, the one shown"
+            f" {_time_text(started_at * 1000000.0)}"
         )
     if found.state == "rolling back":
         done = "" if found.rolled_back is None else f", {found.rolled_back:.0f} % done"
-        return f"{name} is being rolled back already{done}; ending it again does not help"
+        return f"{name} is already being rolled back{done}; ending it again does not help"
     if not found.may_end:
         helps = f"this helps: {found.grant}" if found.grant else "only a superuser may end it"
         return f"{seen.role} may not end {name} of {found.login or 'the server'}; {helps}"
@@ -169,15 +174,15 @@ def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_se
 def _describe_prepared(sql: Sql) -> str:
     found = end_sessions.read_prepared(sql)
     if not found:
-        return "there is no prepared transaction any more; nothing has to be ended"
+        return "the prepared transaction no longer exists; there is nothing to end"
     oldest = found[0]
     since = "" if oldest.prepared_s is None else f", prepared {duration(oldest.prepared_s)} ago"
     whose = f"{oldest.owner} or a superuser" if oldest.owner else "a login with ALTER ANY CONNECTION"
     where = f" in database {oldest.database}" if oldest.database else ""
     more = f"; {len(found) - 1} more are open" if len(found) > 1 else ""
     return (
-        f"a prepared transaction has no session that could be ended; the oldest{since}: {whose} can run"
-        f" {oldest.finish}{where}, if its transaction manager has given it up{more}"
+        f"a prepared transaction has no session to end; the oldest{since}: {whose} can run {oldest.finish}{where} if"
+        f" its transaction manager has given it up{more}"
     )
 
 

@@ -233,7 +233,7 @@ class EndSessions:
             _end_and_wait(sql, operation, each, stopped, _rollback_reporter(operation, total, on_progress))
             on_progress(_progress_of(operation, total))
             if number == _MAX_NAMED and total > _MAX_NAMED:
-                operation.add_note("the others are counted only")
+                operation.add_note("the others are only counted")
 
 
 def _end_and_wait(
@@ -252,9 +252,7 @@ def _end_and_wait(
         with operation.batch() as tally:
             tally.changed = 1
         if not counted_only:
-            operation.add_note(
-                f"session {planned.session} is gone, or in another transaction or state by now: left alone"
-            )
+            operation.add_note(f"session {planned.session} is gone, or has changed its transaction or state: not ended")
         return
     left = wait_until_gone(sql, planned, stopped, on_rollback)
     with operation.batch() as tally:
@@ -266,13 +264,16 @@ def _end_and_wait(
 def _describe_remaining(left: SessionSample, way: EndMethod) -> str:
     name = f"session {left.session}"
     if left.state == "rolling back":
-        return f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and holds its locks until then"
+        return (
+            f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and keeps its locks until that has"
+            " finished"
+        )
     if way is EndMethod.CANCEL:
         return (
             f"the statement of {name} has been cancelled, but its transaction is still open ({left.state}): its driver"
             " may keep savepoints; plan again to end the session"
         )
-    return f"{name} has been asked to end, and is still there ({left.state}, {left.locks} locks): look again"
+    return f"{name} was asked to end but still exists ({left.state}, {left.locks} locks): check again"
 
 
 def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Progress:

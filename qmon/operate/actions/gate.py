@@ -27,8 +27,8 @@ TRIES: Final = 25
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
 PUT_BACK_RISK: Final = (
-    "workers that put a failed message back by INSERT, after they deleted it, are refused as well: their transaction is"
-    " rolled back, and the message stays as it was before"
+    "workers that return a failed message by DELETE and INSERT are also refused: their transaction is rolled back,"
+    " and the message stays as it was"
 )
 
 
@@ -66,7 +66,7 @@ def gate_row_values(layout: Layout) -> dict[str, str]:
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Plan to put a gate on a table. It does nothing until the table's producers are paused."""
-    title = f"Put a gate on {layout.table}?"
+    title = f"Install a gate on {layout.table}?"
     if (why := allowed_actions.why_not_allowed(layout, OperationKind.INSTALL_GATE)) is not None:
         return refused_action(context, OperationKind.INSTALL_GATE, layout.queue, title, why)
     with context.open_sql("install-gate") as sql:
@@ -83,7 +83,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
             consequences=_consequences(context, layout, found),
             risks=_risks(context, layout, found),
-            undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
+            undo=Undo(possible=False, notes=("remove-gate removes it again",)),
             refused=why_not_permitted(context, sql) or _why_no_gate(context, layout, rights, gate),
         )
 
@@ -105,20 +105,20 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
         if gate is None:
             why = why or f"{layout.table} has no gate"
         elif not rights or not rights[0].owns:
-            why = why or f"only the owner of {layout.table} may take a trigger off it"
+            why = why or f"only the owner of {layout.table} may drop a trigger on it"
         means = gate or PauseMeans("gate", _new_switch_name(context, layout), Side.PRODUCERS)
         steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
         plan = _plan(
             context,
             layout,
             OperationKind.REMOVE_GATE,
-            f"Take the gate off {layout.table}?",
+            f"Remove the gate from {layout.table}?",
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
             consequences=(
-                "producers that it pauses go on at once",
+                "producers that it pauses continue immediately",
                 _lock_text("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
-            undo=Undo(possible=False, notes=("install-gate puts it back",)),
+            undo=Undo(possible=False, notes=("install-gate installs it again",)),
             refused=why,
         )
 
@@ -153,11 +153,11 @@ class _ChangeUnderLock:
             if stopped():
                 operation.mark_cancelled()
                 return
-            on_progress(Progress(1, note=f"the table is busy; asked {attempt} times"))
+            on_progress(Progress(1, note=f"the table is busy; tried {attempt} times"))
             nothing.wait(_PAUSE_S)
         raise BadInput(
-            f"{self.table} is never free for a moment: some transaction holds it for long (see blocking);"
-            " nothing was changed; try again when that has ended"
+            f"{self.table} was locked at every attempt: a long transaction holds it (see blocking); nothing was"
+            " changed; try again when it has ended"
         )
 
 
@@ -224,62 +224,66 @@ def _why_no_gate(
     context: OperatorContext, layout: Layout, rights: list[_GateRights], gate: PauseMeans | None
 ) -> str | None:
     if context.engine.name == "sqlserver" and gate_row_values(layout):
-        return "on SQL Server a gate is that of a whole table: it would stop the producers of other queues, too"
+        return "on SQL Server a gate covers the whole table: it would also stop the producers of other queues"
     if layout.switch is not None:
-        return "this queue needs no gate: its push asks a switch; pause it"
+        return "this queue needs no gate: its push has a pause switch; pause the queue"
     if gate is not None:
-        return f"{layout.table} has a gate already" + ("" if gate.enabled else ", which is disabled; remove it first")
+        return f"{layout.table} already has a gate" + ("" if gate.enabled else ", which is disabled; remove it first")
     if rights and rights[0].above is not None:
-        return f"the gate of {rights[0].above} is that of its partition {layout.table}, too"
+        return f"the gate of {rights[0].above} also covers its partition {layout.table}"
     if not rights:
         return f"there is no table {layout.table}"
     if rights[0].kind == "other":
-        return f"{layout.table} is no table: a gate is a trigger on a table"
+        return f"{layout.table} is not a table: a gate is a trigger on a table"
     if not rights[0].may_create:
-        return f"our role may not create a trigger on {layout.table} and write into the schema qmon; its owner can"
+        return (
+            f"your role may not create a trigger on {layout.table} and write to the schema qmon; the table's owner can"
+        )
     return None
 
 
 def _lock_text(lock: str) -> str:
     return (
-        f"takes {lock} on the table for a moment: asked for up to {TRIES} times for 0.2 s each, so that nobody queues"
-        " up behind it for longer; where the table is never free, nothing is changed"
+        f"locks the table ({lock}) for a moment: qmon tries up to {TRIES} times for 0.2 s each, so other sessions"
+        " never wait longer than that; if the table is never free, nothing is changed"
     )
 
 
 def _consequences(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
         return (
-            "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
-            " the producer is rolled back; the identity that it drew is burnt",
+            "during a pause, an INSERT fails with error 770001 (before 2012: 50000) and the producer's whole"
+            " transaction is rolled back; the identity value that it drew is lost",
             _lock_text("Sch-M"),
         )
     part = bool(gate_row_values(layout))
     rows = part or (rights is not None and rights.fires_for_each_row)
-    drawn = "the number that it drew is burnt" if rows else "no number is drawn"
-    every = ("every partition has it, those that are created or attached later too; each asks for inserts of its own",)
+    drawn = "the sequence number that it drew is lost" if rows else "no sequence number is drawn"
+    every = (
+        "the gate covers every partition, also those created or attached later; each partition checks its own inserts",
+    )
     return (
-        f"while a pause lasts, INSERT and COPY{' of messages of this queue' if part else ''} fail with SQLSTATE QM001"
-        " and the whole transaction of the producer is"
-        f" rolled back, unless its session asked to wait (qmon.pause_wait_ms); {drawn}",
+        f"during a pause, INSERT and COPY{(' of messages of this queue' if part else '')} fail with SQLSTATE QM001"
+        " and the producer's whole transaction is rolled back, unless its session asked to wait (qmon.pause_wait_ms);"
+        f" {drawn}",
         *(every if rights is not None and rights.kind == "partitioned table" else ()),
-        f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not"
-        + ("; of other queues, its queue alone is compared" if part else ""),
+        f"each {('row inserted' if rows else 'INSERT')} reads one more sequence, paused or not"
+        + ("; for rows of other queues, only the queue is compared" if part else ""),
         _lock_text("SHARE ROW EXCLUSIVE"),
     )
 
 
 def _risks(context: OperatorContext, layout: Layout, rights: _GateRights | None) -> tuple[str, ...]:
     if context.engine.name == "sqlserver":
-        instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
+        instead = ("the table has INSTEAD OF triggers: the gate sees the rows that they insert",)
         return (
             PUT_BACK_RISK,
-            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where producers use it, "
-            "no gate",
-            "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
+            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): do not install a gate if"
+            " producers use it",
+            "bulk loads and bcp bypass the gate unless they fire triggers (FIRE_TRIGGERS)",
             *(instead if rights and rights.instead else ()),
         )
-    heirs = ("tables that inherit from this one have no gate: what is inserted into them passes",)
+    heirs = ("tables that inherit from this one have no gate: rows inserted into them are not stopped",)
     return (
         *gate_limits(layout, rows=rights is not None and rights.fires_for_each_row),
         *(heirs if rights and rights.heirs else ()),
@@ -290,12 +294,12 @@ def gate_limits(layout: Layout, *, rows: bool) -> tuple[str, ...]:
     """Return who else is stopped by a gate on PostgreSQL, and who passes it."""
     if gate_row_values(layout):
         return (
-            "jobs of schedules, and those that other jobs push, are refused as well",
-            "sessions with session_replication_role = replica, as those of a subscription, pass it",
+            "scheduled jobs and jobs pushed by other jobs are also refused",
+            "sessions with session_replication_role = replica, such as those of a subscription, bypass the gate",
         )
-    moved = ("an UPDATE that moves a row into another partition inserts it there: consumers that do so fail, too",)
+    moved = ("an UPDATE that moves a row into another partition inserts it there: consumers that do so also fail",)
     return (
         PUT_BACK_RISK,
         *(moved if rows else ()),
-        "sessions with session_replication_role = replica, as those of a subscription, pass it",
+        "sessions with session_replication_role = replica, such as those of a subscription, bypass the gate",
     )

@@ -32,11 +32,9 @@ from qmon.operate.sql import Sql
 MIN_PAUSE_S: Final = 1.0
 MAX_PAUSE_S: Final = 86_400.0
 _NO_SWITCH_TEXTS: Final = {
-    Side.PRODUCERS: "push does not ask a switch here: qmon has not installed this queue, or an older qmon has;"
-    " install a gate on the table, or the queue anew",
-    Side.CONSUMERS: (
-        "pop does not ask a switch here: only the consumers of queues that qmon has installed can be paused"
-    ),
+    Side.PRODUCERS: "push has no pause switch here: qmon did not install this queue, or an older qmon did; install a"
+    " gate on the table, or reinstall the queue",
+    Side.CONSUMERS: ("pop has no pause switch here: only the consumers of queues installed by qmon can be paused"),
 }
 
 
@@ -68,7 +66,7 @@ def prepare_pause(
             predicate=f"the {side} of {pause_subject(layout)}, until {date_and_time(now_ms / 1000 + for_s)}",
             sql=() if means is None else (pause_switch.set_until_text(sql, means),),
             seconds=0.1,
-            undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
+            undo=Undo(possible=False, notes=("resume ends a pause at any time; otherwise it ends by itself",)),
             consequences=_describe_effects(layout, side, means),
             risks=(*_describe_active_pause(held, known, side), *_describe_limits(sql, layout, means)),
             consent=context.required_consent(),
@@ -89,7 +87,7 @@ def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> Prep
             OperationKind.RESUME,
             context.target.name,
             layout.queue,
-            title=f"Let the {side} of {layout.queue} go on?",
+            title=f"Resume the {side} of {layout.queue}?",
             count=1 if held is not None and held.is_paused else 0,
             unit="pause",
             predicate=f"the {side} of {pause_subject(layout)}",
@@ -133,7 +131,7 @@ class _SetSwitch:
         if self.for_s is not None and not at_once:
             with operation.immediate_step(f"the {means.side} were paused"):
                 pause_switch.set_until(sql, means, until_ms)
-        on_progress(Progress(1, done=1, note="watching whether it works"))
+        on_progress(Progress(1, done=1, note="checking whether it works"))
         if self.for_s is not None:
             operation.add_note(f"paused until {date_and_time(until_ms / 1000)}")
             for note in self._prove_pause(sql, stopped):
@@ -154,11 +152,11 @@ class _SetSwitch:
             self._lift_pause(sql)
             more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
             raise BadInput(
-                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was lifted again: remove the"
-                " gate and install it anew"
+                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was ended again: remove"
+                " the gate and install it again"
             )
         writing = pause_check.wait_for_writers(sql, table, stopped)
-        open_ = f"still open, writing since before the pause: {', '.join(writing)}"
+        open_ = f"still open, began writing before the pause: {', '.join(writing)}"
         return (tried.result_text(), *((open_,) if writing else ()))
 
     def _lift_pause(self, sql: Sql) -> None:
@@ -192,12 +190,12 @@ def _read_switch(
     if means is None:
         return None, _NO_SWITCH_TEXTS[side]
     if not means.enabled:
-        return None, "the gate of this table is there, but disabled: remove it and install it anew"
+        return None, "this table has a gate, but it is disabled: remove it and install it again"
     held = pause_switch.read_switch(sql, means)
     if (why := why_not_permitted(context, sql)) is not None:
         return held, why
     if not held.may_set:
-        return held, f"our role may not set {means.object}; ask its owner for: GRANT UPDATE on it"
+        return held, f"your role may not set {means.object}; ask its owner for: GRANT UPDATE on it"
     return held, pause_switch.why_not_recorded(sql)
 
 
@@ -212,9 +210,9 @@ def _describe_active_pause(held: SwitchState | None, recorded: Pause | None, sid
     who = (
         _describe_author(recorded)
         if recorded is not None
-        else f"until {date_and_time(held.until_ms / 1000)}, by nobody who recorded it"
+        else f"until {date_and_time(held.until_ms / 1000)}; who paused it is not recorded"
     )
-    return (f"the {side} are paused already, {who}; this sets the end anew, under your name",)
+    return (f"the {side} are already paused, {who}; this replaces the end and records your name",)
 
 
 def _describe_author(pause: Pause) -> str:
@@ -227,12 +225,15 @@ def _describe_effects(layout: Layout, side: Side, means: PauseMeans | None) -> t
     if means is not None and means.way == "gate":
         part = gate.gate_row_values(layout) and " of a message of this queue"
         return (
-            f"every INSERT and COPY{part or ''} into the table fails with {code}, and its whole transaction with it,"
-            " unless the session asked to wait (qmon.pause_wait_ms)",
+            f"every INSERT and COPY{part or ''} into the table fails with {code} and its whole transaction is rolled"
+            " back, unless the session asked to wait (qmon.pause_wait_ms)",
         )
     return (
-        f"every {what} fails with {code}, or waits where its session asked to (qmon.pause_wait_ms); no number is drawn",
-        "complete, fail and archive go on; repairs and undos are let through",
+        (
+            f"every {what} fails with {code}, or waits if its session asked to (qmon.pause_wait_ms); no sequence"
+            " number is drawn"
+        ),
+        "complete, fail and archive continue; repairs and undos are not paused",
     )
 
 
@@ -246,4 +247,4 @@ def _describe_limits(sql: Sql, layout: Layout, means: PauseMeans | None) -> tupl
             if postgres
             else (gate.PUT_BACK_RISK,)
         )
-    return ("statements that work on the table themselves do not ask, and go on",)
+    return ("statements that use the table directly are not paused",)

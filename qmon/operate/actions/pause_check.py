@@ -43,13 +43,13 @@ class GateTrial:
     def result_text(self) -> str:
         """Return the result in one line for the operator."""
         if self.untried is not None:
-            return f"not tried whether an INSERT is refused: {self.untried}; the trigger is there, and on"
+            return f"not tested with an INSERT: {self.untried}; the trigger exists and is enabled"
         if not self.places:
-            return "the table has no partition yet: those that come will have the gate"
+            return "the table has no partitions yet: new ones will have the gate"
         if self.places == 1:
-            return "tried: an INSERT is refused"
+            return "tested: an INSERT is refused"
         of = f"each of {self.places:,}" if self.refused == self.places else f"{self.refused:,} of {self.places:,}"
-        return f"tried: an INSERT is refused, in {of} partitions"
+        return f"tested: an INSERT is refused, in {of} partitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +174,20 @@ class PauseVerification:
         many = "pushes" if side is Side.PRODUCERS else "pops"
         by = f", from {', '.join(self.who)}" if self.who else ""
         if not self.readable:
-            return f"whether {many} still come could not be seen"
+            return f"qmon could not check whether {many} still come"
         if not self.is_proven and (self.came == 0 or self.seconds < self.needed_s):
             seen = f"{self.came:,} {many} seen in {duration(self.seconds)}{by}"
-            return f"whether the pause works is not known: {seen}, and {duration(self.needed_s)} without any would tell"
+            return (
+                f"not yet known whether the pause works: {seen}; {duration(self.needed_s)} without any would confirm it"
+            )
         if not self.is_proven:
             return (
-                f"{many} still come: {self.came:,} in {duration(self.seconds)}{by}; somebody works on the table without"
-                f" asking {what}"
+                f"{many} still come: {self.came:,} in {duration(self.seconds)}{by}; a session uses the table without"
+                f" calling {what}"
             )
         late = "came before that, or were counted late" if self.late else "that had begun before ended after it"
         before = f"; {self.came:,} {late}" if self.came else ""
-        still = f"; still open, begun before the pause: {', '.join(self.who)}" if self.who else ""
+        still = f"; still open, started before the pause: {', '.join(self.who)}" if self.who else ""
         return f"0 {many} in {duration(self.idle_s)}{before}{still}"
 
 

@@ -115,7 +115,7 @@ def read_switch(sql: Sql, means: PauseMeans) -> SwitchState:
         SwitchState, f"action/pause/{_statement_name(sql.engine, means, 'state')}", *_names_and_values(means)
     )
     if not found:
-        raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
+        raise BadInput(f"the {means.way} {means.object} is not as qmon created it; install it again")
     return found[0]
 
 
@@ -124,7 +124,7 @@ def set_until(sql: Sql, means: PauseMeans, until_ms: int) -> None:
     names, values = _names_and_values(means)
     name = f"action/pause/{_statement_name(sql.engine, means, 'set')}"
     if not sql.fetch(_Set, name, names, {**values, "until_ms": until_ms}):
-        raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
+        raise BadInput(f"the {means.way} {means.object} is not as qmon created it; install it again")
 
 
 def set_until_text(sql: Sql, means: PauseMeans) -> str:

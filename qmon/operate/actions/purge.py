@@ -146,7 +146,9 @@ class _PurgeStrategy:
                 if data_names:
                     deleted = sql.execute("purge_data", data_names, values)
                     if sql.fetch_count("data_left", data_names, values):
-                        raise RowRefused(f"the triggers or policies of {self.layout.data_table} keep its other half")
+                        raise RowRefused(
+                            f"the triggers or policies of {self.layout.data_table} prevent deleting its other half"
+                        )
                 tally.done = sql.execute("purge", names, values)
                 self._check_gone(sql, names, values, len(own), tally.done)
                 watch.check_deleted(deleted + tally.done)
@@ -158,11 +160,11 @@ class _PurgeStrategy:
     def _check_gone(self, sql: Sql, names: Names, values: Values, expected: int, done: int) -> None:
         """Raise ``RowRefused`` unless the rows are in the trash and, by their key, no longer in the table."""
         if done != expected:
-            raise RowRefused("the table's triggers or policies keep it from being deleted")
+            raise RowRefused("the table's triggers or policies prevent its deletion")
         # SQL Server counts rows as deleted even if a trigger replaces the statement or puts them back.
         look = self.table.obstacle_names("trigger") and sql.has_statement("still_there")
         if look and sql.fetch_count("still_there", names, {**values, "done": done}):
-            raise RowRefused("the table's triggers put it back at once")
+            raise RowRefused("the table's triggers inserted it again")
 
     def _check_unchanged(self, sql: Sql, marks: Sequence[Mark]) -> None:
         self.place.check_unchanged(sql, marks)
@@ -178,9 +180,9 @@ class _PurgeStrategy:
         out = []
         for structure in filter(None, (self.table, self.data)):
             if others := structure.obstacle_names("referred"):
-                out.append(f"a message that rows of {', '.join(others)} refer to is left alone")
+                out.append(f"messages that rows of {', '.join(others)} refer to are skipped")
             if before := structure.obstacle_names("before delete"):
-                out.append(f"a message that a trigger keeps from being deleted is left alone: {', '.join(before)}")
+                out.append(f"messages that a trigger does not let qmon delete are skipped: {', '.join(before)}")
             # SQL Server does not count the rows that a session writes: see ``TriggerWatch``.
             if self.unwatched and (after := structure.obstacle_names("on delete")):
                 out.append(f"qmon does not notice rows that these triggers insert under other keys: {', '.join(after)}")
@@ -192,7 +194,7 @@ def _strategy_for(sql: Sql, layout: Layout) -> _PurgeStrategy:
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
-            raise BadInput(f"queue {layout.queue!r}: split tables move together only where both ids are known")
+            raise BadInput(f"queue {layout.queue!r}: the rows of split tables can be moved only if both ids are known")
         data = read_structure(sql, layout.data_table)
     place = read_table_identity(sql, layout.table)
     data_place = None if layout.data_table is None else read_table_identity(sql, layout.data_table)
@@ -206,25 +208,27 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
         return why
     if strategy.data is not None and layout.id is not None and not strategy.table.is_identified_by((layout.id,)):
         table = strategy.table.table
-        return f"{layout.id} alone makes no row of {table} known: the other half of a message cannot be told"
+        return f"{layout.id} alone does not identify a row of {table}: the other half of a message is unknown"
     for structure in filter(None, (strategy.table, strategy.data)):
         if others := structure.obstacle_names("cascade"):
             named = ", ".join(others)
-            return f"rows of {named} go or change with those of {structure.table}: no undo could restore that"
+            return (
+                f"deleting rows of {structure.table} also deletes or changes rows of {named}, which undo cannot restore"
+            )
         if structure.obstacle_names("uncounted") and (triggers := structure.obstacle_names("on delete")):
             return f"track_counts is off: what the triggers of {structure.table} do is unknown: {', '.join(triggers)}"
         if rules := (*structure.obstacle_names("rule delete"), *structure.obstacle_names("rule insert")):
-            return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
+            return f"{structure.table} has rules that may do something else instead: {', '.join(rules)}"
         if wide := structure.obstacle_names("too wide"):
             return f"{structure.table} is too wide for the trash: {wide[0]}"
         if (why := why_not_keepable(sql, structure.table, structure.kept_columns)) is not None:
             return why
         if taken := set(structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
-            return f"{structure.table} has a column called {min(taken)}, as the trash has"
+            return f"{structure.table} has a column {min(taken)}, a name that the trash uses"
     if strategy.data is not None and str(strategy.data.table) in strategy.table.obstacle_names("refers"):
-        return f"{strategy.table.table} refers to {strategy.data.table}: they cannot be moved one after the other"
+        return f"{strategy.table.table} refers to {strategy.data.table}, so they cannot be moved one after the other"
     if not read_audit_access(sql).can_record:
-        return "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
+        return "there is no trash: your role may not write to the schema qmon; this helps: qmon setup --role operator"
     return None
 
 
@@ -243,16 +247,16 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
 
 def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
     out = [
-        "no consumer gets them",
-        f"they are kept in the trash, {duration(context.trash_days * _DAY_S)} at least",
+        "consumers no longer get them",
+        f"they are kept in the trash for at least {duration(context.trash_days * _DAY_S)}",
     ]
     if strategy.data is not None:
-        out.append(f"rows of {layout.data_table} go with them")
+        out.append(f"their rows of {layout.data_table} are purged, too")
     return (*out, *strategy.describe_effects())
 
 
 def _risks(criteria: Criteria) -> tuple[str, ...]:
-    return ("a consumer at work on one of them cannot complete it",) if "in_progress" in criteria.states else ()
+    return ("a consumer that is processing one of them cannot complete it",) if "in_progress" in criteria.states else ()
 
 
 def _frozen_values(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:

@@ -30,7 +30,7 @@ from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
 
-_UNWATCHED_NOTE: Final = "which of them fail again is not seen: nothing makes a message known afterwards"
+_UNWATCHED_NOTE: Final = "qmon cannot tell which of them fail again: nothing identifies a message afterwards"
 
 
 def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, limits: RedriveLimits) -> PreparedAction:
@@ -125,7 +125,7 @@ class RedriveWork:
 def dead_only(choice: Choice) -> Choice:
     """Return the choice limited to dead messages. Raises ``BadInput`` if it asks for others."""
     if choice.state not in (None, "dead"):
-        raise BadInput(f"a redrive is of dead messages, not of those that are {choice.state}: qmon requeue")
+        raise BadInput(f"a redrive retries only dead messages, not messages that are {choice.state}: use qmon requeue")
     if choice.owner is not None:
         raise BadInput("dead messages have no owner")
     return replace(choice, state="dead")
@@ -136,19 +136,19 @@ def check_limits(limits: RedriveLimits) -> None:
     if limits.rate is not None and not 0 < limits.rate <= 1e6:
         raise BadInput(f"a rate of {limits.rate:g} messages per second is none")
     if limits.failures is not None and limits.failures < 1:
-        raise BadInput(f"{limits.failures} failures are none to stop at")
+        raise BadInput(f"the number of failures to stop at must be at least 1, not {limits.failures}")
 
 
 def limits_text(limits: RedriveLimits) -> str:
     """Describe for a plan how fast it runs, and when it stops early."""
     pace = (
-        "as fast as batches that rest in between go"
+        "as fast as batches with rests in between allow"
         if limits.rate is None
         else f"{number(limits.rate)} per second at most"
     )
     if limits.failures is None:
-        return f"{pace}, however many fail again"
-    return f"{pace}; it stops once {count_text(limits.failures, 'message')} failed again"
+        return f"{pace}; it does not stop if messages fail again"
+    return f"{pace}; it stops once {count_text(limits.failures, 'message')} have failed again"
 
 
 def seconds_at_rate(estimated: float | None, count: int, limits: RedriveLimits) -> float | None:

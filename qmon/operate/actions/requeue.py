@@ -43,8 +43,8 @@ from qmon.operate.table_structure import TableStructure, read_structure, why_no_
 
 _OWNER_TEXTS: Final = {
     OwnerState.ALIVE: "a consumer that is alive",
-    OwnerState.UNKNOWN: "a consumer that nothing is known of",
-    OwnerState.NONE: "a consumer that nothing but their age speaks of (the queue names no owner)",
+    OwnerState.UNKNOWN: "a consumer that qmon cannot see",
+    OwnerState.NONE: "a consumer that qmon cannot check (the queue has no owner column, so only ages are known)",
 }
 
 
@@ -255,47 +255,50 @@ class RequeueStrategy:
         """Describe which messages may be left alone, and why."""
         out = []
         if unique := self.structure.obstacle_names("unique"):
-            out.append(f"a message whose place in a unique index is taken is left alone: {', '.join(unique)}")
+            out.append(f"messages whose key in a unique index is already taken are skipped: {', '.join(unique)}")
         if before := self.structure.obstacle_names("before update"):
-            out.append(f"what these triggers keep from being written is left alone: {', '.join(before)}")
+            out.append(f"messages that these triggers do not let qmon change are skipped: {', '.join(before)}")
         if after := self.structure.obstacle_names("after update"):
-            out.append(f"what these triggers write once more, or take away, is left alone: {', '.join(after)}")
+            out.append(f"messages that these triggers change again or delete are skipped: {', '.join(after)}")
         out += self.structure.hidden_rows_notes
         return tuple(out)
 
     def describe_risks(self, chosen: Selection) -> tuple[str, ...]:
         """Describe the risks of the requeue."""
         if self._criteria.states != ("in_progress",):
-            return ("they were popped before: whoever had them gets them delivered twice", *self._attempts_risks())
+            return ("they were popped before: consumers may process them twice", *self._attempts_risks())
         if not (risky := chosen.owner_states - {OwnerState.DEAD}):
             return ()
         who = " or ".join(_OWNER_TEXTS[state] for state in sorted(risky))
-        return (f"{who} may be at work on them still: then they are delivered twice",)
+        return (f"{who} may still be working on them: they may be processed twice",)
 
     def _attempts_risks(self) -> tuple[str, ...]:
         attempts, most = self._layout.attempts, self._layout.max_attempts
         if attempts is None or most is None or attempts in self.ready.columns:
             return ()
         return (
-            f"they keep their {attempts}: what has had too many is dead again when it fails once more; redrive"
-            " gives them new ones",
+            f"they keep their {attempts}: a message that has had too many is dead again after one more failure;"
+            " redrive resets them",
         )
 
 
 def _why_impossible(layout: Layout, choice: Choice) -> str | None:
     if choice.state == "ready":
-        return "ready messages are in the queue already"
+        return "ready messages are already in the queue"
     if choice.state is None and state_value(layout, "in_progress") is None:
-        return "messages of this queue are never in progress; to have processed ones again, give the state: done"
+        return "messages of this queue are never in progress; to process done messages again, give the state: done"
     if layout.has_known_time(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
         return None
     # Without the time of the pop, only a dead owner or the operator can tell that a message is stuck.
     if layout.started_at is not None and (choice.has_age_limit or layout.owner is None):
-        return f"{zone_advice(layout.started_at)}, so that no age is known; or give ids"
+        return f"{zone_advice(layout.started_at)}, because no age is known without it; or give ids"
     if choice.has_age_limit:
-        return "no column says since when messages are in progress; give their ids"
+        return "no column holds the time at which messages were popped; give their ids"
     if layout.owner is None or choice.owner_states - {OwnerState.DEAD}:
-        return "no column says since when messages are in progress, and no owner proves them dead; give their ids"
+        return (
+            "no column holds the time at which messages were popped, and no dead owner proves them stuck; give their"
+            " ids"
+        )
     return None
 
 
@@ -314,23 +317,25 @@ def why_unwritable(context: OperatorContext, structure: TableStructure) -> str |
     if context.engine.name == "sqlserver" and (why := why_no_key(structure)):
         return why
     if rules := structure.obstacle_names("rule update"):
-        return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
+        return f"{structure.table} has rules that may do something else instead: {', '.join(rules)}"
     return None
 
 
 def undo_for(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
     """Return whether the changes can be undone, and which cannot."""
     if not strategy.known_columns:
-        return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
+        return Undo(possible=False, notes=("messages cannot be identified: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
-        return Undo(possible=False, notes=(f"the table has a column called {min(taken)}, as qmon's own has",))
+        return Undo(possible=False, notes=(f"the table has a column {min(taken)}, a name that qmon's own table uses",))
     if not read_audit_access(sql).can_record:
-        return Undo(possible=False, notes=("this role cannot keep what an undo needs: qmon setup --role operator",))
+        return Undo(
+            possible=False, notes=("your role cannot store the data for an undo; run: qmon setup --role operator",)
+        )
     lost = strategy.count_alike(sql, chosen.rows)
     if lost is None:
         why = f"the requeue changes the key, and {strategy.known_text} may not identify a message"
         return Undo(possible=False, notes=(why,))
-    notes = ("only what has not been popped again by then",)
+    notes = ("only messages that have not been popped again by then",)
     if lost == 0:
         return Undo(possible=True, notes=notes)
     count = chosen.rows.count

@@ -115,11 +115,13 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
     narrow the choice. Raises ``BadInput`` if pops of the queue do not delete, or if the choice makes no sense here.
     """
     if not layout.deletes_on_pop:
-        raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
+        raise BadInput(
+            f"a {layout.design} keeps popped messages; qmon ends sessions only for queues whose pop deletes messages"
+        )
     if choice.state not in (None, "in_progress"):
-        raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
+        raise BadInput(f"only messages in progress are requeued, not messages that are {choice.state}")
     if choice.has_text_filter or choice.newer_than_s is not None:
-        raise BadInput("what is in progress is held by sessions here, which no text and no greatest age tells apart")
+        raise BadInput("messages in progress are held by sessions here; a text or a maximum age cannot select sessions")
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
     with context.open_sql(str(OperationKind.REQUEUE)) as sql:
         seen = end_sessions.read_rights(sql)
@@ -150,9 +152,8 @@ def _refuse_hidden(sql: Sql) -> None:
     name = "action/sessions/hidden_rows"
     if sql.has_statement(name) and sql.fetch(_HiddenRows, name, {})[0].hidden:
         raise BadInput(
-            "this database has optimized locking, so the server does not show which session holds a message: a "
-            "producer "
-            "looks like a consumer; end the session that you know to be stuck on screen 4"
+            "this database has optimized locking, so the server does not show which session holds a message: a"
+            " producer looks like a consumer; on screen 4, end the session that you know to be stuck"
         )
 
 
@@ -241,12 +242,15 @@ def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[
             why["prepared transactions, which have no session (ROLLBACK PREPARED ends them)"] += 1
         elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
             why[
-                "they hold the table's lock, but none of the rows looked at is proven theirs: they may be producers"
+                (
+                    "they hold a lock on the table, but none of the rows that were read is proven to be theirs: they"
+                    " may be producers"
+                )
             ] += 1
         elif each.state is OwnerState.ALIVE and OwnerState.ALIVE not in choice.owner_states:
-            why["a statement of theirs is running: owner alive"] += 1
+            why["they are running a statement: owner alive"] += 1
         elif holder.started_us is None:
-            why["our role may not see when they began"] += 1
+            why["your role may not see when they began"] += 1
         elif choice.limit is not None and len(chosen) >= choice.limit:
             why["over the limit"] += 1
         else:
@@ -287,7 +291,7 @@ def _why_nothing_chosen(
         return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
     if not holders:
         return f"no transaction has held messages of {layout.queue} for more than {duration(timeout)}"
-    return f"no session is chosen of the {count_text(len(holders), 'transaction')} that hold {layout.queue}'s lock"
+    return f"none of the {count_text(len(holders), 'transaction')} that hold a lock on {layout.queue} was chosen"
 
 
 def _plan(
@@ -317,11 +321,11 @@ def _plan(
         sql=statements,
         first=_first_rows(ended, preview.payload_shower(context, sql, layout.table, layout.payload)),
         left_out=left_out,
-        undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
+        undo=Undo(possible=False, notes=("a rollback cannot be undone; messages that return to the queue stay there",)),
         consequences=(*_describe_sessions(ended), *_describe_ready(rows)) if to_end else (),
         risks=tuple(_risks()) if to_end else (),
         consent=context.required_consent(),
-        refused=refused or (None if to_end else "the sessions have gone while they were looked at; plan again"),
+        refused=refused or (None if to_end else "the sessions ended while they were being read; plan again"),
     )
 
 
@@ -341,7 +345,7 @@ def _describe_sessions(ended: list[_HolderRows]) -> Iterable[str]:
     for each in ended[:_MAX_SHOWN]:
         holder = each.holder
         since = "" if holder.transaction_s is None else f" for {duration(holder.transaction_s)}"
-        holds = f"holds {count_text(each.count, 'row')}" if each.count else "holds no row that was looked at"
+        holds = f"holds {count_text(each.count, 'row')}" if each.count else "holds none of the rows that were read"
         log = "" if holder.log_bytes is None else f", {size(holder.log_bytes)} of log to roll back"
         who = one_line(holder.application) or "no application name"
         yield f"session {holder.session} ({who}, login {holder.login}): {holder.state}{since}, {holds}{log}"
@@ -351,14 +355,17 @@ def _describe_sessions(ended: list[_HolderRows]) -> Iterable[str]:
 
 def _describe_ready(rows: int) -> Iterable[str]:
     if rows:
-        yield f"{count_text(rows, 'message')} will be ready again once the rollback is through"
+        yield f"{count_text(rows, 'message')} will be ready again after the rollback"
 
 
 def _risks() -> Iterable[str]:
-    yield "whoever is still working on such a message cannot commit any more, but what was done elsewhere is done twice"
+    yield (
+        "a consumer still working on such a message can no longer commit, but work done outside the database is done"
+        " twice"
+    )
 
 
 def _title(queue: str, sessions: int) -> str:
     if sessions == 1:
-        return f"Requeue what 1 session of {queue} holds by ending it?"
+        return f"End 1 session of {queue} to requeue its messages?"
     return f"Requeue what {count_text(sessions, 'session') if sessions else 'sessions'} of {queue} hold by ending them?"

@@ -114,7 +114,7 @@ class RingNumberRepair:
                 tally.done = len(helped)
             self._unproven = [each for each in self._unproven if each not in helped]
             if back:
-                self._work.add_note(f"the ring has no room: consumers come by number {min(back):,} again instead")
+                self._work.add_note(f"the ring is full: consumers read again from number {min(back):,} instead")
         if self._unproven:
             with self._work.batch() as tally:
                 tally.skipped = len(self._unproven)
@@ -160,7 +160,7 @@ class RingNumberRepair:
             who = ", ".join(f"session {each}" if each else "a prepared transaction" for each in open_now[:5])
             why = f"transactions that may have drawn them are open ({who})"
         else:
-            why = "nothing proved them in time, or the ring stayed full"
+            why = "they were not proven in time, or the ring stayed full"
         self._work.add_note(f"{len(self._unproven):,} could not be repaired yet: {why}; repair again")
 
     def _report_progress(self, *, last: bool = False) -> None:
@@ -218,7 +218,7 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
         why := allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) or _why_not_installed(layout)
     ) is not None or layout.ring is None:
         return refused_action(
-            context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring"
+            context, OperationKind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is not a ring"
         )
     with context.open_sql(str(OperationKind.REPAIR)) as sql:
         planned_at = time.monotonic()
@@ -239,8 +239,8 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
 def _why_not_installed(layout: Layout) -> str | None:
     if layout.routine_for("fill_hole") is None or layout.routine_for("requeue_orphan") is None:
         return (
-            f"qmon has not installed {layout.queue}: it lacks the routines that prove a hole and an orphan in the"
-            " server (fill_hole, requeue_orphan)"
+            f"qmon did not install {layout.queue}: it lacks the routines that prove holes and orphans on the server"
+            " (fill_hole, requeue_orphan)"
         )
     return None
 
@@ -273,10 +273,12 @@ def _plan(
         seconds=len(faults) * _S_PER_NUMBER if faults else None,
         undo=Undo(
             possible=False,
-            notes=("a number that was given up stays so; a message keeps the new number it has been given",),
+            notes=("skipped numbers stay skipped; requeued messages keep their new number",),
         ),
         consequences=_describe_effects(holes, orphans, reading),
-        risks=("what the consumer of an orphan did before it died or stalled may be done again",) if orphans else (),
+        risks=("work that the consumer of an orphan did before it died or stalled may be done again",)
+        if orphans
+        else (),
         consent=context.required_consent(),
         refused=why,
     )
@@ -304,21 +306,26 @@ def _first_rows(reading: SlotReading, show: ShowPayload) -> tuple[PlanRow, ...]:
 def _left_out(reading: SlotReading) -> tuple[LeftOut, ...]:
     out = [LeftOut(f"over the {MAX_REPAIRS:,} that one repair takes", reading.over)] if reading.over else []
     if reading.unread_slots:
-        out.append(LeftOut("slots that were not read for want of time", reading.unread_slots))
+        out.append(LeftOut("slots that were not read because time ran out", reading.unread_slots))
     return tuple(out)
 
 
 def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotReading) -> tuple[str, ...]:
     out: list[str] = []
     if orphans:
-        out.append("an orphan is delivered under a new number, behind what is in the ring now")
-        out.append("a consumer that lives after all and comes back with the old number is refused by the slot's turn")
+        out.append("an orphan is delivered under a new number, behind the messages now in the ring")
+        out.append("a consumer that is still alive and returns with the old number is refused by the slot's turn")
     if holes:
-        out.append("consumers that wait for a hole go on; a producer that comes late with its number draws another one")
+        out.append(
+            "consumers that wait for a hole continue; a producer that arrives late with its number draws another one"
+        )
     for drawn in reading.drawing[:_SHOWN]:
         who = f"session {drawn.session} ({one_line(drawn.application) or 'no application name'})"
         if drawn.session == 0:
             who = "a prepared transaction"
         since = "" if drawn.transaction_s is None else f" for {duration(drawn.transaction_s)}"
-        out.append(f"{who} has drawn a number and is open{since}: what it may have drawn is skipped until it ends")
+        out.append(
+            f"{who} has drawn a number and is open{since}: numbers that it may have drawn are not repaired until it"
+            " ends"
+        )
     return tuple(out)

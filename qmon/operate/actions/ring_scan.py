@@ -122,7 +122,9 @@ class RingReader:
     def _read_position(self, sequence: TableName) -> int:
         rows = self.sql.fetch(_Position, "action/repair/position", {"sequence": sequence.parts})
         if not rows or rows[0].position is None:
-            raise QueryFailed(f"our role may not see where {sequence} stands: GRANT VIEW DEFINITION on it helps")
+            raise QueryFailed(
+                f"your role may not read the position of {sequence}; this helps: GRANT VIEW DEFINITION on it"
+            )
         return rows[0].position
 
     def _read_step(self, first: int, last: int) -> list[RingFault]:

@@ -70,7 +70,7 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
     Raises ``BadInput`` if there is no such operation.
     """
     if choice.state is not None or choice.has_age_limit or choice.has_text_filter or choice.owner is not None:
-        raise BadInput("an undo takes back all, or the messages whose ids are given")
+        raise BadInput("an undo restores all messages, or those whose ids you give")
     with context.open_sql("undo plan") as sql:
         found = read_operations(sql, limit=1, id=operation)
         if not found:
@@ -80,7 +80,7 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         strategy = _strategy_for(sql, done)
         if strategy is None:
-            why = "nothing of it is kept any more"
+            why = "none of its messages are kept any more"
             return PreparedAction(context, _basic_plan(context, done, refused=why))
         if (why := strategy.why_not_comparable(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
@@ -100,10 +100,10 @@ def _why_impossible(done: OperationRow) -> str | None:
     if not done.undoable:
         return f"{done.kind} {done.id} cannot be undone"
     if done.state == OperationState.RUNNING:
-        return "it is still under way: stop it first"
+        return "it is still running: stop it first"
     if done.done == 0:
         return "it changed nothing"
-    return {"undone": "it is undone already", "gone": "its trash was emptied"}.get(done.undo_state)
+    return {"undone": "it has already been undone", "gone": "its trash was emptied"}.get(done.undo_state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,16 +264,16 @@ class _UndoStrategy:
         if back.done == len(own) and self.table.obstacle_names("trigger"):
             untouched = is_still_as_written(sql, names["table"], json.loads(back.places or "[]"))
             if not untouched and not self.key:
-                raise RowRefused("the table's triggers write it once more, or take it away again")
+                raise RowRefused("the table's triggers change it again, or delete it")
             watch.check_inserted(back.done, touched=not untouched)
             if not untouched:
                 back = sql.fetch(_PutBack, "came_back", names, values)[0]
         if back.done != len(own):
-            raise RowRefused("the table's triggers keep it out")
+            raise RowRefused("the table's triggers do not let it in")
         if back.other:
-            raise RowRefused("the table's triggers change it on its way in")
+            raise RowRefused("the table's triggers change it during the insert")
         if sql.execute(self.statement_names[-1], names, values) != len(own):
-            raise RowRefused("the table's triggers took it away again")
+            raise RowRefused("the table's triggers deleted it again")
         return back.altered
 
     def name_row(self, sql: Sql, mark: Mark) -> str:
@@ -289,7 +289,7 @@ class _UndoStrategy:
     def describe_lost(self) -> tuple[str, ...]:
         """Describe values that do not come back because the table no longer has their columns."""
         columns = self.table.kept_columns
-        return tuple(f"the table has no column {each} any more" for each in self.store.columns if each not in columns)
+        return tuple(f"the table no longer has the column {each}" for each in self.store.columns if each not in columns)
 
 
 def _strategy_for(sql: Sql, done: OperationRow) -> _UndoStrategy | None:
@@ -331,7 +331,7 @@ def _basic_plan(context: OperatorContext, done: OperationRow, refused: str | Non
         unit="messages",
         predicate=f"operation {done.id}: {done.predicate}",
         sql=(),
-        undo=Undo(possible=False, notes=("an undo is not undone: do it again instead",)),
+        undo=Undo(possible=False, notes=("an undo cannot be undone: repeat the operation instead",)),
         refused=refused,
     )
 

@@ -53,11 +53,11 @@ def describe_lost(*structures: TableStructure) -> tuple[str, ...]:
     out = ["row versions: each message is a new row to the server"]
     for structure in structures:
         if generated := structure.generated_columns:
-            out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
+            out.append(f"recomputed by the server: {', '.join(generated)} of {structure.table}")
         if triggers := structure.obstacle_names("trigger"):
-            out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
+            out.append(f"effects of triggers, which fire again: {', '.join(triggers)} on {structure.table}")
         if before := structure.obstacle_names("before insert"):
-            out.append(f"what these triggers write otherwise stays in the trash: {', '.join(before)}")
+            out.append(f"messages that these triggers change stay in the trash: {', '.join(before)}")
     return tuple(out)
 
 

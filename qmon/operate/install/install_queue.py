@@ -272,7 +272,7 @@ def _subscriber_count(design: str, subscribers: int | None) -> int:
 
 def _check_attempts(design: str, files: Iterable[Query], max_attempts: int) -> None:
     if not any(object_names.MAX_ATTEMPTS in file.names for file in files):
-        raise BadInput(f"a {design} counts no attempts: none of its messages is ever dead")
+        raise BadInput(f"a {design} counts no attempts, so none of its messages is ever dead")
     if not 1 <= max_attempts <= MAX_MAX_ATTEMPTS:
         raise BadInput(f"a message is dead after 1 to {MAX_MAX_ATTEMPTS:,} attempts, not {max_attempts:,}")
 
@@ -302,12 +302,12 @@ def _refuse_taken(taken: tuple[DatabaseObject, ...], schema: str, queue: str) ->
         raise BadInput(f"there is no schema {schema!r}; create it first, or name another one")
     if there:
         more = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise BadInput(f"cannot install {queue!r}: {there[0]}{more} is there already; nothing was changed")
+        raise BadInput(f"cannot install {queue!r}: {there[0]}{more} already exists; nothing was changed")
 
 
 def _register_queue(sql: Sql, layout: Layout) -> None:
     values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": layout_to_json(layout)}
     if sql.execute(REGISTER_FILE, {}, values) == 0:
         raise BadInput(
-            f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"
+            f"a queue {layout.queue!r} on another table is already installed; choose another name or uninstall that one"
         )

@@ -74,14 +74,13 @@ def _title(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> 
     since = f", major version {version[0]} or later" if version[0] else ""
     words = [
         f"Queue {layout.queue}, design {layout.design}: {layout.traits.essence} ({layout.traits.article}).",
-        f"For {_SERVER_NAMES[engine.name]}{since}. It makes the schema qmon and its registry where they are "
-        "missing; the "
-        f"schema {layout.table.schema} must be there. Where an object of one of these names exists, it fails and "
-        "changes nothing. Where the registry has a queue of this name on another table, that one stays recorded, and "
-        "this one is not.",
+        f"For {_SERVER_NAMES[engine.name]}{since}. It creates the schema qmon and its registry if they are missing;"
+        f" the schema {layout.table.schema} must exist. If an object with one of these names exists, the script fails"
+        " and changes nothing. If the registry has a queue of this name on another table, that entry stays and this"
+        " queue is not recorded.",
     ]
     if engine.name == "sqlserver":
-        words.append("Run it with the options of a new session; with sqlcmd, as sqlcmd -b -I -x.")
+        words.append("Run it with the options of a new session; with sqlcmd: sqlcmd -b -I -x.")
     return "\n".join(line for each in words for line in _comment_lines(each))
 
 

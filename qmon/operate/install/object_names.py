@@ -58,13 +58,15 @@ def check_names(engine: EngineName, design: str, schema: str, queue: str, object
         raise BadInput("a queue needs a name and a schema; neither may be empty")
     for word in (queue, schema):
         if BODY_TAG in word or "\0" in word:
-            raise BadInput(f"{word!r} cannot be a name here: it holds {BODY_TAG!r} or a zero byte; choose another one")
+            raise BadInput(
+                f"{word!r} cannot be a name here: it contains {BODY_TAG!r} or a zero byte; choose another one"
+            )
     limit, unit = _LENGTH_LIMITS[engine]
     longest = max(_length(engine, object_name("", slot)) if slot != TABLE else 0 for slot in objects)
     if (length := _length(engine, queue)) + longest > limit:
         raise BadInput(
             f"the queue's name {queue!r} is {length} {unit} long; design {design} takes at most {limit - longest},"
-            f" since it adds up to {longest} for its objects and names end at {limit}; choose a shorter one"
+            f" because it adds up to {longest} for its objects and names end at {limit}; choose a shorter one"
         )
 
 

@@ -23,6 +23,8 @@ from qmon.operate.plan.preview import payload_shower
 from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
 from qmon.operate.plan.selection import (
     CHOOSE_STATE,
+    NOT_FOUND,
+    OVER_LIMIT,
     check_numbers,
     check_texts,
     reject_bad_ids,
@@ -106,11 +108,11 @@ class ChosenMessages:
         if self._queue.statement_name(self._verb) is None:
             return f"qmon does not retry dead messages of {self._queue.group.library}: use its own tools"
         if choice.owner is not None and self._queue.group.owner is None:
-            raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+            raise BadInput(f"queue {layout.queue!r} has no column for the consumer of a message")
         if choice.has_age_limit and len(self._states) > 1:
             raise BadInput("the age of a message is how long it has been in its state: choose one state, or give ids")
         if choice.has_age_limit and self._states[0].since is None:
-            raise BadInput(f"queue {layout.queue!r} has no column that says since when; give ids")
+            raise BadInput(f"queue {layout.queue!r} has no column for the time of this state; give ids")
         return None
 
     def _names(self, *, late: bool, states: tuple[State, ...] = ()) -> dict[str, Name]:
@@ -163,15 +165,15 @@ class ChosenMessages:
         for row in found:
             why = self._why_left_out(row)
             if why is None and choice.limit is not None and len(chosen) >= choice.limit:
-                why = "more than are done at once; plan again for the rest"
+                why = OVER_LIMIT
             if why is None:
                 chosen.append(row)
             elif why:
                 left[why] += 1
         if found and (more := found[0].total - len(found)) > 0:
-            left["more than are looked at at once; plan again for the rest"] += more
+            left["over the number of messages that one plan reads; plan again for the rest"] += more
         if choice.ids and (gone := len(set(choice.ids)) - len(found)) > 0:
-            left["not there, or in another state"] = gone
+            left[NOT_FOUND] = gone
         return chosen, tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def _why_left_out(self, row: ChosenRow) -> str | None:
@@ -253,7 +255,7 @@ class ChosenMessages:
                 done = sql.fetch(_DoneRow, self.statement_name, own, given)
                 triggers.check_no_inserts()
                 if keep is not None and len(done) != len(ours):
-                    raise RowRefused(f"the rules of {self._queue.group.library} keep it")
+                    raise RowRefused(f"the rules of {self._queue.group.library} do not allow it")
                 if watch is not None:
                     watch.record_batch(lambda: [each.id for each in done])
                 tally.done = len(done)
@@ -282,7 +284,7 @@ class ChosenMessages:
         parts += text_criteria(choice)
         if self._by_age and not (self._proves_owners and self._only_dead_owners):
             most = duration(group.timeout_s)
-            long = "longer than each may take" if group.overdue is not None else f"more than {most}"
+            long = "longer than its own timeout" if group.overdue is not None else f"more than {most}"
             parts.append(f"for {long}" + (" unless the worker is gone" if self._proves_owners else ""))
         if choice.owner is not None:
             parts.append(f"owner {choice.owner}")
@@ -303,8 +305,8 @@ class ChosenMessages:
         """Describe the risks."""
         if not self._is_requeue or not (risky := {row.owner_state for row in chosen} - {OwnerState.DEAD}):
             return ()
-        who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that nothing is known of"
-        return (f"{who} may be at work on them still: then they are worked on twice",)
+        who = "a worker that is alive" if OwnerState.ALIVE in risky else "a worker that qmon cannot see"
+        return (f"{who} may still be working on them: they may be processed twice",)
 
 
 def _state_kinds(choice: Choice, verb: Verb) -> tuple[str, ...]:

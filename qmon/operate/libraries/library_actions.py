@@ -68,16 +68,16 @@ def _prepare_action(
     deny = partial(refused_action, context, kind, layout.queue, f"{str(kind).capitalize()} messages of {layout.queue}")
     queue = library_queue_for(layout)
     if (why := allowed_actions.why_not_allowed(layout, kind)) is not None or queue is None:
-        return deny(why or f"{layout.queue} is no queue of a library")
+        return deny(why or f"{layout.queue} is not a library queue")
     if queue.value is None and queue.group.queue is not None:
-        return deny(f"which of its queues? {layout.queue} is a table of several")
+        return deny(f"which of its queues? {layout.queue} is a table with several")
     rows = ChosenMessages(queue, choice, verb)
     if (why := rows.why_impossible()) is not None:
         return deny(why)
     with context.open_sql(f"{kind} plan") as sql:
         if not sql.has_statement(rows.statement_name):
             return deny(f"qmon does not {kind} messages of {queue.group.library} on this engine: use its own tools")
-        trash, undo = None, Undo(possible=False, notes=("the library's workers take them at once",))
+        trash, undo = None, Undo(possible=False, notes=("the library's workers take them immediately",))
         if verb == "discard":
             found = find_trash(sql, queue, rows.statement_name)
             if isinstance(found, LibraryTrash):
@@ -91,9 +91,8 @@ def _prepare_action(
         count = len(chosen)
         why = why_not_permitted(context, sql) or missing_rights(sql, rows.needed_privileges(sql))
         if trash is not None and not read_audit_access(sql).can_record:
-            why = (
-                why
-                or "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
+            why = why or (
+                "there is no trash: your role may not write to the schema qmon; this helps: qmon setup --role operator"
             )
         takes_s = estimate_seconds(sql, kind, layout, count)
         plan = Plan(

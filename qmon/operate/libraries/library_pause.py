@@ -57,20 +57,20 @@ def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
 
 def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: OperationKind) -> PreparedAction:
     pauses = kind is OperationKind.PAUSE
-    title = f"Pause the {side} of {layout.queue}" if pauses else f"Let the {side} of {layout.queue} go on"
+    title = f"Pause the {side} of {layout.queue}" if pauses else f"Resume the {side} of {layout.queue}"
     deny = partial(refused_action, context, kind, layout.queue, f"{title}?")
     queue = library_queue_for(layout)
     statement = None if queue is None else queue.statement_name("pause" if pauses else "resume")
     if (why := allowed_actions.why_not_allowed(layout, kind, side)) is not None or queue is None or statement is None:
-        return deny(why or f"{layout.queue} is no queue of a library")
+        return deny(why or f"{layout.queue} is not a library queue")
     if queue.value is None:
-        return deny(f"which of its queues? {layout.queue} is a table of several")
+        return deny(f"which of its queues? {layout.queue} is a table with several")
     with context.open_sql("pause" if pauses else "resume") as sql:
         paused, already = _read_paused(sql, queue), None
         if paused is None:
-            already = f"{queue.group.library} knows no queue {queue.value!r} yet: none of its workers has taken from it"
+            already = f"{queue.group.library} has no queue {queue.value!r} yet: no worker has taken a message from it"
         elif paused is pauses:
-            already = f"the {side} of {layout.queue} are {'paused already' if pauses else 'not paused'}"
+            already = f"the {side} of {layout.queue} are {{'already paused' if pauses else 'not paused'}}"
         plan = Plan(
             kind,
             context.target.name,
@@ -81,9 +81,9 @@ def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: 
             predicate=f"the {side} of {layout.queue}",
             sql=(sql.statement(statement, queue.names_for(sql, statement)).text,),
             seconds=0.1,
-            undo=Undo(possible=False, notes=("resume lifts it at any time" if pauses else "pause stops them again",)),
+            undo=Undo(possible=False, notes=("resume ends it at any time" if pauses else "pause stops them again",)),
             consequences=(queries.load_query(sql.engine.name, statement, sql.connection.version).purpose,),
-            risks=("it does not end by itself: somebody must resume it",) if pauses else (),
+            risks=("it does not end by itself: you must resume it",) if pauses else (),
             consent=context.required_consent(),
             refused=why_not_permitted(context, sql)
             or missing_rights(sql, queue.needed_privileges(sql, statement))

@@ -49,7 +49,7 @@ def why_not_allowed(layout: Layout, kind: OperationKind, side: Side | None = Non
     if kind is OperationKind.REDRIVE and (layout.state is None or layout.state.dead is None):
         return "this table has no state for dead messages"
     if kind is OperationKind.PURGE and layout.ring is not None:
-        return "a ring's slots are freed by pops alone: pop what is to go"
+        return "only pops free the slots of a ring: pop the messages instead"
     if kind is OperationKind.REPAIR and (layout.ring is None or layout.ring.turn is None):
         return "only a ring whose slots have a turn can be repaired"
     return None
@@ -72,8 +72,10 @@ def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, si
     ):
         return None
     if not part.library:
-        return f"it is only watched: nothing says how to {_VERB_TEXTS[kind]} queues whose states are told by conditions"
-    more = ", which a file of yours describes" if part.own else ""
+        return (
+            f"qmon only watches this queue: it cannot {_VERB_TEXTS[kind]} queues whose states are defined by conditions"
+        )
+    more = ", which your own file describes" if part.own else ""
     return f"qmon does not {_VERB_TEXTS[kind]} {part.library}'s queues{more}: use its own tools"
 
 

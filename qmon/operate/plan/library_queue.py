@@ -74,9 +74,9 @@ class LibraryQueue:
     def why_no_gate(self) -> str | None:
         """Return why its producers cannot be told from those of other queues, or ``None`` if they can."""
         if self.group.library in _PUTS_BACK_LIKE_PUSH:
-            return f"{self.group.library} puts back what failed by INSERT, as if it was pushed: a pause would lose it"
+            return f"{self.group.library} returns failed messages by INSERT, like a push: a pause would lose them"
         if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
-            return f"no column of {self.group.table} says of which queue a message is that is pushed"
+            return f"no column of {self.group.table} contains the queue of a pushed message"
         return None
 
     def statement_name(self, verb: Verb) -> str | None:

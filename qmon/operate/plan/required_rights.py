@@ -57,7 +57,7 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
         for table, privileges in needed.items()
         for each in sql.fetch(_MissingRight, "rights", {"table": table.parts}, {"needed": privileges})
     ]
-    return f"this role lacks a right; this helps: {'; '.join(helps)}" if helps else None
+    return f"your role lacks a right; this helps: {'; '.join(helps)}" if helps else None
 
 
 def why_not_keepable(sql: Sql, table: TableName, columns: Collection[str], *, masked_only: bool = False) -> str | None:
@@ -83,7 +83,7 @@ def why_no_record(sql: Sql) -> str | None:
     found = read_audit_access(sql)
     if not found.recorded or found.writable:
         return None
-    return f"this role may not write the operations of this database; {_SETUP_ADVICE}"
+    return f"your role may not record operations in this database; {_SETUP_ADVICE}"
 
 
 def queue_tables(layout: Layout) -> tuple[TableName, ...]:

@@ -29,6 +29,9 @@ MAX_MESSAGES: Final = 2_000_000
 STATES: Final = ("ready", "in_progress", "done", "dead")
 
 # Advice for a queue without dead messages. A purge without a choice only takes dead messages.
+# Why messages are left out of a plan.
+NOT_FOUND: Final = "not found, or in another state"
+OVER_LIMIT: Final = "over the limit of one plan; plan again for the rest"
 CHOOSE_STATE: Final = "choose a state, such as ready, or give ids"
 State = Literal["ready", "in_progress", "done", "dead"]
 
@@ -94,14 +97,14 @@ def state_counts_text(counts: Mapping[str, int]) -> str:
 def check_choice(layout: Layout, choice: Choice) -> None:
     """Raise ``BadInput`` if the choice makes no sense for this layout."""
     if choice.state is not None and choice.state not in STATES:
-        raise BadInput(f"{choice.state!r} is no state: choose {', '.join(STATES)}")
+        raise BadInput(f"{choice.state!r} is not a state: choose {', '.join(STATES)}")
     if choice.state is not None and layout.state is None and choice.state != "ready":
         raise BadInput(f"queue {layout.queue!r} has no state column: all its messages are ready")
     if choice.state is not None and layout.state is not None and state_value(layout, choice.state) is None:
         raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state}")
     check_numbers(choice)
     if choice.owner is not None and layout.owner is None:
-        raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+        raise BadInput(f"queue {layout.queue!r} has no column for the consumer of a message")
     check_texts(choice, layout.queue, layout.error, layout.payload)
 
 
@@ -132,14 +135,14 @@ def check_texts(choice: Choice, queue: str, error: str | None, payload: str | No
 def check_push_time(layout: Layout) -> None:
     """Raise ``BadInput`` if the push time of messages is unknown."""
     if layout.enqueued_at is None:
-        raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
+        raise BadInput(f"queue {layout.queue!r} has no column for the time at which a message was pushed; give ids")
     if not layout.has_known_time(layout.enqueued_at):
         raise BadInput(f"queue {layout.queue!r}: {zone_advice(layout.enqueued_at)}; or give ids")
 
 
 def zone_advice(column: str) -> str:
     """Return advice for a time column without a known time zone."""
-    return f'{column} has no time zone: say in the configuration times = "utc", "local" or such as "Europe/Berlin"'
+    return f'{column} has no time zone: set it in the configuration: times = "utc", "local" or such as "Europe/Berlin"'
 
 
 def state_value(layout: Layout, state: str) -> StateValue | None:
@@ -215,7 +218,7 @@ def reject_bad_ids(layout: Layout) -> Iterator[None]:
         raise
     except QueryFailed as problem:
         if problem.sqlstate[:2] == "22":
-            raise BadInput(f"these are no ids of queue {layout.queue!r}: {problem}") from problem
+            raise BadInput(f"these are not ids of queue {layout.queue!r}: {problem}") from problem
         raise
 
 
@@ -264,7 +267,7 @@ class MessageQuery:
             several = sql.fetch_count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
         if several:
             columns = "/".join(structure.id_columns(self.layout))
-            known = f"; write {columns}" if structure.keys else ", nor does any other key"
+            known = f"; write {columns}" if structure.keys else ", and no other key does"
             raise BadInput(
                 f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}"
             )
@@ -288,7 +291,7 @@ class MessageQuery:
         proves = "in_progress" in wanted.states
         states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
         if not states:
-            raise BadInput("of no owner state: choose dead, alive or unknown")
+            raise BadInput("no owner state was given: choose dead, alive or unknown")
         limit = min(choice.limit or MAX_MESSAGES, MAX_MESSAGES)
         marks: list[RowSet] = []
         counts: dict[str, int] = {}
@@ -319,7 +322,7 @@ class MessageQuery:
         self._refuse_truncated(self.structure.key, (key for each in marks for key, _ in each))
         rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
         if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
-            left["not there, or in another state"] = gone
+            left[NOT_FOUND] = gone
         left_out = tuple(
             LeftOut(_left_out_reason(what, known, wanted), count) for what, count in sorted(left.items()) if count
         )
@@ -342,7 +345,7 @@ def _left_out_reason(what: str, owner_proof: OwnerProof, criteria: Criteria) -> 
     if what == "not stuck yet" and criteria.stuck_s is not None:
         return f"in progress for less than {duration(criteria.stuck_s)}"
     if what == "beyond the limit":
-        return "more than are done at once; plan again for the rest"
+        return OVER_LIMIT
     return what
 
 

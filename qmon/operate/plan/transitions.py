@@ -117,7 +117,7 @@ class Transition:
     def writes_text(self) -> str | None:
         """Describe the written columns besides the state, for a plan."""
         parts = [f"{each.column} {_write_text(each)}" for each in self.writes]
-        return f"those that become {self.state} get: {', '.join(parts)}" if parts else None
+        return f"messages that become {self.state} get: {', '.join(parts)}" if parts else None
 
 
 def transition_for(
@@ -155,7 +155,7 @@ def why_no_transition(sql: Sql, layout: Layout, transition: Transition, source: 
     for tie in sql.fetch(TiedColumn, "ties", names, {"state": transition.column}):
         if tie.column_name not in transition.assigned:
             return _missing_write_text(
-                f"the constraint {tie.name} looks at {tie.column_name} together with {transition.column}",
+                f"the constraint {tie.name} checks {tie.column_name} together with {transition.column}",
                 transition,
                 tie.column_name,
             )
@@ -178,11 +178,9 @@ def is_end_time(column: str, type_name: str) -> bool:
 
 def _missing_write_text(why: str, transition: Transition, column: str) -> str:
     return (
-        f"{column} is in the way: {why}, and nothing says what it gets when a message becomes "
-        f"{transition.state}; say it "
-        "in"
-        f' the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}, or "now", "keep" '
-        "or a value"
+        f"{column} prevents this: {why}, and no value is configured for messages that become {transition.state}; set"
+        f' one in the configuration: writes = {{ {transition.state} = {{ "{column}" = "null" }} }}, or "now",'
+        ' "keep" or a value'
     )
 
 
@@ -200,7 +198,7 @@ def _why_unwritable(transition: Transition) -> str | None:
             what = "does not exist" if found is None else "is computed by the server"
             return f"writes.{transition.state}: the column {each.column} {what}"
         if each.what == "null" and found.not_null:
-            return f"writes.{transition.state}: the column {each.column} takes no NULL"
+            return f"writes.{transition.state}: the column {each.column} does not allow NULL"
         if each.what in ("now", "front") and not (_is_time(found.type_name) or _is_number(found.type_name)):
             return (
                 f"writes.{transition.state}: {each.what} is for times and numbers, and {each.column} is "
@@ -225,8 +223,8 @@ def place_text(layout: Layout, ready: Transition) -> str:
     """Describe for a plan which place in the queue the ready messages get."""
     if not layout.order:
         return (
-            "they keep their old place; whether consumers take them next is not known, since nothing says what these go"
-            " by (order in the configuration)"
+            "they keep their old place; whether consumers take them next is unknown, because no order is configured"
+            " (order in the configuration)"
         )
     written = {each.column: each for each in ready.writes}
     same = []
@@ -239,12 +237,13 @@ def place_text(layout: Layout, ready: Transition) -> str:
             return f"they go to the front of those with the same {_listed(same)}"
         else:
             return (
-                f"they stand where {each.column} {_write_text(write)} puts them: consumers go by {_order_text(layout)}"
+                f"their place follows from {each.column} {_write_text(write)}: consumers take messages by"
+                f" {_order_text(layout)}"
             )
     later = f", not before their {layout.due_at}" if layout.due_at is not None and layout.due_at not in written else ""
     if same[0] == layout.id and not layout.order[0].descending:
-        return f"they go to their old place by {same[0]}: before all that were pushed after them{later}"
-    return f"they go to their old place by {_listed(same)}{later}"
+        return f"they return to their old place by {same[0]}: before all messages pushed after them{later}"
+    return f"they return to their old place by {_listed(same)}{later}"
 
 
 def _order_text(layout: Layout) -> str:
@@ -257,7 +256,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _write_text(write: Write) -> str:
     if write.what == "front":
-        return "before that of the first that nobody has popped"
+        return "before that of the first message that has not been popped"
     return {"null": "NULL", "now": "the time now"}.get(write.what, str(write.value))
 
 

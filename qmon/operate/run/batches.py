@@ -69,7 +69,7 @@ def _refusal_reason(problem: QmonError) -> str | None:
         return str(problem)
     # rows locked by others are skipped, not refused
     if isinstance(problem, LockTimeout) and not _LOCK_STATEMENTS.search(problem.query):
-        return "somebody else holds what it needs, such as a row of another table that refers to it"
+        return "another session has locked a row that it needs, such as a row of another table that refers to it"
     if not isinstance(problem, QueryFailed):
         return None
     words = str(problem).removeprefix(f"{problem.query}: ")
@@ -216,7 +216,7 @@ class Batches:
         self._report_progress()
         total = self._operation.total
         if not total.done and total.refused >= _MAX_ONLY_REFUSED:
-            raise AllRefused(f"the first {total.refused:,} were refused, every one, and the rest was not tried: {why}")
+            raise AllRefused(f"all of the first {total.refused:,} were refused; the rest was not tried: {why}")
 
     def _run_batch(self, some: Sequence[Mark], move: MoveBatch, *, again: bool) -> list[Mark]:
         for tried in range(1, _MAX_TRIES + 1):

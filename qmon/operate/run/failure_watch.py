@@ -77,7 +77,7 @@ class FailureWatch:
     def progress_text(self) -> str:
         """Return how many messages failed again, and the limit."""
         if self._read_outcomes is None:
-            return "which of them fail again is not known"
+            return "which of them fail again is unknown"
         most = "" if self._max_failures is None else f"; stops at {self._max_failures:,}"
         return f"failed again: {self.failed:,}{most}"
 

@@ -45,7 +45,7 @@ class PreparedAction:
         because the database has changed since it was prepared.
         """
         if self._applied:
-            raise BadInput("this plan was applied already; plan again; nothing was changed")
+            raise BadInput("this plan was already applied; plan again; nothing was changed")
         check_permission(self._context, self.plan, permission)
         if self._work is None:
             raise BadInput(f"{self.plan.refused or 'there is nothing to do'}; nothing was changed")

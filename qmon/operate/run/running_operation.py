@@ -100,8 +100,8 @@ def ensure_operation_tables(sql: Sql) -> bool:
         return True
     if found.recorded:
         raise AuditFailed(
-            "the operations of this database cannot be written by this role; nothing was changed;"
-            " ask its owner for: qmon setup <target> --role operator"
+            "your role may not record operations in this database; nothing was changed; ask its owner for: qmon"
+            " setup <target> --role operator"
         )
     if not found.can_create:
         return False
@@ -296,7 +296,7 @@ class RunningOperation:
         self._state = OperationState.UNKNOWN
         self._add_summary_notes()
         later = (
-            "`qmon operations` counts it, if it did, as soon as the server answers again"
+            "once the server answers again, `qmon operations` shows what was recorded"
             if self.recorded
             else "this database has no record of operations: look at the queue itself"
         )
@@ -327,7 +327,7 @@ class RunningOperation:
             )
             self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
         if self._altered:
-            self._notes.append(f"{self._altered:,} came back with other values in columns that a trigger writes")
+            self._notes.append(f"{self._altered:,} were restored with other values in columns that a trigger writes")
 
     def _end_in_database(self, state: OperationState) -> None:
         if self.recorded:
@@ -346,7 +346,7 @@ class RunningOperation:
         values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
         values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
         if self._execute_control("operation_count", values) == 0:
-            raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
+            raise AuditFailed(f"operation {self.id} is no longer recorded as running; it was stopped")
 
     def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":

@@ -40,14 +40,14 @@ class TableIdentity:
         parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
         now = {each.part: each for each in _read_parts(sql, self.table, parts)}
         if not now:
-            raise TableChanged(f"{self.table} is not there any more; plan again")
+            raise TableChanged(f"{self.table} no longer exists; plan again")
         for part, seen in now.items():
             before = self.parts.get(part)
             if before is None:
-                raise TableChanged(f"{self.table} is another table than was planned for; plan again")
+                raise TableChanged(f"{self.table} is no longer the table that was planned for; plan again")
             if before.file != seen.file:
                 why = "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"
-                raise TableChanged(f"{self.table} was {why} since the plan: its rows lie elsewhere; plan again")
+                raise TableChanged(f"{self.table} was {why} since the plan, so its rows have moved; plan again")
             if before.shape != seen.shape:
                 why = "its columns, triggers, foreign keys, rules or policies"
                 raise TableChanged(f"{self.table} was altered since the plan ({why}); plan again")

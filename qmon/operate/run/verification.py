@@ -121,11 +121,11 @@ def check_written(
     ``columns``: the written columns. ``triggers``: the triggers of the table.
     """
     if len(rows) != expected:
-        raise RowRefused("the table's triggers or policies keep it from being written")
+        raise RowRefused("the table's triggers or policies prevent the change")
     if not all(row.same for row in rows):
         raise RowRefused(f"a trigger changed it back: {', '.join(columns)} did not stay as written")
     if triggers and not is_still_as_written(sql, names["table"], [row.place for row in rows]):
-        raise RowRefused("a trigger wrote it once more, or deleted it")
+        raise RowRefused("a trigger changed it again, or deleted it")
 
 
 def is_still_as_written(sql: Sql, table: Name, places: Sequence[str]) -> bool:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
-REASON_HINT: Final = "why; goes into the audit"
-REASON_REQUIRED_HINT: Final = "needed: why; goes into the audit"
+REASON_HINT: Final = "why; written to the audit log"
+REASON_REQUIRED_HINT: Final = "required: why; written to the audit log"
 # Rows of the dialog that do not scroll.
 _OTHER_ROWS: Final = 9
 
@@ -99,7 +99,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                 yield Input(compact=True, max_length=500, placeholder=REASON_HINT)
             with Horizontal(id="act-typed", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True, placeholder="its name, exactly")
+                yield Input(compact=True, placeholder="exact name")
             yield Lines(id="act-problem", most=2)
             with Horizontal(id="act-buttons"):
                 yield Lines(id="act-hint")
@@ -185,7 +185,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             self._show_problem(f"type the queue's name exactly: {name}", typed)
             return
         if plan.needs_reason and not reason.value.strip():
-            self._show_problem("a reason is needed here; it goes into the audit", reason)
+            self._show_problem("enter a reason; it is written to the audit log", reason)
             return
         self._queue_before = self._current_queue()
         self._phase_began_at = self.app.clock()

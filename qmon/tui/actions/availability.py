@@ -47,20 +47,20 @@ def disabled_reason(runner: ActionRunner | None, view: View | None, queue: Queue
         return for_all
     kind, side = ACTIONS[action]
     if kind is OperationKind.END_SESSION:
-        return None if head_blocker(view) is not None else "no session blocks another one"
+        return None if head_blocker(view) is not None else "no session blocks another session"
     if queue is None:
-        return "no queue is chosen"
+        return "no queue is selected"
     return None if kind is OperationKind.UNDO else allowed_actions.why_not_allowed(queue.layout, kind, side)
 
 
 def read_only_reason(runner: ActionRunner | None, view: View | None) -> str | None:
     """Return why nothing may be changed here, or ``None``."""
     if runner is None:
-        return "view only: nothing can be changed here"
+        return "view only: actions are disabled"
     if runner.read_only_reason is not None:
         return runner.read_only_reason
     if view is not None and view.server.in_recovery:
-        return "the server is a standby: nothing can be changed on it"
+        return "the server is a standby: it accepts no changes"
     return None
 
 

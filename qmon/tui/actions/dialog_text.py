@@ -79,7 +79,7 @@ def problem_lines(words: str, cells: int) -> list[Line]:
 
 def _planning_lines(content: DialogText, cells: int) -> list[Line]:
     waited = f" for {formatting.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
-    return [(), ((f" counting{waited}; nothing is changed", "muted"),), ()]
+    return [(), ((f" counting{waited}; nothing is changed yet", "muted"),), ()]
 
 
 def _refused_lines(content: DialogText, cells: int) -> list[Line]:
@@ -117,9 +117,7 @@ def _ended_lines(content: DialogText, cells: int) -> list[Line]:
     done = content.progress.done if content.progress is not None else 0
     lines = [(), *entry_lines("broken", content.problem, cells, "alarm", most=6)]
     if done:
-        lines += entry_lines(
-            "", f"{done:,} were done by then and stay done; 6 shows it; do the same again to finish", cells
-        )
+        lines += entry_lines("", f"{done:,} are done and stay done; 6 lists them; repeat the action to finish", cells)
     return [*lines, ()]
 
 
@@ -135,7 +133,7 @@ STEPS: Final[Mapping[str, DialogStepText]] = {
     "-planning": DialogStepText(_planning_lines, "Cancel", "esc cancels"),
     "-refused": DialogStepText(_refused_lines, "Close", "esc closes"),
     "-confirm": DialogStepText(_confirm_lines, "Cancel", "← then enter · s SQL · esc cancels"),
-    "-applying": DialogStepText(_applying_lines, "Stop", "b goes on in the background · esc stops"),
+    "-applying": DialogStepText(_applying_lines, "Stop", "b continues in the background · esc stops"),
     "-ended": DialogStepText(_ended_lines, "Close", "esc closes"),
 }
 
@@ -165,7 +163,7 @@ def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Li
     lines: list[Line] = [progress_bar(share, cells), (), tuple(moving)]
     lines += [(), *entry_lines("", progress.note, cells, "muted")] if progress.note else []
     if stopping:
-        lines += [(), ((" stops after this batch; esc again cancels this batch, too, and closes", "accent"),)]
+        lines += [(), ((" stopping after this batch; press esc again to cancel this batch too and close", "accent"),)]
     return lines
 
 
@@ -198,11 +196,11 @@ def result_lines(
     head: list[Span] = [(f" {word}", tone), (f" after {formatting.duration(took_s)}", "muted")]
     lines: list[Line] = [tuple(head), _count_spans(result)]
     if result.skipped:
-        lines += entry_lines("skipped", "locked by others, left alone", cells, "muted")
+        lines += entry_lines("skipped", "locked by other sessions; not changed", cells, "muted")
     if result.changed:
-        lines += entry_lines("changed", "no longer what the plan saw, left alone", cells, "muted")
+        lines += entry_lines("changed", "changed after planning; left as they are", cells, "muted")
     if result.refused:
-        lines += entry_lines("refused", "the server refused it, left alone", cells, "muted")
+        lines += entry_lines("refused", "refused by the server; not changed", cells, "muted")
     for index, words in enumerate(result.notes):
         lines += entry_lines("note" if index == 0 else "", words, cells)
     if result.operation:
@@ -214,7 +212,7 @@ def result_lines(
 
 
 def _verify_lines(before: QueueView | None, after: QueueView | None, since_end_s: float, cells: int) -> list[Line]:
-    """Return ``ready 1,235 (31 before)``, or that the next poll is awaited.
+    """Return ``ready 1,235 (was 31)``, or that the next poll is awaited.
 
     Rates are left out until their window begins after the end: earlier windows contain the operation itself.
     """
@@ -244,5 +242,5 @@ def _change_text(
     if now.value is None:
         return ""
     if now.age_s >= since_end_s:
-        return f"{name} not read again yet ({then.text(write)} before)"
-    return f"{name} {now.text(write)} ({then.text(write)} before)"
+        return f"{name} not read again yet (was {then.text(write)})"
+    return f"{name} {now.text(write)} (was {then.text(write)})"

@@ -70,13 +70,13 @@ class ActionRequest:
             QmonError: whatever planning raises.
         """
         if self.unchosen:
-            raise BadInput("choose which messages: tab, then →")
+            raise BadInput("press tab, then → to choose the messages")
         if self.kind is OperationKind.UNDO:
             return operator.undo(self.operation or _newest_undoable(operator, self.queue))
         if self.kind is OperationKind.END_SESSION and self.session is not None:
             return operator.end_session(self.session, self.started_at)
         if self.layout is None:
-            raise BadInput("no queue is chosen")
+            raise BadInput("no queue is selected")
         if self.kind is OperationKind.REQUEUE:
             return operator.requeue(self.layout, self.choice)
         if self.kind is OperationKind.REDRIVE:
@@ -106,7 +106,7 @@ def _newest_undoable(operator: Operator, queue: str) -> str:
     for operation in operator.read_operations():
         if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state in UNDOABLE:
             return operation.id
-    raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
+    raise BadInput("no operation on this queue can be undone; 6 lists the operations")
 
 
 # Returns the request with one change.
@@ -172,9 +172,9 @@ def text_fields_for(request: ActionRequest) -> tuple[TextField, ...]:
         return ()
     fields = []
     if request.layout.error is not None:
-        fields.append(TextField("error", "only those whose last error contains this", _with_error))
+        fields.append(TextField("error", "only messages whose last error contains this text", _with_error))
     if request.layout.payload is not None:
-        fields.append(TextField("payload", "only those that contain this", _with_payload))
+        fields.append(TextField("payload", "only messages that contain this text", _with_payload))
     return tuple(fields)
 
 

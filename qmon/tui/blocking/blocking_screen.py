@@ -95,7 +95,7 @@ class BlockingScreen(DashboardScreen):
         """Return why the session under the cursor cannot be ended."""
         why = read_only_reason(self.app.runner, self.app.shown.view)
         if why is None and self._selected_session() is None:
-            why = "no session is chosen"
+            why = "no session is selected"
         return {"end-session": why} if why is not None else {}
 
     def request_for(self, action: str) -> ActionRequest | None:
@@ -146,7 +146,9 @@ class SessionDetails(TextDialog):
         def written(cells: int) -> list[Line]:
             now = newest()
             over = (
-                [] if now is not None else entry_lines("over", "it no longer waits or blocks; this was the last", cells)
+                []
+                if now is not None
+                else entry_lines("over", "it no longer waits or blocks; these are its last figures", cells)
             )
             return [*over, *tree.detail_lines(now or place, cells)]
 

@@ -25,9 +25,11 @@ COLUMNS: Final = (
         least=12,
         most=30,
         sortable=False,
-        about="■ a head blocker, waiting for nobody; below it those that wait for it; ↻ listed in full elsewhere",
+        about="■ a head blocker: it waits for no session, and its waiters are below it; ↻ listed in full elsewhere",
     ),
-    GridColumn("state", "STATE", least=10, most=20, shrinks_to=10, sortable=False, about="what it does now"),
+    GridColumn(
+        "state", "STATE", least=10, most=20, shrinks_to=10, sortable=False, about="current state of the session"
+    ),
     GridColumn(
         "blocks",
         "BLOCKS",
@@ -36,12 +38,14 @@ COLUMNS: Final = (
         least=7,
         most=7,
         sortable=False,
-        about="sessions that wait for it, directly or behind others",
+        about="sessions that wait for this one, directly or indirectly",
     ),
     GridColumn(
         "waited", "WAITED", True, 0, least=8, most=10, sortable=False, about="how long it has waited for the lock"
     ),
-    GridColumn("open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction is open"),
+    GridColumn(
+        "open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction has been open"
+    ),
     GridColumn(
         "wants",
         "WAITS FOR",
@@ -50,7 +54,7 @@ COLUMNS: Final = (
         most=48,
         shrinks_to=14,
         sortable=False,
-        about="the lock that it waits for; for a head blocker, the rows of queues that it has locked",
+        about="the lock it waits for; for a head blocker, the queue rows it has locked",
     ),
     GridColumn(
         "client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False, about="application, login and host"
@@ -231,13 +235,13 @@ def _session_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
-        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: it runs nothing and keeps its locks")
+        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: it runs no statement and keeps its locks")
     elif place.role is Role.PREPARED:
         parts.append(
-            "prepared for a two-phase commit: no session; holds its locks until it is committed or rolled back"
+            "prepared for a two-phase commit, no session: it holds its locks until it is committed or rolled back"
         )
     elif place.role is Role.CYCLE:
-        parts.append("part of a cycle: a deadlock, which the server ends by cancelling one of its sessions")
+        parts.append("part of a cycle (deadlock): the server ends it by cancelling one of the sessions")
     elif place.role is Role.RUNNING:
         undone = f", {formatting.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
         parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")
@@ -274,7 +278,7 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
         *entry_lines("trans.", " · ".join(part for part in (opened, *_transaction_parts(s)) if part), cells),
         *entry_lines(
             "waits",
-            f"{blockers_text(place)}{waited}{_threads_suffix(s)}" if place.blockers else "for none",
+            f"{blockers_text(place)}{waited}{_threads_suffix(s)}" if place.blockers else "for no session",
             cells,
             most=8,
         ),

@@ -118,9 +118,9 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         if config is None:
             return
         later = self._apply_changes(before, config)
-        words = f"{clean(config.path.name)} was read again"
+        words = f"reloaded {clean(config.path.name)}"
         if later:
-            words += f"; takes effect after a restart: {', '.join(later)}"
+            words += f"; restart qmon to apply: {', '.join(later)}"
         self.notify(words, timeout=10, markup=False)
 
     def _apply_changes(self, before: Config, config: Config) -> list[str]:

@@ -68,7 +68,7 @@ class FollowedConfig:
         self._seen_stamp = now
         config = read_config(self.config.path)
         if self._name and self._name not in config.targets:
-            raise BadInput(f"{config.path}: {self._name} is no longer in it; its last settings stay in force")
+            raise BadInput(f"{config.path} no longer contains {self._name}; its last settings stay in effect")
         self._use_config(config)
         return config
 
@@ -95,7 +95,7 @@ class FollowedConfig:
         path, connect = self.config.path, without_password(self._typed)
         now = read_config(path) if path.exists() else Config(path)  # an editor or another dashboard may have changed it
         if self._name and self._name not in now.targets:
-            raise BadInput(f"{path}: {self._name} is no longer in it")
+            raise BadInput(f"{path} no longer contains {self._name}")
         known = self._target_in(now)
         new = [each for each in chosen if known is None or not known.names_table(each.layout.table)]
         name = unused_name(short_target_name(self._target.name), now) if known is None else known.name

@@ -56,7 +56,10 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     def on_mount(self) -> None:
         title = f"{count_text(len(self._found), 'table')} of {clean(self._target)} may be queues"
         self.query_one("#proposal-title", Lines).show(
-            lambda *_: [((f" {title}", "strong"),), ((" ◆ will be written; qmon guesses, so check them", "muted"),)]
+            lambda *_: [
+                ((f" {title}", "strong"),),
+                ((" ◆ marked to be written; qmon only guesses, so check them", "muted"),),
+            ]
         )
         self._show_rows()
         if self._at is not None:
@@ -69,7 +72,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         self.query_one("#proposal-hint", Lines).show(
             lambda *_: [
                 ((" space", "key"), (" marks  ", "muted"), ("W", "key"), (f" writes {count} to", "muted")),
-                ((f" {path}", "muted"), ("  esc", "key"), (" leaves the file as it is", "muted")),
+                ((f" {path}", "muted"), ("  esc", "key"), (" closes without writing", "muted")),
             ]
         )
 
@@ -79,7 +82,9 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         if name is None:
             return
         if self._found[name].missing:
-            self.app.notify(f"missing: {clean(self._found[name].missing)}; qmon init asks", timeout=10, markup=False)
+            self.app.notify(
+                f"missing: {clean(self._found[name].missing)}; run qmon init to enter it", timeout=10, markup=False
+            )
             return
         self._marked ^= {name}
         self._show_rows()
@@ -87,7 +92,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     def action_write(self) -> None:
         """Close, and write the marked tables."""
         if not self._marked:
-            self.app.notify("nothing is marked: space marks the table under the cursor", timeout=5, markup=False)
+            self.app.notify("no table is marked; space marks the table under the cursor", timeout=5, markup=False)
             return
         self._close_with(tuple(each for name, each in self._found.items() if name in self._marked))
 

@@ -94,7 +94,9 @@ class FleetApp(QmonApp):
         )
         self.has_shown_target = False
         self._unstarted: list[Member] = []
-        self.unwritable_reason = "with several targets qmon.toml is not written: open this one alone, with qmon connect"
+        self.unwritable_reason = (
+            "qmon.toml cannot be written with several targets open; open this one alone: qmon connect"
+        )
         self._focus = self.current.focus
 
     @property
@@ -200,7 +202,7 @@ class FleetApp(QmonApp):
         self._set_poll_intervals()
         self.preferences.change_target(self.current.name, lambda of: replace(of, interval_s=seconds))
         self.notify_briefly(
-            f"{shorten(clean(self.current.name), 24)}: polled every {duration(seconds)} while on the screen"
+            f"{shorten(clean(self.current.name), 24)}: polled every {duration(seconds)} while it is on screen"
         )
 
     @property

@@ -26,8 +26,8 @@ from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
 from qmon.tui.widgets.lines import Lines
 
 COLUMNS: Final = (
-    GridColumn("target", "TARGET", least=10, most=30, shrinks_to=12, about="the target, as it was named"),
-    GridColumn("environment", "ENV", rank=2, most=12, about="its environment; PROD: acting asks for more"),
+    GridColumn("target", "TARGET", least=10, most=30, shrinks_to=12, about="name of the target"),
+    GridColumn("environment", "ENV", rank=2, most=12, about="environment; in PROD, actions need more confirmation"),
     GridColumn("server", "SERVER", rank=7, most=20, about="the server and its version"),
     GridColumn(
         "state",
@@ -36,16 +36,16 @@ COLUMNS: Final = (
         least=14,
         most=18,
         sortable=False,
-        about="whether it answers, and how old its figures are",
+        about="connection state and age of the figures",
     ),
-    GridColumn("queues", "QUEUES", True, 6, most=8, about="how many queues are watched there"),
-    GridColumn("ready", "READY", True, 2, most=12, about="messages ready in all its queues: ≥ not known of each"),
+    GridColumn("queues", "QUEUES", True, 6, most=8, about="number of watched queues"),
+    GridColumn("ready", "READY", True, 2, most=12, about="ready messages in all its queues; ≥ some queues are unknown"),
     GridColumn("stuck", "STUCK", True, 5, most=12, about=FIGURE_MEANINGS["stuck"]),
     GridColumn("dead", "DEAD", True, 9, most=12, about=FIGURE_MEANINGS["dead"]),
     GridColumn("oldest", "OLDEST", True, 3, most=14, about=FIGURE_MEANINGS["oldest"]),
     GridColumn("push_rate", "PUSH/s", True, 4, most=11, about=FIGURE_MEANINGS["push_rate"]),
     GridColumn("pop_rate", "POP/s", True, 4, most=11, about=FIGURE_MEANINGS["pop_rate"]),
-    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the queue in most trouble, and why"),
+    GridColumn("worst", "WORST", rank=0, least=24, grows=True, about="the worst queue and why"),
 )
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)

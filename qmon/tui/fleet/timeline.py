@@ -22,7 +22,7 @@ from qmon.tui.widgets.lines import Lines
 
 COLUMNS: Final = (
     event_rows.COLUMNS[0],
-    GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="where it happened"),
+    GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, sortable=False, about="target of the event"),
     *event_rows.COLUMNS[1:],
 )
 # The maximum number of events per target; the newest are shown.
@@ -64,7 +64,7 @@ class AllEventsScreen(FleetScreen):
         )
         today = self.app.current.memory.ends_at
         made = [self._event_row(key, target, event, today) for key, (target, event) in kept]
-        nothing = f"no event matches {clean(self.filter_text)}" if found else "nothing has happened yet"
+        nothing = f"no event matches {clean(self.filter_text)}" if found else "no events yet"
         self.grid.show(made, empty=nothing)
 
     def _event_row(self, key: str, target: str, event: TimelineEvent, today: float) -> GridRow:

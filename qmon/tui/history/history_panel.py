@@ -61,15 +61,15 @@ def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> st
         share = past.read if past is not None and past.read < 1 else 0.0
         return f"reading {share * 100:.0f} % · esc stops"
     if stopped:
-        return "stopped: not all was read"
+        return "stopped: part of the range was not read"
     return clean(f"damaged: {past.problem}") if past is not None and past.problem else ""
 
 
 def recording_hint(shown: Shown) -> str:
     """Return how to record, for targets without a recording: the history starts with qmon."""
     if shown.served:
-        return f"the qmon serve at {clean(shown.served)} records with --record DIR"
-    return f"`qmon connect {clean(shown.target)} --record DIR` keeps more"
+        return f"start qmon serve at {clean(shown.served)} with --record DIR to record"
+    return f"record more: `qmon connect {clean(shown.target)} --record DIR`"
 
 
 def choice_line(queue: str, span: str, past: PastRange | None, zone: tzinfo, state: str, cells: int) -> Line:
@@ -152,9 +152,9 @@ def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, ce
         return cut_line(
             (
                 (" ← →", "key"),
-                (" or a click: the figures of a moment   ", "muted"),
+                (" or click: figures at one moment   ", "muted"),
                 ("space", "key"),
-                (" twice, or the mouse: zoom into a range", "muted"),
+                (" twice, or drag: zoom into a range", "muted"),
             ),
             cells,
         )
@@ -204,12 +204,14 @@ def usual_line(
     )
     if not any(bands):
         return cut_line(
-            (*lead, (f"no band: {clean(_no_band_reason(known, target, past.queue, figure))}", "muted")), cells
+            (*lead, (f"no usual range: {clean(_no_band_reason(known, target, past.queue, figure))}", "muted")), cells
         )
     band = known.baselines.band_at(target, past.queue, figure, at)
     if band is None:
-        return cut_line((*lead, ("▒ ", "band"), (f"fewer than {MIN_WEEKS} weeks of this hour", "muted")), cells)
-    words = f"usual {band.hour}: {shown.write(band.low)} – {shown.write(band.high)}, of {band.weeks} weeks"
+        return cut_line(
+            (*lead, ("▒ ", "band"), (f"fewer than {MIN_WEEKS} weeks of data for this hour", "muted")), cells
+        )
+    words = f"usual {band.hour}: {shown.write(band.low)} – {shown.write(band.high)}, from {band.weeks} weeks"
     out: Line = ()
     if not band.low <= step.mean <= band.high:
         outside = Anomaly(figure, step.mean, band)
@@ -223,12 +225,12 @@ def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> s
         place, _, why = known.problem.partition(": ")
         return f"{place.rpartition('/')[2]}: {why}"
     if not hours:
-        return "there is no file of what is usual (qmon pipeline baselines)"
+        return "no baselines yet, run qmon pipeline baselines"
     if figure not in BANDED:
-        return f"{FIGURES[figure].name} has none"
+        return f"baselines do not include {FIGURES[figure].name}"
     if queue not in hours.get(target, {}):
         return f"not enough history of {queue}"
-    return f"fewer than {MIN_WEEKS} weeks of these hours"
+    return f"fewer than {MIN_WEEKS} weeks of data for these hours"
 
 
 def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
@@ -238,16 +240,16 @@ def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float,
     if past.problem and not past.queues:
         return f"damaged: {past.problem}"
     if any(step is not None for steps in past.steps.values() for step in steps):
-        return f"{FIGURES[figure].name} is not known of {past.queue} in this range"
+        return f"no data for {FIGURES[figure].name} of {past.queue} in this range"
     if past.queues and past.queue not in past.queues:
-        return f"nothing is known of {past.queue} in this range; [ and ] go to: {', '.join(past.queues)}"
+        return f"no data for {past.queue} in this range; [ and ] switch to: {', '.join(past.queues)}"
     if past.read < 1:
         return ""
     if ends_at <= begins_at:
-        return "nothing is recorded of this target yet"
+        return "no data is recorded for this target yet"
     if past.until_at > begins_at and more:
-        return "the first figures are still to come"
+        return "waiting for the first figures"
     return (
-        f"nothing is known of this range, only from {moment_text(begins_at, zone)} to"
+        f"no data in this range, only from {moment_text(begins_at, zone)} to"
         f" {moment_text(ends_at, zone, named=True)}{more and f'; {more}'}"
     )

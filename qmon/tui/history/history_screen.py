@@ -165,7 +165,7 @@ class HistoryScreen(OperationsReading):
             return
         self.is_reading = False
         if message.mark is None:
-            self.app.notify_briefly("no other incident and no other operation of this queue there")
+            self.app.notify_briefly("no more incidents or operations of this queue in this direction")
             self.redraw()
             return
         self._choose_event_at = message.mark.at
@@ -280,8 +280,8 @@ class HistoryScreen(OperationsReading):
         return [*here, *(binding for binding in keys.bindings_in(self.app.BINDINGS) if binding.id not in taken)]
 
     def disabled_reasons(self) -> dict[str, str]:
-        """Return why ``go-there`` is disabled: only a replay can go to a moment."""
-        return {} if self.app.known_past.go is not None else {"go-there": "only a replay can go to a moment"}
+        """Return why ``go-there`` is disabled: only a replay can jump to a moment."""
+        return {} if self.app.known_past.go is not None else {"go-there": "only a replay can jump to a moment"}
 
     def help_topics(self) -> list[topics.TopicGroup]:
         """Return the plotted figure."""
@@ -402,10 +402,10 @@ class HistoryScreen(OperationsReading):
         """Move the replay to the cursor, or to the middle of the range."""
         go, past = self.app.known_past.go, self.past
         if go is None or past is None:
-            self.app.notify_briefly(self.disabled_reasons().get("go-there", "nothing was read yet"))
+            self.app.notify_briefly(self.disabled_reasons().get("go-there", "no data has been read yet"))
             return
         go(self.cursor_at or (past.since_at + past.until_at) / 2)
-        self.app.notify_briefly("the replay goes there; 1 shows all queues at that moment")
+        self.app.notify_briefly("replay moved to the cursor; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
         """Stop reading, or else remove the mark, or else the cursor, or else go back to the overview."""

@@ -87,7 +87,7 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
         return cut_line((*lead, (shorten(chosen.words, room), "text")), cells)
     done = sum(event.is_operation for event in events)
     if not events:
-        return ((" no incident and no operation of this queue in this range", "muted"),)
+        return ((" no incident or operation of this queue in this range", "muted"),)
     return cut_line(
         (
             (

@@ -47,7 +47,7 @@ def fact_lines(
     if owner is None:
         lines += entry_lines(
             "owner",
-            "nobody has it" if sample.state != "in_progress" else "not known: no column says who",
+            "none" if sample.state != "in_progress" else "unknown: the table has no owner column",
             cells,
             "muted",
             1,
@@ -82,7 +82,7 @@ def payload_summary(column: MessageColumn | None, shown: ShownPayload | None) ->
     if column is None or column.size is None:
         return ""
     kind = "" if shown is None else f"{shown.kind}, "
-    cut = ", cut: the beginning is shown" if column.cut else ""
+    cut = ", cut: only the beginning is shown" if column.cut else ""
     return f"{kind}{formatting.size(column.size)}{cut}"
 
 
@@ -133,7 +133,7 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
         "owner": sample.owner,
         "age": None if sample.age_s is None else formatting.duration(sample.age_s),
         "attempts": None if sample.attempts is None else formatting.count(sample.attempts),
-        "payload begins": sample.payload,
+        "payload start": sample.payload,
         "last error": sample.error,
     }
     pairs = ((PagerLine(name, muted=True), PagerLine(f"  {clean(value)}")) for name, value in known.items() if value)
@@ -142,5 +142,5 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
 
 def _missing_text(column: MessageColumn) -> str:
     if column.grant:
-        return f"our role may not read it; this helps: {clean(column.grant)}"
+        return f"your role may not read it; to fix: {clean(column.grant)}"
     return "NULL" if column.size is None else f"{formatting.size(column.size)}: too large to show"

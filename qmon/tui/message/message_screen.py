@@ -30,7 +30,7 @@ from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
 
-_GONE: Final = "it is gone: popped, moved or deleted meanwhile; this is what the last list showed"
+_GONE: Final = "the message is gone (popped, moved or deleted); this is the data from the last list"
 
 
 class MessageRead(Posted):
@@ -54,7 +54,7 @@ class MessageScreen(DashboardScreen):
     NAME = "message"
     BINDINGS = keys.MESSAGE
     AUTO_FOCUS = "#payload"
-    FILTER = ("search", "> the next place · < the one before · esc drops")
+    FILTER = ("search", "> next match · < previous match · esc clears")
 
     def __init__(self, queue: str, listed: Sequence[MessageSample], at: int, listing: Listing | None = None) -> None:
         super().__init__()
@@ -98,9 +98,9 @@ class MessageScreen(DashboardScreen):
         number = self._number
         if runner is None:
             here = "a replay" if self.app.shown.replay else "view only"
-            self._notice_text = f"{here}: a message is read from the live target; this is what the list showed"
+            self._notice_text = f"{here}: messages are read only from a live target; this is the data from the list"
         elif queue is None:
-            self._notice_text = f"{clean(self._queue)} is not among the queues any more"
+            self._notice_text = f"{clean(self._queue)} is no longer among the queues"
         else:
             layout = queue.layout
             self._notice_text = "" if self._found is not None else "reading the message"
@@ -206,7 +206,7 @@ class MessageScreen(DashboardScreen):
         return super().check_action(action, parameters) and (action != "poll_now" or self.app.runner is not None)
 
     def action_poll_now(self) -> None:
-        """Poll now, and read the message again."""
+        """Poll now and read the message again."""
         self.app.action_poll_now()
         self._read_message()
 
@@ -239,7 +239,7 @@ class MessageScreen(DashboardScreen):
             copied = value.hex()
         else:
             copied = "\n".join("\t".join(map(clean_uncached, line.split("\t"))) for line in value.split("\n"))
-        self._copy_text(copied, f"the payload{', as far as it was read' if column.cut else ''}")
+        self._copy_text(copied, f"the payload{', only the part that was read' if column.cut else ''}")
 
     def _copy_text(self, copied: str, words: str) -> None:
         self.app.copy_to_clipboard(copied)

@@ -13,15 +13,15 @@ from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 COLUMNS: Final = (
-    GridColumn("when", "WHEN", least=8, most=11, about="when it began, by the server's clock"),
+    GridColumn("when", "WHEN", least=8, most=11, about="start time, by the server's clock"),
     GridColumn("what", "WHAT", least=8, most=12, about="the action"),
-    GridColumn("queue", "QUEUE", least=8, most=32, shrinks_to=10, about="the queue it was done to"),
-    GridColumn("state", "STATE", least=6, most=13, about="interrupted: qmon was gone before it ended"),
-    GridColumn("done", "DONE", True, 2, least=5, most=12, about="messages it touched"),
+    GridColumn("queue", "QUEUE", least=8, most=32, shrinks_to=10, about="the queue it changed"),
+    GridColumn("state", "STATE", least=6, most=13, about="interrupted: qmon ended before the operation did"),
+    GridColumn("done", "DONE", True, 2, least=5, most=12, about="messages it changed"),
     GridColumn("left", "LEFT", True, 4, least=4, most=12, about="skipped because locked, or changed since the plan"),
-    GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can take it back"),
-    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="who did it"),
-    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="why, in their words"),
+    GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can undo it"),
+    GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="who ran it"),
+    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="the reason they gave"),
 )
 
 SORT_COLUMNS: Final = ("when", "what", "queue", "state", "by", "undo", "done")

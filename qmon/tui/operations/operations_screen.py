@@ -45,12 +45,12 @@ class OperationsScreen(OperationsReading):
 
     def _empty_text(self) -> str:
         if self.app.runner is None:
-            return "view only: no operations are read here"
+            return "view only: operations are not read"
         if self._problem:
             return clean(self._problem)
         if self.operations is None:
             return "reading the operations"
-        return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operation so far"
+        return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operations yet"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         count = f"{len(self.grid.row_keys)}"
@@ -69,7 +69,7 @@ class OperationsScreen(OperationsReading):
         why = read_only_reason(self.app.runner, self.app.shown.view)
         each = self._selected_operation()
         if why is None and each is None:
-            why = "no operation is chosen"
+            why = "no operation is selected"
         if why is None and each is not None and each.undo_state not in ("possible", "partly undone"):
             why = f"this operation cannot be undone: {each.undo_state}"
         return {"undo": why} if why is not None else {}

@@ -21,7 +21,7 @@ COLUMN: Final = GridColumn(
     most=44,
     sortable=False,
     from_width=120,
-    about="against the same hour of the week: △ more than usual, ▽ less",
+    about="compared with the same hour of the week: △ above the usual range, ▽ below it",
 )
 
 # The figures outside their band by queue name, the farthest out first.

@@ -16,12 +16,12 @@ from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
 # Panels of at least this many cells show each queue's proof in its line; others show the worst one's below.
 _WIDE: Final = 150
 COLUMNS: Final = (
-    GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="the queue, as the database names it"),
-    GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in it, as the server counts them"),
-    GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or what its monitor says of it"),
-    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="procedures that run for it, of the most allowed"),
+    GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="name of the queue in the database"),
+    GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in the queue, counted by the server"),
+    GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or the state of its queue monitor"),
+    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="activation procedures: running of the maximum"),
     GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
-    GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since a RECEIVE last found nothing"),
+    GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since the last empty RECEIVE"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
     GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the figures behind it"),
 )

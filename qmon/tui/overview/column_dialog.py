@@ -28,8 +28,8 @@ _COLUMNS: Final = (
 _VIEW_PREFIX: Final = "\0"
 _LONGEST: Final = 40
 _KEYS: Final = (
-    (("space", "shows or hides"), ("< >", "move"), ("d", "default columns")),
-    (("w", "saves this view"), ("enter", "uses a view"), ("x", "deletes it"), ("esc", "closes")),
+    (("space", "shows or hides"), ("< >", "move"), ("D", "default columns")),
+    (("w", "saves this view"), ("enter", "uses a view"), ("del", "deletes it"), ("esc", "closes")),
 )
 
 
@@ -68,7 +68,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         with Vertical(id="choosing"):
             yield Grid(_COLUMNS)
-            yield FilterBar(prompt="name of the view", hint="enter saves · esc does not")
+            yield FilterBar(prompt="name of the view", hint="enter saves · esc cancels")
             yield Lines(id="choosing-hint", most=2)
 
     def on_mount(self) -> None:
@@ -113,7 +113,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         """Show the column under the cursor, or hide it."""
         key = self._cursor
         if key == REQUIRED_COLUMN:
-            self.app.notify("the queue stays: without it no row says what it is about", timeout=5, markup=False)
+            self.app.notify("the queue column cannot be hidden: it names the rows", timeout=5, markup=False)
         elif key in self._shown:
             self._shown.remove(key)
             self._hidden.insert(0, key)

@@ -121,7 +121,7 @@ def why_lines(
     for failure in view.failures:
         words = f"{clean(failure.probe)}: {clean(failure.reason)}"
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
-        lines.append(((" not seen: ", "muted"), (shorten(words + help_, cells - 12), "text")))
+        lines.append(((" unknown:  ", "muted"), (shorten(words + help_, cells - 12), "text")))
     return lines[:rows]
 
 

@@ -27,8 +27,8 @@ FULL_WORDS_FROM: Final = 150
 _FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
 
 COLUMNS: Final = (
-    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="the queue, as its layout names it"),
-    GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is laid out in tables"),
+    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="name of the queue in its layout"),
+    GridColumn("design", "DESIGN", rank=10, most=14, about="table design of the queue"),
     GridColumn("ready", "READY", True, 1, most=12, about=FIGURE_MEANINGS["ready"]),
     GridColumn("in_progress", "IN PROG", True, 6, most=12, about=FIGURE_MEANINGS["in_progress"]),
     GridColumn("stuck", "STUCK", True, 3, most=12, about=FIGURE_MEANINGS["stuck"]),
@@ -44,7 +44,7 @@ COLUMNS: Final = (
         most=TREND_CELLS + _TOP_CELLS,
         sortable=False,
         from_width=120,
-        about="messages ready over the last ten minutes; the figure behind is the top of the scale",
+        about="ready messages over the last ten minutes; the number is the top of the scale",
     ),
     GridColumn(
         "forecast",

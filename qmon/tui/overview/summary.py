@@ -30,7 +30,7 @@ _FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHER_STATES)
 def summary_line(
     view: View, ranked: Sequence[QueueView], cells: int, age_s: float | None = None, hint: str = ""
 ) -> Line:
-    """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 waiting, oldest 14m.``
+    """Return ``■ 3 of 12 queues are critical; worst: orders, 1,204 ready, oldest 14m.``
 
     ``ranked``: the queues of the view, worst first. ``age_s``: the age of stale figures in seconds, or ``None``.
     ``hint``: what a key does, shown if there is room.
@@ -56,11 +56,11 @@ def summary_line(
     elif others == 1:
         parts.append(LinePart(((": ", "text"), (shorten(clean(worst.name), 24), "strong"))))
     if not trouble and all(queue.push_rate.value is None and queue.pop_rate.value is None for queue in ranked):
-        parts.append(LinePart.from_text("; no rate is known yet", "text", 1))
+        parts.append(LinePart.from_text("; no rates yet", "text", 1))
     if not trouble and _has_broker_trouble(view):
-        parts.append(LinePart.from_text("; trouble in Service Broker", "accent"))
+        parts.append(LinePart.from_text("; Service Broker has a problem", "accent"))
     if view.server.outside:
-        parts.append(LinePart.from_text("; trouble on the server", "accent"))
+        parts.append(LinePart.from_text("; the server has a problem", "accent"))
     parts.append(LinePart.from_text("."))
     return fit_parts([*parts, LinePart.from_text(f"  {hint}", "muted", 9)] if hint else parts, cells, "")
 
@@ -85,7 +85,7 @@ def _worst_parts(queue: QueueView, *, alone: bool) -> list[LinePart]:
     """Return the worst queue with its ready messages and the age of the oldest."""
     name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
     said = (
-        (queue.ready, LinePart.from_text(f", {queue.ready.text()} waiting", rank=1)),
+        (queue.ready, LinePart.from_text(f", {queue.ready.text()} ready", rank=1)),
         (queue.oldest, LinePart.from_text(f", oldest {queue.oldest.text(formatting.short_duration)}", rank=4)),
     )
     return [name, *(part for figure, part in said if (figure.evidence.value or 0) >= 1)]

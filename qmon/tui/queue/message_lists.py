@@ -120,11 +120,11 @@ def disabled_list_keys(queue: QueueView | None, listing: Listing | None, fixed: 
     """Return why keys are disabled, by binding id. ``fixed``: why nothing else can be read, or empty."""
     none = queue is None or not listable_states(queue.layout)
     why = fixed or (
-        "no queue is chosen" if queue is None else reason_without_list(queue.layout, "ready") if none else ""
+        "no queue is selected" if queue is None else reason_without_list(queue.layout, "ready") if none else ""
     )
     if why:
         return dict.fromkeys(LIST_KEYS, why)
-    return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], "press l for a list that has pages")
+    return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], "press l to open a list with pages")
 
 
 def shown_page(queue: QueueView, listing: Listing | None, fixed: str) -> PageSample | None:
@@ -159,15 +159,15 @@ def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, s
         which += f", page {number}{'' if page.next is not None else ', the last'}"
     parts = [which]
     order = f"`{shorten(clean(page.order), 30)}`"
-    first = ", the greatest first" if page.listing.descending else ""
+    first = ", highest first" if page.listing.descending else ""
     if page.every:
-        parts.append(f"no index leads to them: {formatting.count(page.looked)} rows by {order} looked at{first}")
+        parts.append(f"no index for this list: {formatting.count(page.looked)} rows read by {order}{first}")
     elif page.order:
         parts.append(f"by {order}{first}")
     if page.cut and page.order:
-        parts.append(f"too many have the same {order}: some are left out")
+        parts.append(f"too many messages share one {order}: some are missing")
     elif page.cut:
-        parts.append(f"unordered, since no index gives an order: only {formatting.count(page.looked)} rows looked at")
+        parts.append(f"unsorted, no index gives an order: only {formatting.count(page.looked)} rows read")
     return " · ".join(parts)
 
 
@@ -191,6 +191,6 @@ def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return what to show if a page has no message. ``paged``: a key goes to the next page."""
     what = TITLES[page.listing.state].replace("messages", "message").replace("done message", "message that is done")
     if page.next is not None:
-        more = ". goes on" if paged else "l lists all, page by page"
+        more = ". continues" if paged else "l lists all, page by page"
         return f"no {what} among these {formatting.count(page.looked)} rows; {more}"
     return f"no {what}" if page.listing.after is None else f"no {what} here any more"

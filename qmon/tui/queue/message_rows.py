@@ -15,10 +15,12 @@ from qmon.tui.widgets.grid_table import GridColumn, GridRow
 COLUMNS: Final = (
     GridColumn("id", "ID", least=6, most=36, about="the message's id"),
     GridColumn("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
-    GridColumn("age", "AGE", True, 1, least=9, most=10, about="since it was started, or else since it was pushed"),
-    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="who took it"),
-    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="how often it was taken"),
-    GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="how the message begins"),
+    GridColumn(
+        "age", "AGE", True, 1, least=9, most=10, about="time since it was started, or since it was pushed if it was not"
+    ),
+    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="consumer that took it"),
+    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="number of times it was taken"),
+    GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="beginning of the message"),
 )
 # The column of a list in which a message has an error; the first to be left out where room is short.
 _ERROR: Final = GridColumn(
@@ -29,7 +31,7 @@ SORT_COLUMNS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)
 
 
-_NO_AGE: Final = "this table has no start time, so the age of a row is not known"
+_NO_AGE: Final = "this table has no start time, so the age of a row is unknown"
 
 
 def rows_title(queue: QueueView, *, stuck_only: bool) -> str:

@@ -40,7 +40,7 @@ _PROBE_SUBJECTS: Final = {
     "group_states:dead": "dead",
     "group_states:blocked": "blocked",
     "blocked": "blocked",
-    "group_blockers": "what blocks messages",
+    "group_blockers": "blockers of messages",
     "group_states": "finished",
     "group_steps": "rates",
     "group_owners": "workers of messages",
@@ -155,7 +155,7 @@ def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
         often = f"every {formatting.duration(each.every_s)} instead of {formatting.duration(each.instead_s)}"
         out.setdefault(often, []).append(_probe_subject(each.probe))
     return [
-        (f"throttled: {', '.join(dict.fromkeys(names))}", f"read {often}, to stay within the budget")
+        (f"throttled: {', '.join(dict.fromkeys(names))}", f"read {often} to stay within the cost budget")
         for often, names in out.items()
     ]
 
@@ -174,7 +174,7 @@ def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
         return []
     words = " · ".join(f"{name}: {reason}" for name, reason in found)
     pieces = wrap_text(words, cells - 13, cells - 13, rows)
-    return [((" not known  " if i == 0 else " " * 12, "muted"), (piece, "muted")) for i, piece in enumerate(pieces)]
+    return [((" unknown    " if i == 0 else " " * 12, "muted"), (piece, "muted")) for i, piece in enumerate(pieces)]
 
 
 def unknown_column(queue: QueueView, cells: int, rows: int) -> list[Line]:

@@ -148,12 +148,12 @@ class QueueScreen(DashboardScreen):
         page = lists.shown_page(found, listing, self.app.fixed_reason)
         if page is None and self._read_messages(found) is None:
             why = found.in_progress.reason if listing is None and found.in_progress.value is None else ""
-            return why or self.app.fixed_reason or "the rows come with the next poll"
+            return why or self.app.fixed_reason or "the next poll reads the rows"
         if any_listed:
             return f"no message matches {clean(self.filter_text)}"
         if page is not None:
             return clean(page.why) or lists.empty_text(page, paged=listing is not None)
-        return "nothing is stuck" if self.stuck_only else "nothing is in progress"
+        return "no message is stuck" if self.stuck_only else "no message is in progress"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         found = self.current_queue()
@@ -170,7 +170,7 @@ class QueueScreen(DashboardScreen):
                 "no longer here"
             )
         self.show_heading("plot-heading", "throughput and depth", extra)
-        self.show_heading("unknown-heading", "not known", aged=False)
+        self.show_heading("unknown-heading", "unknown", aged=False)
         self.show_heading("rows-heading", title, count)
 
     def _rows_heading(self, found: QueueView) -> tuple[str, str]:
@@ -243,7 +243,7 @@ class QueueScreen(DashboardScreen):
         """Go to the next or previous list of messages of this queue."""
         found, why = self.current_queue(), self.disabled_reasons().get("list")
         if why is not None or found is None:
-            self.app.notify_briefly(why or "no queue is chosen")
+            self.app.notify_briefly(why or "no queue is selected")
             return
         if left_out := self.lists.choose_list(found.layout, by):
             self.app.notify_briefly(left_out)
@@ -258,7 +258,7 @@ class QueueScreen(DashboardScreen):
         page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed_reason)
         if not why and found is not None:
             listed = len(self._read_messages(found) or ())
-            why = "the page comes with the next poll" if page is None else self.lists.turn_page(page, listed, by)
+            why = "the next poll reads this page" if page is None else self.lists.turn_page(page, listed, by)
         if why:
             self.app.notify_briefly(why)
         else:
@@ -318,7 +318,7 @@ def _missing_lines(view: View | None, name: str | None) -> list[Line]:
     """Return the text for a view that does not contain this queue."""
     if view is None:
         return []
-    words = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
+    words = "no queue is selected" if name is None else f"{shorten(clean(name), 40)} is no longer among the queues"
     return [(), ((f"  {words}; esc goes back to the overview", "text"),)]
 
 

@@ -70,7 +70,7 @@ class GoTo(Dialog[str | None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc leaves")
+            yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc cancels")
 
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:

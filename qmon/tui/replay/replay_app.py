@@ -26,7 +26,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         super().__init__(source, fold, clock=source.clock, **options)
         self._replay = source
         self._remembered: tuple[float, View] | None = None
-        self.fixed_reason = "a replay can read nothing new"
+        self.fixed_reason = "a replay cannot read new data"
         self._update_label()
         source.on_change = self._schedule_move
 
@@ -79,7 +79,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         mark = self._replay.jump_to_mark(direction > 0)
         where = "after" if direction > 0 else "before"
         self.notify_briefly(
-            f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident and no operation {where} this moment"
+            f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident or operation {where} this moment"
         )
 
     def action_go_to(self) -> None:
@@ -105,7 +105,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
             return
         if kept is None:
             self._remembered = (at, view)
-            self.notify_briefly("remembered; go to another moment and press c again")
+            self.notify_briefly("moment saved; go to another moment and press c again")
             return
         self._remembered = None
         zone = self._replay.reader.session.zone

@@ -75,7 +75,7 @@ def _muted_line(alerts: AlertState, left_s: float, cells: int) -> Line:
     parts = [
         LinePart.from_text(f" alerts muted for {formatting.duration(left_s)} more", "accent"),
         LinePart.from_text(f"{raised} raised" if raised else "none raised", "text", 1),
-        LinePart.from_text("m longer, then off", "muted", 2),
+        LinePart.from_text("m extends, then unmutes", "muted", 2),
     ]
     return fit_parts(parts, cells)
 
@@ -109,7 +109,7 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
 
 def _pause_line(pause: Pause, clock: float, cells: int) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment_text(pause.until)}, {formatting.whole_seconds(pause.until - clock)} more"
+    until = f"until {figures.moment_text(pause.until)} ({formatting.whole_seconds(pause.until - clock)})"
     parts = [
         LinePart(
             (
@@ -142,7 +142,7 @@ def operation_lines(operations: Sequence[BackgroundOperation], cells: int) -> li
 
 def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
     where = f" on {shorten(clean(operation.target), 20)}" if operation.target else ""
-    parts = [LinePart(((" ◆ UNDER WAY ", "tag"), (f" {shorten(clean(operation.title), 44)}{where}", "strong")))]
+    parts = [LinePart(((" ◆ RUNNING ", "tag"), (f" {shorten(clean(operation.title), 44)}{where}", "strong")))]
     if (progress := operation.progress) is not None:
         if progress.total:
             parts.append(LinePart.from_text(formatting.percent(progress.done / progress.total), "accent"))

@@ -31,7 +31,7 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
 
-_GUESSED_REASON = "qmon only guessed that this table is a queue; press W to keep it, then act on it"
+_GUESSED_REASON = "qmon only guessed that this table is a queue; press W to confirm it first"
 # Keys that need the source to do something.
 _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
 
@@ -46,7 +46,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     NAME: ClassVar[str]
     SORT_COLUMNS: ClassVar[Sequence[str]] = ()
     # The prompt of the filter line, and its hint.
-    FILTER: ClassVar[tuple[str, str]] = ("filter", "!text leaves out · enter keeps · esc drops")
+    FILTER: ClassVar[tuple[str, str]] = ("filter", "!text excludes · enter keeps · esc clears")
     app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
@@ -269,7 +269,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
                 await choice.do()
 
         themes = palette.theme_items(self.app.theme, self.app.use_theme)
-        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text="no theme is called that"), do)
+        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text="no theme has this name"), do)
 
     # ---------------------------------------------------------------------------------------------------- saving
 

@@ -101,7 +101,7 @@ def _cost_parts(view: View) -> list[LinePart]:
         cost = server.server_ms if observing is None else observing.expected_ms
         parts.append(LinePart.from_text(f"probe {formatting.milliseconds(cost)}", "muted", 4))
     if server.buffers is not None:
-        parts.append(LinePart.from_text(f"{formatting.count(server.buffers)} pages", "muted", 6))
+        parts.append(LinePart.from_text(f"{formatting.count(server.buffers)} buffers", "muted", 6))
     if server.cpu_ms is not None:
         parts.append(LinePart.from_text(f"CPU {server.cpu_ms:,} ms", "muted", 7))
     if server.budget_share is not None:

@@ -20,17 +20,17 @@ from qmon.tui.widgets.grid_table import GridColumn
 from qmon.tui.widgets.lines import Lines
 
 _SYMBOLS: Final = (
-    ("~", "estimated: an exact count, carried on by the server's counters"),
-    ("≥", "at least: counted up to a limit, or watched by qmon itself"),
-    ("–", "not known; ? on its column and the queue screen say why"),
+    ("~", "estimated: the last exact count plus the changes in the server's counters"),
+    ("≥", "at least: counted up to a limit, or seen by qmon itself since it started"),
+    ("–", "unknown; press ? on the column, or open the queue screen, for the reason"),
     ("■ ▲ ‖ ◦ ·", "critical, warning, paused on purpose, notice, fine"),
     ("● live", "figures are from the last poll; their age counts from its start"),
-    ("◌ late", "a poll has overrun its deadline: figures turn grey and get older"),
-    ("✕ lost", "no connection; qmon tries again by itself"),
-    ("◇ frozen", "the display stands still, sampling goes on"),
-    ("△ ▽", "more or less than usual at this hour of the week, over the last minutes"),
+    ("◌ late", "a poll missed its deadline; the figures turn grey and get older"),
+    ("✕ lost", "no connection; qmon reconnects automatically"),
+    ("◇ frozen", "the display is frozen; polling continues"),
+    ("△ ▽", "above or below the usual range for this hour of the week, over the last minutes"),
 )
-_PROBE: Final = ("probe", "what the last poll cost the server; qmon slows down to stay in its budget")
+_PROBE: Final = ("probe", "cost of the last poll on the server; qmon polls less often to stay within its cost budget")
 # Width of the names at the left, in cells.
 _NAME_CELLS: Final = 16
 
@@ -56,7 +56,7 @@ def help_lines(
     ``topic_groups``: what is under the cursor, shown first. ``columns``: those of the table on the screen.
     ``app_bindings``: the keys of all screens.
     """
-    lines: list[Line] = [(("↑ ↓ scroll · esc closes · qmon help in a shell: the manual", "muted"),), ()]
+    lines: list[Line] = [(("↑ ↓ scroll · esc closes · manual: qmon help in a shell", "muted"),), ()]
     for each in topic_groups:
         lines += [((each.title, "title"),), *_topic_lines(each.topics, cells), ()]
     lines += [(("SYMBOLS", "title"),), *_entry_lines(_SYMBOLS, cells)]

@@ -14,8 +14,9 @@ from qmon.tui.spans import Line, LinePart, Span, fit_parts
 from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("help", "palette", "quit")
-# Lines of at least this many cells name all screens; narrower lines name only the current one.
-_FULL_FROM = 140
+# All screens are named if that leaves this many cells for keys; keys that act are worth more than names of screens.
+# Otherwise only the current screen is named.
+_KEY_CELLS = 66
 
 
 def key_name(binding: Binding) -> str:
@@ -47,9 +48,10 @@ def keybar_lines(
     """
     off = off or {}
     places: list[Span] = []
+    names_fit = sum(text_width(f" {entry.digit} {entry.title}") for entry in entries) + _KEY_CELLS <= cells
     for entry in entries:
         is_here = entry.name == current
-        title = entry.title if is_here or cells >= _FULL_FROM else ""
+        title = entry.title if is_here or names_fit else ""
         places += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
     parts = [LinePart(tuple(places), 0)]
     if filter_text:
@@ -58,7 +60,7 @@ def keybar_lines(
                 (
                     ("search " if current == "message" else "filter ", "muted"),
                     (f" {clean(filter_text)} ", "tag"),
-                    (" esc drops it", "muted"),
+                    (" esc clears it", "muted"),
                 ),
                 0,
             )

@@ -85,7 +85,7 @@ def write_new_file(path: Path, text: str) -> Path:
     except FileExistsError:
         raise BadInput(f"{path} already exists: nothing was written") from None
     except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "this is not a file name"
+        reason = problem.strerror if isinstance(problem, OSError) else "this is not a valid file name"
         raise BadInput(f"{path}: cannot be written: {reason}") from None
     return path
 
@@ -158,7 +158,7 @@ def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | Non
             elif ending not in _TABLE:
                 raise BadInput("nothing was written: the name must end in .csv, .json or .svg")
             elif table is None:
-                raise BadInput("nothing was written: there is no table here; .svg writes the screen")
+                raise BadInput("nothing was written: this screen has no table; use .svg to save the screen")
             elif ending == ".csv":
                 text = to_csv(table)
             else:

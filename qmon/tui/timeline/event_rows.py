@@ -13,7 +13,7 @@ from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 COLUMNS: Final = (
-    GridColumn("when", "WHEN", least=8, most=14, sortable=False, about="when it happened, the newest on top"),
+    GridColumn("when", "WHEN", least=8, most=14, sortable=False, about="time of the event, newest first"),
     GridColumn(
         "kind",
         "KIND",
@@ -32,16 +32,16 @@ COLUMNS: Final = (
         most=40,
         shrinks_to=16,
         sortable=False,
-        about="what it is about, and what became of it",
+        about="subject of the event and its outcome",
     ),
     GridColumn(
         "words",
-        "IN WORDS",
+        "DETAILS",
         rank=3,
         least=16,
         grows=True,
         sortable=False,
-        about="the readings behind a verdict; who did it and why",
+        about="the figures behind a verdict; who ran an operation and why",
     ),
 )
 

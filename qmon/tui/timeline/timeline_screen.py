@@ -86,7 +86,7 @@ class TimelineScreen(OperationsReading):
         if self._events:
             return f"no event matches {clean(self.filter_text)}"
         reading = self._reader is not None and self._reader.is_reading
-        return "reading the recordings" if reading else "nothing has happened yet"
+        return "reading the recordings" if reading else "no events yet"
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """Draw the title, with the number of events and the time of the oldest."""
@@ -95,14 +95,14 @@ class TimelineScreen(OperationsReading):
         oldest = min((event.at for event in self._events.values()), default=None)
         parts = [of]
         if self._reader is not None and not self._reader.is_complete:
-            parts.append("reading" if self._reader.is_reading else "G reads older ones")
+            parts.append("reading" if self._reader.is_reading else "G reads older events")
         elif self.app.memory is not None and self._reader is None:
             parts.append(f"since {day_clock_text(self.app.memory.oldest_event_at, self._zone)}")
         elif oldest is not None:
             parts.append(f"since {day_clock_text(oldest, self._zone)}")
         if self._problem:
             parts.append(f"operations cannot be read: {clean(self._problem)}")
-        self.show_heading("timeline-heading", "time line", " · ".join(parts), aged=False)
+        self.show_heading("timeline-heading", "event log", " · ".join(parts), aged=False)
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:

@@ -42,7 +42,9 @@ def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) ->
     kept = version_store.has_version_store(view)
     removable = "old row versions can be removed" if kept else "all dead rows can be removed"
     if holders:
-        line: Line = ((f" nobody holds it for long: the oldest is {clean(short_holder_text(holders[0]))}", "muted"),)
+        line: Line = (
+            (f" no session holds it for long; the oldest is {clean(short_holder_text(holders[0]))}", "muted"),
+        )
     else:
         line = ((f" no holder: {removable}", "muted"),)
     return (
@@ -127,7 +129,7 @@ def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_holder(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
-    none = "the next holder is not visible to our role" if partly else "no session holds it next"
+    none = "your role cannot see the next holder" if partly else "no session holds it next"
     then = none if after is None or partly else f"{short_holder_text(after)} holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
     return f"vacuum can then remove up to {dead:,} dead rows of the queues; {then}{key}"

@@ -120,7 +120,7 @@ def _readings(view: View) -> Iterator[_Reading]:
     for job in view.server.jobs.jobs if view.server.jobs is not None else ():
         yield _job_reading(job)
     if view.server.jobs is not None and view.server.jobs.unread:
-        yield _Reading("jobs", (LinePart.from_text(f"not known: {clean(view.server.jobs.unread)}", "faint"),))
+        yield _Reading("jobs", (LinePart.from_text(f"unknown: {clean(view.server.jobs.unread)}", "faint"),))
     if view.server.plans and all(queue.unread for queue in view.server.plans):
         yield _Reading("plans", (LinePart.from_text(clean(view.server.plans[0].unread), "faint"),))
 
@@ -163,13 +163,11 @@ def _log_reading(log: LogSample, pieces: str) -> _Reading:
     parts = [LinePart(((formatting.size(log.used), tone), (f"{of} used", "muted")) if log.used is not None else ())]
     if used is not None and log.most != log.total:
         parts.append(
-            LinePart(
-                ((formatting.percent(used), tone), (f" of the {formatting.size(log.most or 0)} it may be", "muted"))
-            )
+            LinePart(((formatting.percent(used), tone), (f" of the {formatting.size(log.most or 0)} maximum", "muted")))
         )
     elif used is not None:
         parts.append(LinePart.from_text(formatting.percent(used), tone))
-    held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else (("held by nothing", "muted"),)
+    held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else (("not held", "muted"),)
     parts.append(LinePart(held))
     parts.append(_named_part("last backup ", log.saved_s, lambda s: f"{formatting.duration(s)} ago", 3))
     many = log.pieces is not None and log.pieces >= _MANY_PIECES
@@ -196,7 +194,7 @@ def _temp_reading(temp_space: TempSpaceSample, sessions: tuple[TempSessionSample
     ]
     if used is not None:
         beyond = (
-            "" if temp_space.most == temp_space.total else f" of the {formatting.size(temp_space.most or 0)} it may be"
+            "" if temp_space.most == temp_space.total else f" of the {formatting.size(temp_space.most or 0)} maximum"
         )
         parts.append(LinePart(((formatting.percent(used), tone), (beyond, "muted")), 1))
     parts.append(_named_part("row versions ", temp_space.versions, formatting.size, 2))
@@ -254,7 +252,7 @@ def _replica_reading(replica: ReplicationSample) -> _Reading:
         ),
         LinePart.from_text(missing, "accent" if late or why else "muted", 2) if missing else LinePart(()),
     ]
-    return _Reading("copy", tuple(parts), bool(why) or late)
+    return _Reading("replica", tuple(parts), bool(why) or late)
 
 
 def _plan_reading(queue: str, use: StatementUse) -> _Reading:
@@ -264,7 +262,7 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
     by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""
     parts = [
         LinePart.from_text(shorten(clean(queue), 20), "strong"),
-        LinePart(((formatting.number(use.reads or 0.0), tone), (f" pages a call{by_plan}", "muted"))),
+        LinePart(((formatting.number(use.reads or 0.0), tone), (f" buffers per call{by_plan}", "muted"))),
     ]
     if before is not None and use.reads_before is not None:
         by = f" by plan {clean(before.plan_id)}" if before.plan_id != plan.plan_id else ""
@@ -282,4 +280,4 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
 
 def _unread_text(view: View) -> str:
     """Return what to show if there is nothing to show."""
-    return figures.unread_reason(view, "what lies under the queues", *_PROBES)
+    return figures.unread_reason(view, "server health", *_PROBES)

@@ -20,7 +20,7 @@ _Getter = Callable[[IndexUse], float | None]
 
 _COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
     ("ROWS/s", lambda part: part.rows, figures.aligned_rate),
-    ("PAGES/s", lambda part: part.pages, figures.aligned_rate),
+    ("BUFFERS/s", lambda part: part.pages, figures.aligned_rate),
     ("SCANS/s", lambda part: part.scans, figures.aligned_rate),
     ("LATCH/s", lambda part: part.latch_waits, figures.aligned_rate),
     ("LOCK/s", lambda part: part.lock_waits, figures.aligned_rate),
@@ -61,7 +61,7 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
     if use.touched_per_pop.value is None:
         parts = []
     if use.pages_per_pop.value is not None:
-        parts.append(LinePart((("pages ", "muted"), (use.pages_per_pop.text(formatting.rate), "text")), 5))
+        parts.append(LinePart((("buffers ", "muted"), (use.pages_per_pop.text(formatting.rate), "text")), 5))
     if use.dead is not None:
         parts.append(
             LinePart((("dead rows ", "muted"), (formatting.count(use.dead), "text" if use.dead else "muted")), 4)
@@ -95,7 +95,7 @@ def usage_summary(queue: QueueView | None) -> str:
 def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
     """Return one line per table and index, with the columns that fit and that this server provides."""
     if queue is None:
-        return [((" no queue is chosen", "muted"),)]
+        return [((" no queue is selected", "muted"),)]
     use = queue.use
     if use is None:
         return [((" not read in this poll", "muted"),)]

@@ -26,7 +26,7 @@ def has_version_store(view: View) -> bool:
 def size_spans(store: VersionStoreSample | None) -> Line:
     """Return ``row versions 1.2 GB in tempdb, 3 MB in the database``."""
     if store is None:
-        return (("the size of the version store is not read", "muted"),)
+        return (("the size of the version store was not read", "muted"),)
     whose = " of all databases" if store.whole_server else ""
     places = [(store.bytes, f" in tempdb{whose}"), (store.persistent_bytes, " in the database itself")]
     known = [f"{formatting.size(value)}{where}" for value, where in places if value is not None]
@@ -51,6 +51,6 @@ def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) ->
     """
     store = view.server.version_store
     much = f"up to {formatting.size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"{next_holder} holds it next" if next_holder else "nobody holds it next"
+    then = f"{next_holder} holds it next" if next_holder else "no session holds it next"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
     return f"the server can then remove {much}, and ghost rows; {then}{key}"

@@ -37,7 +37,7 @@ def wait_plot_lines(
     most = max(each.most for each in past if each is not None)
     name: list[LinePart] = [
         LinePart.from_text(f"{'':>{SCALE_CELLS}} {clean(rate.name)}", "strong"),
-        LinePart.from_text("sessions in it on average", "muted", 1),
+        LinePart.from_text("average number of sessions in this wait", "muted", 1),
         LinePart.from_text(f"at most {most:,.2f}", "text", 2),
         LinePart.from_text(f"one column is {formatting.whole_seconds(step_s)}", "muted", 3),
     ]

@@ -39,7 +39,7 @@ COLUMNS: Final = (
         most=34,
         shrinks_to=18,
         sortable=False,
-        about="what sessions wait for; running: they are on a processor",
+        about="what sessions wait for; running: on a processor",
     ),
     GridColumn(
         "sessions",
@@ -48,7 +48,7 @@ COLUMNS: Final = (
         least=8,
         most=8,
         sortable=False,
-        about="sessions in it on average: seconds waited per second watched",
+        about="average number of sessions in this wait: seconds waited per second",
     ),
     GridColumn(
         "share",
@@ -57,7 +57,7 @@ COLUMNS: Final = (
         least=6,
         most=6,
         sortable=False,
-        about="of all waiting and running, benign waits left out",
+        about="share of all waiting and running sessions, without benign waits",
     ),
     GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
     GridColumn(
@@ -68,7 +68,7 @@ COLUMNS: Final = (
         rank=4,
         from_width=140,
         sortable=False,
-        about="sessions in it over the last ten minutes, all waits on one scale",
+        about="sessions in this wait over the last ten minutes, one scale for all waits",
     ),
     GridColumn(
         "per_s",
@@ -90,7 +90,7 @@ COLUMNS: Final = (
         rank=5,
         from_width=100,
         sortable=False,
-        about="how long one takes on average",
+        about="average duration of one wait",
     ),
     GridColumn(
         "signal",
@@ -103,7 +103,7 @@ COLUMNS: Final = (
         sortable=False,
         about="share of the wait spent queueing for a processor afterwards",
     ),
-    GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="what is waited for"),
+    GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="what the sessions wait for"),
 )
 
 
@@ -223,7 +223,7 @@ def empty_text(view: View | None, filter_text: str) -> str:
     for failure in view.failures:
         if failure.probe in ("waits", "waits over time", "wait_totals", SESSIONS_PROBE):
             return clean(failure.text)
-    return "waits come with the second poll"
+    return "the second poll shows the waits"
 
 
 def counter_lines(view: View | None, cells: int) -> list[Line]:

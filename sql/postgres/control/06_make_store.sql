@@ -67,7 +67,7 @@ BEGIN
                    (SELECT jsonb_agg(jsonb_build_array(e.value ->> 0, regexp_replace(e.value ->> 1, '^("([^"]|"")*"|[^".]+)[.]', '')) ORDER BY e.place)
                     FROM jsonb_array_elements(v_structure) WITH ORDINALITY AS e(value, place))
             THEN
-                RAISE EXCEPTION 'qmon.make_store: no table whose rows the caller may read, or not these columns of it'
+                RAISE EXCEPTION 'qmon.make_store: the table does not exist, or the caller may not read its rows or these columns'
                     USING ERRCODE = 'insufficient_privilege';
             END IF;
             PERFORM pg_advisory_xact_lock(hashtext('qmon stores'));

@@ -49,7 +49,7 @@ BEGIN
         OR COALESCE(@found_by, N'') <> N'qmon_row'
             AND NOT EXISTS (SELECT 1 FROM @wanted AS w WHERE w.name = @found_by COLLATE Latin1_General_BIN2)
     BEGIN
-        RAISERROR (N'qmon.make_store: no table whose rows the caller may change, or no column of it', 16, 1);
+        RAISERROR (N'qmon.make_store: the table does not exist, the caller may not change its rows, or the column does not exist', 16, 1);
         RETURN 1;
     END;
     SET @list = (

@@ -59,7 +59,7 @@ BEGIN
         WHERE t.parent_id = @table AND t.is_disabled = 0 AND OBJECTPROPERTY(t.object_id, 'ExecIsInsertTrigger') = 1
     )
     BEGIN
-        RAISERROR (N'qmon.put_back: the table has a trigger on inserts or row-level security: its owner puts the rows back', 16, 1);
+        RAISERROR (N'qmon.put_back: the table has a trigger on inserts or row-level security: its owner must put the rows back', 16, 1);
         RETURN 1;
     END;
     SET @list = (

@@ -48,39 +48,36 @@ Queue = Annotated[
     str | None,
     typer.Argument(
         metavar="[QUEUE]",
-        help="The queue. May be left out where there is only one.",
+        help="Queue. May be left out if there is only one.",
         show_default=False,
         autocompletion=completion.complete_queues,
     ),
 ]
 _IDS: Final = (
-    "These messages only, as plans and screens call them; where several columns know one: a/b,a/c. "
-    r"A comma, / or \ within a part is written \, \/ \\. May be given several times."
+    "Only these messages, with ids as on the screens. Ids of several columns: a/b,a/c. "
+    r"Write a comma, / or \ in an id as \, \/ \\. Repeatable."
 )
 Ids = Annotated[list[str] | None, typer.Option("--ids", metavar="ID,ID…", help=_IDS)]
 OlderThan = Annotated[
     float | None,
-    typer.Option(
-        "--older-than", parser=options.parse_seconds, metavar="TIME", help="Of this age or more: 90s, 5m, 2h."
-    ),
+    options.duration_option("--older-than", help="Only messages of this age or older: 90s, 5m, 2h."),
 ]
 Max = Annotated[
-    int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="So many messages at most.")
+    int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="Maximum number of messages.")
 ]
 WhichSide = Annotated[Side, typer.Option("--side", help="Side to pause.")]
 
 
 NewerThan = Annotated[
     float | None,
-    typer.Option(
-        "--newer-than", parser=options.parse_seconds, metavar="TIME", help="Of less than this age: 90s, 5m, 2h."
-    ),
+    options.duration_option("--newer-than", help="Only messages younger than this: 90s, 5m, 2h."),
 ]
 Error = Annotated[
-    str | None, typer.Option("--error", metavar="TEXT", help="Whose last error contains this, in capitals or not.")
+    str | None,
+    typer.Option("--error", metavar="TEXT", help="Only messages whose last error contains this. Case does not matter."),
 ]
 Payload = Annotated[
-    str | None, typer.Option("--payload", metavar="TEXT", help="That contain this, in capitals or not.")
+    str | None, typer.Option("--payload", metavar="TEXT", help="Only messages that contain this. Case does not matter.")
 ]
 
 
@@ -100,7 +97,10 @@ class RedriveOptions:
     rate: Annotated[
         str | None,
         typer.Option(
-            "--rate", metavar="N", help="With --state dead: messages per second, or none. [10]", show_default=False
+            "--rate",
+            metavar="N",
+            help="Retries per second, or none for no limit. Needs --state dead. Default: 10/s.",
+            show_default=False,
         ),
     ] = None
     stop_after: Annotated[
@@ -108,7 +108,7 @@ class RedriveOptions:
         typer.Option(
             "--stop-after",
             metavar="N",
-            help="With --state dead: stop after this many failed again, or none. [5]",
+            help="Stop when this many have failed again, or none. Needs --state dead. Default: 5.",
             show_default=False,
         ),
     ] = None
@@ -119,7 +119,7 @@ class RedriveOptions:
 
         failures = _parse_number("--stop-after", self.stop_after or "5")
         if failures is not None and not failures.is_integer():
-            raise BadInput(f"--stop-after: {self.stop_after!r} is no whole number")
+            raise BadInput(f"--stop-after: {self.stop_after!r} is not a whole number")
         return RedriveLimits(_parse_number("--rate", self.rate or "10"), None if failures is None else int(failures))
 
     def refuse_unless_dead(self) -> None:
@@ -149,12 +149,14 @@ class MessageSelection:
     older_than: OlderThan = None
     state: Annotated[
         StateChoice | None,
-        typer.Option("--state", help="In this state only. Default: in progress for requeue, dead for purge."),
+        typer.Option("--state", help="Only this state. Default: in_progress for requeue, dead for purge."),
     ] = None
-    owner: Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Held by exactly this owner.")] = None
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="TEXT", help="Only messages of exactly this owner.")
+    ] = None
     owners: Annotated[
         str,
-        typer.Option("--owners", metavar="LIST", help="Of owners that are: dead, unknown, alive; separated by commas."),
+        typer.Option("--owners", metavar="LIST", help="Only messages of owners in these states: dead, unknown, alive."),
     ] = "dead"
     limit: Max = None
 
@@ -207,10 +209,10 @@ def requeue(
     pace: RedriveOptions,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Make stuck messages ready again, or with --state dead retry dead ones.
+    """Make stuck messages ready again, or retry dead ones.
 
-    Without options: messages that are in progress and whose owner is gone. Dead messages get new attempts, at a limited
-    rate, and the command stops when too many of them fail again.
+    Without options: messages that are in progress and whose owner is gone. With --state dead: resets the attempt
+    counter of dead messages, limits the rate, and stops if too many fail again.
     """
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
@@ -241,7 +243,7 @@ def purge(
 ) -> None:
     """Move messages to the trash, by default dead ones.
 
-    qmon undo restores them.
+    `qmon undo` restores them.
     """
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
@@ -257,9 +259,7 @@ def pause(
     queue: Queue = None,
     config: options.ConfigPath = None,
     side: WhichSide = Side.PRODUCERS,
-    length: Annotated[
-        float, typer.Option("--for", parser=options.parse_seconds, metavar="TIME", help="How long.")
-    ] = 900.0,
+    length: Annotated[float, options.duration_option("--for", help="How long.", default="15m")] = 900.0,
     *,
     given: options.ConfirmationOptions,
 ) -> None:
@@ -309,7 +309,7 @@ def repair(
     *,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Repair a ring queue: fill its holes and requeue its orphaned messages."""
+    """Repair a ring queue: fill holes and requeue orphaned messages."""
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
@@ -319,7 +319,7 @@ def repair(
 def undo(
     target: options.Target,
     operation: Annotated[
-        str, typer.Argument(metavar="OPERATION", help="The operation to take back, as qmon operations lists it.")
+        str, typer.Argument(metavar="OPERATION", help="Operation to undo, as listed by `qmon operations`.")
     ],
     config: options.ConfigPath = None,
     ids: Ids = None,
@@ -345,7 +345,7 @@ def end_session(
             metavar="SESSION",
             min=0,
             max=2**31 - 1,
-            help="The session that blocks others, by the server's number; 0: a prepared transaction.",
+            help="Number of the session that blocks others. 0 is a prepared transaction.",
         ),
     ],
     config: options.ConfigPath = None,

@@ -20,7 +20,7 @@ _DAY_S: Final = 86_400.0
 
 def register_commands(app: typer.Typer) -> None:
     app.command("operations", epilog="Example: qmon operations orders-prod --output csv")(operations)
-    trash = typer.Typer(help="List what purges have put into the trash, or empty it.", no_args_is_help=True)
+    trash = typer.Typer(help="List or empty the trash, which holds purged messages.", no_args_is_help=True)
     trash.command("list", epilog="Example: qmon trash list orders-prod")(show)
     trash.command("empty", epilog="Example: qmon trash empty orders-prod mails --older-than 30d")(
         options.expand_options(empty)
@@ -33,11 +33,11 @@ def operations(
     all_targets: options.AllTargets = False,
     config: options.ConfigPath = None,
     limit: Annotated[
-        int, typer.Option("--max", metavar="N", min=1, max=10_000, help="So many of each target at most.")
+        int, typer.Option("--max", metavar="N", min=1, max=10_000, help="Maximum number of operations per target.")
     ] = 100,
     output: options.Output = "table",
 ) -> None:
-    """List what was done to the queues, the newest first, with who did it, why, and whether it can be undone."""
+    """List past operations, newest first, and which can be undone."""
     from qmon.cli.commands.act.run_action import run_attended
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_for_action
@@ -67,7 +67,7 @@ def operations(
         from qmon.operate.audit import default_path
 
         here = f"; {default_path()} has the operations from this machine" if default_path().exists() else ""
-        print_note(f"the database has no operation on record{here}")
+        print_note(f"the database has no record of operations{here}")
     exit_unless_all(known, found)
 
 
@@ -92,7 +92,7 @@ def _operation_row(operation: Operation) -> tuple[object, ...]:
 
 
 def show(target: options.Target, config: options.ConfigPath = None, output: options.Output = "table") -> None:
-    """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
+    """List purges that can still be undone, and until when."""
     from qmon.cli.commands.act.run_action import local_moment, run_attended
     from qmon.cli.target_session import open_for_action
     from qmon.model.operation_records import OperationKind
@@ -134,7 +134,7 @@ def empty(
     queue: Annotated[
         str | None,
         typer.Argument(
-            metavar="[QUEUE]", help="Of this queue only.", show_default=False, autocompletion=completion.complete_queues
+            metavar="[QUEUE]", help="Only this queue.", show_default=False, autocompletion=completion.complete_queues
         ),
     ] = None,
     config: options.ConfigPath = None,
@@ -142,7 +142,10 @@ def empty(
     *,
     given: options.ConfirmationOptions,
 ) -> None:
-    """Delete purged rows for good. By default those that were kept for as long as the configuration says (7 days)."""
+    """Delete purged messages for good.
+
+    By default those older than the retention of qmon.toml (7 days).
+    """
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action
 

@@ -38,6 +38,8 @@ _LABEL_CELLS: Final = 10
 # Seconds that a cancelled statement gets to end after the second Ctrl-C. Its audit entry gets the same time.
 _ORDERLY_S: Final = 1.0
 _LINE_CELLS: Final = 110
+# Commands whose name is not that of their operation.
+_COMMANDS: Final = {"redrive": "requeue"}
 
 
 def act_on_queue(
@@ -49,9 +51,16 @@ def act_on_queue(
     given: ConfirmationOptions,
 ) -> None:
     """Run an action on one queue of a target. Without a name, the target must have exactly one queue."""
-    from qmon.cli.target_session import open_for_action
+    from qmon.cli.target_session import choose_target, connect_for_action
 
-    with open_for_action(target, config, kind.value) as at:
+    try:
+        chosen = choose_target(target, config)
+    except BadInput as problem:
+        if queue is None and target.isidentifier():  # probably the name of a queue
+            command = _COMMANDS.get(kind.value, kind.value)
+            raise BadInput(f"{problem}; which target? qmon {command} TARGET {target}") from None
+        raise
+    with connect_for_action(chosen, kind.value) as at:
         layout = at.queue_layout(queue)
         run_action(lambda: prepare(at.operator, layout), at.connections, given)
 
@@ -65,13 +74,15 @@ def run_action(prepare: Callable[[], PreparedAction], connections: Connections, 
 
     prepared = run_attended(prepare, connections)
     plan = prepared.plan
-    _print_plan(plan, given)
+    if plan.nothing_to_do or plan.refused is None:
+        _print_plan(plan, given)
     if plan.nothing_to_do:
         _print_result(plan, None, 0.0, given)
         return
     if plan.refused is not None:
         _print_result(plan, None, 0.0, given)
-        raise BadInput(f"{plan.queue}: refused: {plan.refused}; nothing was changed")
+        left = f" (left out: {_left_out_text(plan)})" if plan.left_out else ""
+        raise BadInput(f"{plan.target}: {plan.queue}: refused: {plan.refused}{left}; nothing was changed")
     if given.dry_run:
         _print_result(plan, None, 0.0, given)
         return
@@ -156,7 +167,7 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, giv
         for line in result_text(result, took_s):
             print_output(line)
     elif plan.refused is None:
-        print_output("a dry run: nothing was changed")
+        print_output("dry run: nothing was changed")
 
 
 def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> Permission:
@@ -169,8 +180,7 @@ def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> P
     name, reason = given.confirm, given.reason
     if typed and given.yes and (name is None or not reason.strip()):
         raise BadInput(
-            f"this asks for more than --yes: --confirm with the queue's name ({plan.queue}) and a --reason; "
-            "nothing was changed"
+            f"--yes is not enough here: also give --confirm {plan.queue} and a --reason; nothing was changed"
         )
     if typed and not given.yes:
         name = typer.prompt(
@@ -179,13 +189,13 @@ def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> P
     if not given.yes and not reason and plan.needs_reason:
         reason = typer.prompt("reason", default="", show_default=False, err=True)
     if name is not None and name not in (plan.queue, clean_text(plan.queue)):
-        raise BadInput(f"the queue's name was not given as it is: {plan.queue}; nothing was changed")
+        raise BadInput(f"the name does not match: the queue is {plan.queue}; nothing was changed")
     if (
         not typed
         and not given.yes
         and not typer.confirm(f"{clean_text(plan.title).rstrip('?')}?", default=False, err=True)
     ):
-        raise BadInput("it was not confirmed; nothing was changed")
+        raise BadInput("not confirmed; nothing was changed")
     return Permission(reason, plan.queue if name is not None else "")
 
 
@@ -198,7 +208,7 @@ def _apply_plan(
 
     def interrupted() -> None:
         meter.clear_line()
-        print_note("stopping after the batch under way; press Ctrl-C again to cancel that batch, too, and leave")
+        print_note("stopping after the current batch; press Ctrl-C again to cancel that batch and exit")
         stop.set()
 
     def report(progress: Progress) -> None:
@@ -214,7 +224,7 @@ def _apply_plan(
     except BaseException:
         meter.clear_line()
         if newest and newest[0].done:
-            print_note(f"broken off: {newest[0].done:,} were done and stay done; the same command again finishes it")
+            print_note(f"interrupted: {newest[0].done:,} are done and stay done; run the command again to finish")
         raise
     finally:
         meter.clear_line()
@@ -239,16 +249,10 @@ def _progress_text(now: Progress) -> str:
 
 
 def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
-    """Yield the lines of a plan, with its statements if ``sql``; of a refused one only why and what was left out."""
+    """Yield the lines of a plan that is not refused, with its statements if ``sql``."""
     if plan.nothing_to_do:
         left = f" ({_left_out_text(plan)})" if plan.left_out else ""
         yield clean_text(f"{plan.queue}: {plan.refused}{left}")
-        return
-    if plan.refused is not None:
-        yield from _entry_lines("target", plan.target)
-        yield from _entry_lines("refused", plan.refused)
-        if plan.left_out:
-            yield from _entry_lines("left out", _left_out_text(plan))
         return
     yield clean_text(plan.title)
     yield from _entry_lines("target", plan.target)

@@ -21,7 +21,7 @@ _PIPED_EVERY_S: Final = 10.0
 _ENDINGS: Final = {
     "empty": "nothing is left to archive",
     "stopped": "stopped",
-    "failed": "failed; what was archived stays archived",
+    "failed": "failed; archived messages stay archived",
 }
 
 
@@ -34,20 +34,23 @@ def archive(
     queue: options.InstalledQueue,
     config: options.ConfigPath = None,
     batch: Annotated[
-        int, typer.Option("--batch", metavar="N", min=1, max=10_000, help="Messages at a time, at most.")
+        int, typer.Option("--batch", metavar="N", min=1, max=10_000, help="Maximum number of messages per batch.")
     ] = 500,
     pause_ms: Annotated[
-        int, typer.Option("--pause-ms", metavar="M", min=0, max=3_600_000, help="Rest between batches, at least.")
+        int,
+        typer.Option(
+            "--pause-ms", metavar="M", min=0, max=3_600_000, help="Minimum pause between batches, in milliseconds."
+        ),
     ] = 100,
     until_empty: Annotated[
-        bool, typer.Option("--until-empty", help="End when nothing is left to archive. Default: go on.")
+        bool, typer.Option("--until-empty", help="End when nothing is left to archive. Default: keep running.")
     ] = False,
     output: options.Output = "table",
 ) -> None:
-    """Move done messages of a queue to its archive, in small batches that producers and consumers do not feel.
+    """Move done messages of a queue to its archive.
 
-    It rests at least three times as long as a batch took, and longer with smaller batches where a batch is slow or has
-    to wait for a lock. Ctrl-C or SIGTERM ends it after the batch under way, with exit code 0.
+    Works in small batches, and pauses at least three times as long as a batch took. If a batch is slow or waits for a
+    lock, batches become smaller and pauses longer. Ctrl-C or SIGTERM ends it after the current batch, with exit code 0.
     """
     from qmon.cli.target_session import open_target, refuse_read_only
     from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
@@ -98,10 +101,10 @@ def _print_result(queue: str, outcome: ArchiveResult, output: Format) -> None:
         f"{duration(outcome.seconds)} ({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
     )
     if outcome.held_up:
-        print_output(f"{outcome.held_up:,} batches were given up, for a lock or for time, and done later")
+        print_output(f"{outcome.held_up:,} batches hit a lock or took too long, and were repeated later")
     if outcome.unsure:
         print_output(
-            f"during {outcome.unsure:,} batches the connection broke: done in full or not at all, and not counted here"
+            f"the connection broke during {outcome.unsure:,} batches: each is done fully or not at all, and not counted"
         )
 
 

@@ -34,36 +34,40 @@ def bench(
     target: options.Target,
     config: options.ConfigPath = None,
     designs: Annotated[
-        str, typer.Option("--designs", metavar="A,B", help="Which designs; see: qmon design list. Default: all.")
+        str, typer.Option("--designs", metavar="A,B", help="Designs to measure, from `qmon design list`. Default: all.")
     ] = "",
-    producers: Annotated[int, typer.Option("--producers", metavar="N", min=1, max=499, help="Pushing sessions.")] = 8,
-    consumers: Annotated[int, typer.Option("--consumers", metavar="M", min=1, max=499, help="Popping sessions.")] = 8,
-    length: Annotated[
-        float, typer.Option("--for", parser=options.parse_seconds, metavar="S", help="How long a run.")
-    ] = 10.0,
+    producers: Annotated[
+        int, typer.Option("--producers", metavar="N", min=1, max=499, help="Number of producer sessions.")
+    ] = 8,
+    consumers: Annotated[
+        int, typer.Option("--consumers", metavar="M", min=1, max=499, help="Number of consumer sessions.")
+    ] = 8,
+    length: Annotated[float, options.duration_option("--for", help="Length of each run.", default="10s")] = 10.0,
     message_bytes: Annotated[
-        int, typer.Option("--message-bytes", metavar="B", min=1, max=1_000_000, help="Size of a message.")
+        int, typer.Option("--message-bytes", metavar="B", min=1, max=1_000_000, help="Message size in bytes.")
     ] = 300,
-    batch: Annotated[str, typer.Option("--batch", metavar="1,10", help="Messages at a time.")] = "1,10,100",
+    batch: Annotated[str, typer.Option("--batch", metavar="1,10", help="Messages per pop.")] = "1,10,100",
     ring_size: Annotated[
-        int, typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring.")
+        int, typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring queue.")
     ] = 10_000,
     parts: Annotated[
         str,
         typer.Option(
             "--parts",
             metavar="P,Q",
-            help="healthy; held: the same with a transaction held open; dequeue: buffers per batch. Default: all.",
+            help="healthy, held (with a transaction held open), dequeue (buffers per batch). Default: all.",
         ),
     ] = "",
     output: options.Output = "table",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask on a target marked prod.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a target marked prod.")
+    ] = False,
 ) -> None:
-    """Measure queue designs on a server: in a schema of its own that is gone afterwards, with all the load it takes.
+    """Measure queue designs on your server, at full load.
 
-    Per design: cycles of push and pop per second, latencies, buffers and log per cycle, waits, dead rows; on SQL Server
-    page splits, waits for latches and locks, and its other counters. Then the same with a transaction held open for the
-    whole run, and what a batch dequeue reads.
+    qmon works in its own schema, and drops it at the end. Per design: push and pop cycles per second, latencies,
+    buffers and log per cycle, waits, dead rows; on SQL Server also page splits, latch and lock waits. Then the same
+    with a transaction held open, and the buffers that a batch dequeue reads.
     """
     from qmon.cli.commands.design.bench_text import bench_object, print_bench
     from qmon.cli.target_session import open_target
@@ -88,7 +92,7 @@ def bench(
         schema = new_schema_name()
         _announce_bench(at.target, plan, schema)
         for left in find_leftovers(at.connection, at.engine):
-            print_note(f"qmon: a bench that was cut off left the schema {clean_text(left)}; nobody uses it: drop it")
+            print_note(f"qmon: an interrupted bench left the schema {clean_text(left)}; it is unused: drop it")
         _check_allowed(at.target, yes=yes)
         known = at.target
     with exit_on_signals(), _progress_meter() as (progress, finished):
@@ -100,7 +104,7 @@ def bench(
 
         print_report(output, bench_object(found), BenchReport, "loads")
         if output == "csv" and found.dequeues:
-            print_note("qmon: what batch dequeues read is not in the CSV: --output json has it")
+            print_note("qmon: CSV does not contain the batch dequeues; use --output json")
 
 
 def _split_list(text: str) -> tuple[str, ...]:
@@ -111,9 +115,7 @@ def _parse_batches(text: str) -> tuple[int, ...]:
     try:
         return tuple(dict.fromkeys(int(word) for word in _split_list(text)))
     except ValueError:
-        raise BadInput(
-            f"--batch takes whole numbers with commas between them, such as 1,10,100, not {text!r}"
-        ) from None
+        raise BadInput(f"--batch takes whole numbers separated by commas, such as 1,10,100, not {text!r}") from None
 
 
 def _parse_parts(text: str) -> tuple[Part, ...]:
@@ -122,7 +124,7 @@ def _parse_parts(text: str) -> tuple[Part, ...]:
     known = {part.value: part for part in Part}
     for word in _split_list(text):
         if word not in known:
-            raise BadInput(f"there is no part {word!r}; there are: {', '.join(known)}")
+            raise BadInput(f"--parts: {word!r} is unknown; known: {', '.join(known)}")
     return tuple(part for name, part in known.items() if not text or name in _split_list(text))
 
 
@@ -131,7 +133,7 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     loads, dequeues = plan.load_cases(), plan.dequeue_cases()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     print_note(
-        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works in it alone, and drops it at the end"
+        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only in it, and drops it at the end"
     )
     print_note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.producers} producers and {plan.consumers} "
@@ -141,7 +143,7 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000
         print_note(
-            f"  {len(dequeues)} queues of {plan.rows:,} messages popped empty: about {megabytes:,} MB each, in passing"
+            f"  {len(dequeues)} queues of {plan.rows:,} messages, emptied by batches: temporarily {megabytes:,} MB each"
         )
     print_note(f"  about {duration(seconds)}; Ctrl-C ends it and cleans up")
 
@@ -153,8 +155,10 @@ def _check_allowed(target: Target, *, yes: bool) -> None:
     if not target.prod or yes:
         return
     if not sys.stdin.isatty():
-        raise BadInput(f"{target.name} is marked prod, and a bench takes all it has: add --yes; nothing was created")
-    if not typer.confirm(f"{clean_text(target.name)} is marked prod. Load it with all it takes?", default=False):
+        raise BadInput(
+            f"{target.name} is marked prod, and a bench loads the server fully: add --yes; nothing was created"
+        )
+    if not typer.confirm(f"{clean_text(target.name)} is marked prod. Load it fully?", default=False):
         print_note("nothing was created")
         raise typer.Exit(1)
 

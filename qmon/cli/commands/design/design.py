@@ -8,9 +8,7 @@ from qmon.cli.commands.design import archive, bench, install, listing, load
 
 
 def register_commands(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Try queue designs: list them, install queues, put load on them and measure them.", no_args_is_help=True
-    )
+    group = typer.Typer(help="Try queue designs: list, install, load and measure them.", no_args_is_help=True)
     for module in (listing, install, load, bench, archive):
         module.register_commands(group)
     app.add_typer(group, name="design", epilog="Example: qmon design list")

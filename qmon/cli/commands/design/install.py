@@ -22,11 +22,11 @@ def register_commands(app: typer.Typer) -> None:
 
 def install(
     target: options.Target,
-    design: Annotated[list[str], typer.Argument(metavar="DESIGN...", help="Designs; see: qmon design list.")],
-    schema: Annotated[str, typer.Option("--schema", metavar="NAME", help="The schema to make them in.")],
+    design: Annotated[list[str], typer.Argument(metavar="DESIGN...", help="Designs, from `qmon design list`.")],
+    schema: Annotated[str, typer.Option("--schema", metavar="NAME", help="Schema to create the queues in.")],
     config: options.ConfigPath = None,
     queue: Annotated[
-        str | None, typer.Option("--queue", metavar="NAME", help="The queue's name. Default: the design's.")
+        str | None, typer.Option("--queue", metavar="NAME", help="Queue name. Default: the name of the design.")
     ] = None,
     ring_size: options.RingSize = None,
     subscribers: options.Subscribers = None,
@@ -37,17 +37,17 @@ def install(
             metavar="N",
             min=1,
             max=1_000_000,
-            help="Pops after which a failed message is dead. Default: 5.",
+            help="Attempts after which a failed message is dead. Default: 5.",
         ),
     ] = None,
 ) -> None:
-    """Install queues of these designs, and write them into qmon's registry in the database."""
+    """Install queues, and record them in the database."""
     from qmon.cli.target_session import open_target
     from qmon.operate.install.install_queue import DEFAULT_RING_SIZE
     from qmon.operate.install.install_queue import install_queue as make
 
     if queue is not None and len(design) > 1:
-        raise BadInput("--queue names one queue, and several designs are given: install them one by one")
+        raise BadInput("--queue works with one design only: install several designs one by one")
     with open_target(target, config, "install", read_only=False) as at:
         for each in design:
             size = DEFAULT_RING_SIZE if ring_size is None else ring_size
@@ -84,14 +84,15 @@ def uninstall(
     target: options.Target,
     queue: Annotated[
         list[str],
-        typer.Argument(
-            metavar="QUEUE...", help="Queues that qmon has installed.", autocompletion=completion.complete_queues
-        ),
+        typer.Argument(metavar="QUEUE...", help="Queues installed by qmon.", autocompletion=completion.complete_queues),
     ],
     config: options.ConfigPath = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Take installed queues away with all their messages. This cannot be undone."""
+    """Remove installed queues with all their messages.
+
+    This cannot be undone.
+    """
     from qmon.cli.target_session import open_target
     from qmon.operate.install.install_queue import uninstall_queue as take_away
 

@@ -18,7 +18,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def designs(output: options.Output = "table") -> None:
-    """List the queue designs that qmon knows, and the servers that it can install each of them on."""
+    """List the queue designs, and the servers each can run on."""
     from qmon.engines.registry import engine_named
     from qmon.engines.sql.queries import ENGINES
     from qmon.model.layout.designs import TRAITS
@@ -41,23 +41,26 @@ def designs(output: options.Output = "table") -> None:
 
 def show(
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="See: qmon design list.", show_default=False)],
-    engine: Annotated[options.EngineChoice, typer.Option("--engine", help="The kind of server.")],
+    engine: Annotated[options.EngineChoice, typer.Option("--engine", help="Server product.")],
     schema: Annotated[
-        str | None, typer.Option("--schema", metavar="S", help="The schema. Default: public, or dbo.")
+        str | None,
+        typer.Option("--schema", metavar="S", help="Schema. Default: public on PostgreSQL, dbo on SQL Server."),
     ] = None,
     queue: Annotated[
-        str | None, typer.Option("--queue", metavar="Q", help="The queue's name. Default: the design's.")
+        str | None, typer.Option("--queue", metavar="Q", help="Queue name. Default: the name of the design.")
     ] = None,
     ring_size: options.RingSize = None,
     subscribers: options.Subscribers = None,
     version: Annotated[
         int | None,
-        typer.Option("--version", metavar="N", min=8, max=1000, help="The server's major version. Default: a new one."),
+        typer.Option(
+            "--version", metavar="N", min=8, max=1000, help="Major version of the server. Default: the newest."
+        ),
     ] = None,
 ) -> None:
-    """Print the SQL that qmon design install would run, in order and ready to run, so that a DBA can review it.
+    """Print the SQL of a design, ready to run.
 
-    Connects to nothing.
+    These are the statements of `qmon design install`, in order, for a DBA to review. Connects to nothing.
     """
     from qmon.engines.registry import engine_named as known
     from qmon.operate.install.install_queue import DEFAULT_RING_SIZE, prepare_install

@@ -29,9 +29,12 @@ def load(
     target: options.Target,
     queue: options.InstalledQueue,
     config: options.ConfigPath = None,
-    producers: Annotated[int, typer.Option("--producers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
+    producers: Annotated[
+        int, typer.Option("--producers", metavar="N", min=0, max=200, help="Number of producer processes.")
+    ] = 2,
     consumers: Annotated[
-        int, typer.Option("--consumers", metavar="M", min=0, max=200, help="Popping processes, for each subscriber.")
+        int,
+        typer.Option("--consumers", metavar="M", min=0, max=200, help="Number of consumer processes per subscriber."),
     ] = 2,
     rate: Annotated[
         float,
@@ -41,15 +44,16 @@ def load(
             min=0,
             max=10_000_000,
             callback=options.reject_nan,
-            help="Messages per second that all producers push together.",
+            help="Messages per second of all producers together.",
         ),
     ] = 100.0,
-    length: Annotated[float, typer.Option("--for", parser=options.parse_seconds, metavar="S", help="How long.")] = 10.0,
+    length: Annotated[float, options.duration_option("--for", help="How long.", default="10s")] = 10.0,
     output: options.Output = "table",
 ) -> None:
-    """Put load on an installed queue from real processes, and count what they commit.
+    """Put load on an installed queue, and count the messages.
 
-    Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were producers, and nothing was pushed.
+    The load comes from real processes; only committed messages count. Ctrl-C ends it early without a result, SIGTERM
+    with one. Exit code 1: there were producers, and nothing was pushed.
     """
     from qmon.cli.target_session import open_target, refuse_read_only
     from qmon.workload.load_plan import QueueLoad

@@ -30,11 +30,13 @@ def doctor(
     bundle: Annotated[
         Path | None,
         typer.Option(
-            "--bundle", metavar="FILE", help="Make an archive for a bug report, .zip or .tar.gz, of one target or none."
+            "--bundle",
+            metavar="FILE",
+            help="Write an archive for a bug report, .zip or .tar.gz. Takes at most one target.",
         ),
     ] = None,
 ) -> None:
-    """Check what qmon needs of targets: driver, connection, version, rights, and every probe of every queue."""
+    """Check driver, connection, rights and every probe of targets."""
     from qmon.cli.commands.doctor.examination import examine_target
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_target
@@ -44,7 +46,7 @@ def doctor(
         from qmon.cli.commands.doctor.bundle import write_bundle
 
         if all_targets or len(named) > 1:
-            raise BadInput("--bundle is of one target, or of none")
+            raise BadInput("--bundle takes at most one target")
         write_bundle(bundle, named[0] if named else None, config, output)
         return
     known = choose_targets(named, config, all_targets=all_targets)
@@ -83,7 +85,7 @@ def _print_examination(seen: Examination) -> None:
         f"{at.connection.session_id}"
     )
     if at.connection.pooled:
-        print_output("a pooler is in between, in session mode: qmon's settings last for a transaction each")
+        print_output("connected through a pooler in session mode: qmon sets its settings in each transaction")
     rows = [
         (c.queue or "(target)", c.probe, UNKNOWN if c.ms is None else milliseconds(c.ms), c.problem or "works")
         for c in found
@@ -100,25 +102,27 @@ def _print_examination(seen: Examination) -> None:
         print_table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
     if had is not None and had < len(CONNECTION_USES):
         more = "; ".join(CONNECTION_USES[had:])
-        print_output(f"{had} of {len(CONNECTION_USES)} connections are to be had; more would give, one each: {more}")
+        print_output(f"{had} of {len(CONNECTION_USES)} connections are available; each further one would give: {more}")
     if seen.pollers is None:
-        print_output("other qmons that poll it are not shown to our role: each has the whole budget")
+        print_output("your role cannot see other qmons that poll this target, so each uses the whole cost budget")
     elif seen.pollers > 1:
         part = at.target.budget.share_among(seen.pollers).label
         print_output(
-            f"{seen.pollers} qmons poll it and share the budget of {at.target.budget.label}: each uses {part} at most"
+            f"{seen.pollers} qmons poll this target and share the cost budget of {at.target.budget.label}: "
+            f"each uses at most {part}"
         )
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
         print_output(f"would help: {clean_text(grant)}")
     for c in (c for c in found if c.index):
         print_output(
-            f"would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: {clean_text(c.index)}"
+            f"this index would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: "
+            f"{clean_text(c.index)}"
         )
     if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
         print_output(
-            "on a partitioned table it keeps who writes waiting while it is made: on a large one make it ON ONLY the"
-            " table, then CONCURRENTLY on each partition, and attach these"
+            "on a partitioned table, creating the index blocks writers; on a large one create it ON ONLY the table,"
+            " then CONCURRENTLY on each partition, and attach these"
         )
     if any(c.index for c in found) and at.engine.name == "sqlserver":
-        print_output("WITH (ONLINE = ON) at its end holds nobody up: Enterprise and Developer Edition, Azure SQL")
+        print_output("append WITH (ONLINE = ON) to block no session: Enterprise and Developer Edition, Azure SQL")

@@ -25,36 +25,35 @@ def messages(
     queues: Annotated[
         list[str],
         typer.Argument(
-            metavar="QUEUE", help="Queues whose archive is read.", autocompletion=completion.complete_queues
+            metavar="QUEUE", help="Queues whose archive to read.", autocompletion=completion.complete_queues
         ),
     ],
     lake: LakePath,
     config: options.ConfigPath = None,
     payloads: Annotated[
-        bool, typer.Option("--payloads", help="Keep payloads and titles, too, covered as the settings say.")
+        bool, typer.Option("--payloads", help="Also keep payloads and titles, redacted by the settings.")
     ] = False,
     connections: Annotated[
-        int, typer.Option("--connections", metavar="N", min=1, max=64, help="To the server at a time, at most.")
+        int,
+        typer.Option("--connections", metavar="N", min=1, max=64, help="Maximum number of connections to the server."),
     ] = 4,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="An archive that was made anew: take in all its rows as new ones.")
-    ] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="The archive was recreated: read all its rows as new.")] = False,
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Go on for ever, or end when what there is has been taken in.")
+        bool, typer.Option("--continuous/--once", help="Keep running, or end when all messages are read.")
     ] = False,
     every: Annotated[
         float,
-        typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Look for new messages so often."),
+        options.duration_option("--every", help="Look for new messages at this interval.", default="1m"),
     ] = DEFAULT_EVERY_S,
     master: Master = None,
     conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
-    """Take in what the archives of queues have that the lake has not, each message once, however late it committed.
+    """Copy archived messages into the lake, each exactly once.
 
-    Partitions read disjoint ranges of keys, each by a connection of its own. Numbers that are missing are looked for
-    again until no transaction runs any more that may still bring them. Killed at any moment and started again it
-    neither loses nor doubles a message. Ctrl-C or SIGTERM ends --continuous with exit code 0.
+    Reads disjoint key ranges in parallel. Looks for missing ids again until no transaction can still commit
+    them. If the process is killed and restarted, no message is lost or duplicated. Ctrl-C or SIGTERM ends --continuous
+    with exit code 0.
     """
     from qmon.cli.target_session import open_target
 

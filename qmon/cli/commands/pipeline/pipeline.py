@@ -38,12 +38,12 @@ def _parse_time(text: str | float) -> float:
         at = datetime.fromisoformat(text)
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        raise typer.BadParameter(f"{text!r} is no day or time, such as 2026-11-21 or 2026-11-21T14:00") from None
+        raise typer.BadParameter(f"{text!r} is not a day or time such as 2026-11-21 or 2026-11-21T14:00") from None
 
 
 def register_commands(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs the extra pipeline.",
+        help="Summarize recordings with Spark. Needs the extra `pipeline`.",
         no_args_is_help=True,
     )
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
@@ -61,31 +61,31 @@ def register_commands(app: typer.Typer) -> None:
 
 def run(
     recordings: Annotated[
-        str, typer.Option("--recordings", metavar="PATH", help="The folder that qmon record writes to.")
+        str, typer.Option("--recordings", metavar="PATH", help="Folder that `qmon record` writes to.")
     ],
     lake: LakePath,
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Go on for ever, or end when all there is has been taken in.")
+        bool, typer.Option("--continuous/--once", help="Keep running, or end when all segments are read.")
     ] = False,
     every: Annotated[
         float,
-        typer.Option("--every", parser=options.parse_seconds, metavar="TIME", help="Look for new segments so often."),
+        options.duration_option("--every", help="Look for new segments at this interval.", default="1m"),
     ] = DEFAULT_EVERY_S,
     batch_size: Annotated[
-        str, typer.Option("--batch-size", metavar="SIZE", help="So many bytes of segments are taken in at a time.")
+        str, typer.Option("--batch-size", metavar="SIZE", help="Size of segments to read per batch.")
     ] = "1GB",
     master: Master = None,
     conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
-    """Take sealed segments into the lake, each once, and bring every table of the hours they touch up to date.
+    """Read sealed segments into the lake, each exactly once.
 
-    Killed at any moment and started again it neither loses nor doubles a sample. Ctrl-C or SIGTERM ends it with exit
-    code 0; what was under way is done by the next start.
+    Also updates all tables of the affected hours. If the process is killed and restarted, no sample is lost or
+    duplicated. Ctrl-C or SIGTERM ends it with exit code 0; the next start finishes an interrupted batch.
     """
     most = parse_size(batch_size)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
-        raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
+        raise BadInput(f"there is no folder {recordings}; create recordings with: qmon record TARGET --to DIR")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
     with open_lake(lake, master, conf, brief=brief) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
@@ -95,7 +95,7 @@ def run(
         with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
             take_in(intake, every_s=every if continuous else None, on_batch=_print_progress, stop=stop)
         if stop.is_set():
-            print_note("stopped; what was under way is done by the next start")
+            print_note("stopped; the next start finishes the interrupted batch")
             return
         _print_totals(target.view(), output)
 
@@ -105,34 +105,34 @@ def report(
     since: Annotated[
         float | None,
         typer.Option(
-            "--from", parser=_parse_time, metavar="DAY", help="Day or time in UTC. Default: a week before --to."
+            "--from", parser=_parse_time, metavar="DAY", help="First day or time, UTC. Default: a week before --to."
         ),
     ] = None,
     until: Annotated[
         float | None,
-        typer.Option("--to", parser=_parse_time, metavar="DAY", help="Up to this day or time. Default: now."),
+        typer.Option("--to", parser=_parse_time, metavar="DAY", help="Last day or time, UTC. Default: now."),
     ] = None,
-    queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues of this name.")] = None,
+    queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues with this name.")] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file, and print nothing.", dir_okay=False),
+        typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file instead of printing.", dir_okay=False),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FOLDER", help="Write the report's data there, a CSV file for each table."),
+        typer.Option("--csv", metavar="FOLDER", help="Write the data of the report as CSV files, one per table."),
     ] = None,
     parquet: Annotated[
-        Path | None, typer.Option("--parquet", metavar="FOLDER", help="The same as Parquet files.")
+        Path | None, typer.Option("--parquet", metavar="FOLDER", help="Write the data of the report as Parquet files.")
     ] = None,
     config: options.ConfigPath = None,
     output: options.Output = "table",
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """How the time was, and the three things to look at; then service levels, incidents, what was unusual, the time
-    before, capacity and coverage of each queue. One HTML file, text, JSON, or its data as files.
+    """Report on a period: text, JSON, one HTML file, or data files.
 
-    Service levels are the [[slo]] of qmon.toml.
+    Starts with a summary and the three most important findings. Then for each queue: service levels, incidents, unusual
+    figures, comparison with the period before, capacity, coverage. Service levels are the [[slo]] of qmon.toml.
     """
     for path in (file, csv, parquet):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
@@ -169,27 +169,30 @@ def baselines(
     lake: LakePath,
     recordings: Annotated[
         str,
-        typer.Option("--recordings", metavar="PATH", help="Where the dashboard looks for the file .baselines.json."),
+        typer.Option("--recordings", metavar="PATH", help="Folder of the recordings, for the file .baselines.json."),
     ],
     weeks: Annotated[
-        int, typer.Option("--weeks", metavar="N", min=4, max=520, help="The last weeks of each target.")
+        int,
+        typer.Option(
+            "--weeks", metavar="N", min=4, max=520, help="Number of weeks to use, the last ones of each target."
+        ),
     ] = 12,
     zone: Annotated[
         list[str] | None,
         typer.Option(
             "--zone",
             metavar="ZONE",
-            help="Hours are those of this time zone, such as Europe/Berlin; TARGET=ZONE for one target; may be given "
-            "often. Default: the zone of the machine that recorded the target.",
+            help="Time zone of the hours, such as Europe/Berlin, or TARGET=ZONE for one target. Repeatable. "
+            "Default: the zone of the machine that recorded the target.",
         ),
     ] = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Write what is normal for each hour of the week: median and usual deviation of each figure of each queue.
+    """Write baselines: the normal figures of each hour of the week.
 
-    Minutes within incidents are left out. An hour of the week with fewer than four readings is left out, too: that is
-    not enough history.
+    A baseline is the median and usual deviation of each figure of each queue. Minutes within incidents do not count.
+    Hours of the week with fewer than four readings have no baseline.
     """
     stated = _parse_zones(zone or ())
     with open_lake(lake, master, conf) as source:
@@ -198,22 +201,20 @@ def baselines(
         found = write_baselines(source, recordings, weeks, stated)
     for target, newest in sorted(found.ahead.items()):
         print_note(
-            f"{clean_text(target)}: days later than tomorrow, up to "
-            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, do not"
-            " count; check the clock of its recorder"
+            f"{clean_text(target)}: days in the future, up to "
+            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, are ignored;"
+            " check the clock of its recorder"
         )
     for target in found.lost:
-        print_note(
-            f"{clean_text(target)}: the file had a baseline until now; its last {weeks} weeks are not enough for one"
-        )
+        print_note(f"{clean_text(target)}: its baseline was removed: the last {weeks} weeks do not have enough data")
     for target, name in sorted(found.zones.items()):
-        how = "as stated" if {"", target} & set(stated) else "as its recorder says; --zone states another"
+        how = "from --zone" if {"", target} & set(stated) else "from its recorder; change it with --zone"
         print_output(f"{clean_text(target)}: hours of the week in {name} ({how})")
     if not found.hours:
-        stays = "the file that was there stays; remove it if it is wrong" if found.kept else "the file says so"
-        print_output(f"not enough history: no hour of the week was watched four times; {stays}")
+        stays = "the existing file is kept; delete it if it is wrong" if found.kept else "the file is empty"
+        print_output(f"not enough history: no hour of the week was recorded four times; {stays}")
         return
-    print_output(f"what is normal for {found.hours:,} hours of the week of {found.queues:,} queues is written")
+    print_output(f"wrote baselines for {found.hours:,} hours of the week of {found.queues:,} queues")
 
 
 def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
@@ -224,7 +225,7 @@ def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         target, _, name = text.rpartition("=")
         if not is_zone(name):
-            raise BadInput(f"--zone takes a time zone such as Europe/Berlin, or TARGET=ZONE; there is no zone {name!r}")
+            raise BadInput(f"--zone takes a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}")
         zones[target] = name
     return zones
 
@@ -240,9 +241,9 @@ def _print_totals(view: LakeView, output: Format) -> None:
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return
-    print_output(f"the lake holds {len(view.dates()):,} days: {_counts_text(counts)}")
+    print_output(f"the lake has {len(view.dates()):,} days: {_counts_text(counts)}")
     if counts["bad"]:
-        print_output("bad lines are kept apart in the table bad of the lake, each with its file and the reason")
+        print_output("the table bad of the lake has the bad lines, each with its file and the reason")
 
 
 def _counts_text(counts: Mapping[str, int]) -> str:

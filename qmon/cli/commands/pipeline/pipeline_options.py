@@ -17,16 +17,12 @@ if TYPE_CHECKING:
 
 _EXTRA_PACKAGES: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
 
-LakePath = Annotated[
-    str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
-]
+LakePath = Annotated[str, typer.Option("--lake", metavar="PATH", help="Folder of the lake, on any Hadoop file system.")]
 Master = Annotated[
     str | None,
-    typer.Option("--master", metavar="URL", help="Where Spark runs. Default: every processor of this machine."),
+    typer.Option("--master", metavar="URL", help="Spark master. Default: all processors of this machine."),
 ]
-Conf = Annotated[
-    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
-]
+Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="Spark setting. Repeatable.")]
 
 DEFAULT_EVERY_S: Final = 60.0
 
@@ -48,7 +44,7 @@ def open_lake(lake: str, master: str | None, conf: list[str] | None, *, brief: b
     for text in conf or ():
         name, symbol, value = text.partition("=")
         if not (name.strip() and symbol):
-            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
+            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; not {text!r}")
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake.lake import Lake
     from qmon.pipeline.spark_session import start_session, stop_session

@@ -19,48 +19,40 @@ def tidy(
     lake: LakePath,
     samples: Annotated[
         float | None,
-        typer.Option(
-            "--keep-samples",
-            parser=options.parse_seconds,
-            metavar="TIME",
-            help="Remove samples that are older, and polls.",
-        ),
+        options.duration_option("--keep-samples", help="Delete samples and polls older than this."),
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            "--keep-minutes", parser=options.parse_seconds, metavar="TIME", help="Remove minutes that are older."
-        ),
+        options.duration_option("--keep-minutes", help="Delete minutes older than this."),
     ] = None,
     messages: Annotated[
         float | None,
-        typer.Option(
-            "--keep-messages", parser=options.parse_seconds, metavar="TIME", help="Remove messages archived before."
-        ),
+        options.duration_option("--keep-messages", help="Delete messages archived longer ago than this."),
     ] = None,
     unused: Annotated[
         float,
-        typer.Option(
+        options.duration_option(
             "--unused",
-            parser=options.parse_seconds,
-            metavar="TIME",
-            help="Remove files that no version of so long has needed; a reader that began before loses them.",
+            help="Delete files not referenced for this long. Readers that started earlier will fail.",
+            default="7d",
         ),
     ] = _UNUSED_S,
     master: Master = None,
     conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
-    """Write small files anew as large ones, remove what is older than it is kept, and files that nothing needs.
+    """Compact small files of the lake, and delete old data.
 
-    Hours, days and incidents are kept for ever. Once a day is often enough; others may read and write meanwhile.
+    Never deletes hours, days and incidents. Run it once a day. Other commands may read and write at the same time.
     """
     kept = {"samples": samples, "minutes": minutes, "messages": messages}
     for name, kept_s in kept.items():
         if kept_s is not None and kept_s < _LEAST_S:
-            raise BadInput(f"--keep-{name} takes a day at least, such as 90d")
+            raise BadInput(f"--keep-{name} must be at least 1d, such as 90d")
     if unused < _LEAST_S:
-        raise BadInput("--unused takes a day at least: what a run under way has written no version needs yet")
+        raise BadInput(
+            "--unused must be at least 1d: a running command has written files that no version refers to yet"
+        )
     with open_lake(lake, master, conf) as place:
         from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 
@@ -80,11 +72,12 @@ def tidy(
 
 def views(
     lake: LakePath,
-    reader: Annotated[str, typer.Option("--for", metavar="READER", help="duckdb or spark.")] = "duckdb",
+    reader: Annotated[str, typer.Option("--for", metavar="READER", help="Reader: duckdb or spark.")] = "duckdb",
 ) -> None:
-    """Print the SQL that makes a view of each table of a lake, and of what follows from them: rates, incidents, weeks.
+    """Print the SQL of views on a lake, for DuckDB or Spark.
 
-    The views are described in docs/lake.md. For DuckDB they need its extension delta, for Spark SQL Delta Lake.
+    One view per table, and views of rates, incidents and weeks; see `qmon help lake`. DuckDB needs its extension delta,
+    Spark needs Delta Lake.
     """
     check_extra()
     from qmon.pipeline.lake.views import READERS, view_statements

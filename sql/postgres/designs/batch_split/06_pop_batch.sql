@@ -61,7 +61,7 @@ BEGIN
         AND q.status = 0::smallint;
     GET DIAGNOSTICS v_count = ROW_COUNT;
     IF v_count <> cardinality(v_batch) THEN
-        RAISE EXCEPTION 'of % messages selected % were ready: nothing was popped, try again',
+        RAISE EXCEPTION '% messages were selected but only % were ready; nothing was popped, try again',
             cardinality(v_batch), v_count
             USING ERRCODE = 'serialization_failure';
     END IF;

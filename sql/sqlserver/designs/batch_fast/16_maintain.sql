@@ -15,7 +15,7 @@ BEGIN
     SET NOCOUNT ON;
     IF @@TRANCOUNT > 0
     BEGIN
-        RAISERROR (N'maintain runs outside of transactions only', 16, 1);
+        RAISERROR (N'maintain cannot run inside a transaction', 16, 1);
         RETURN;
     END;
     IF @rebuild = 0
@@ -26,7 +26,7 @@ BEGIN
     END;
     IF CAST(SERVERPROPERTY('EngineEdition') AS int) NOT IN (3, 5, 8)
     BEGIN
-        RAISERROR (N'this edition rebuilds no index online; @rebuild = 0 reorganizes', 16, 1);
+        RAISERROR (N'this edition cannot rebuild indexes online; use @rebuild = 0 to reorganize them', 16, 1);
         RETURN;
     END;
     ALTER INDEX ALL ON {table} REBUILD WITH (

@@ -9,7 +9,7 @@ BEGIN
     SET NOCOUNT ON;
     IF @@TRANCOUNT > 0
     BEGIN
-        RAISERROR (N'maintain runs outside of transactions only', 16, 1);
+        RAISERROR (N'maintain cannot run inside a transaction', 16, 1);
         RETURN;
     END;
     IF CAST(SERVERPROPERTY('EngineEdition') AS int) IN (3, 5, 8)

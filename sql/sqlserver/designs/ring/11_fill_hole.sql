@@ -23,7 +23,7 @@ BEGIN
     EXEC {position} @side = 0, @position = @position OUTPUT;
     IF @position IS NULL
     BEGIN
-        RAISERROR (N'who repairs must see the sequences: GRANT VIEW DEFINITION on them', 16, 1);
+        RAISERROR (N'your login may not see the sequences; ask for GRANT VIEW DEFINITION on them', 16, 1);
         RETURN;
     END;
     WHILE @number <= @position AND @filled = 0

@@ -30,7 +30,7 @@ BEGIN
     EXEC {position} @side = 1, @position = @popped OUTPUT;
     IF @pushed IS NULL OR @popped IS NULL
     BEGIN
-        RAISERROR (N'who resets must see the sequences: GRANT VIEW DEFINITION on them', 16, 1);
+        RAISERROR (N'your login may not see the sequences; ask for GRANT VIEW DEFINITION on them', 16, 1);
         COMMIT TRANSACTION;
         RETURN;
     END;

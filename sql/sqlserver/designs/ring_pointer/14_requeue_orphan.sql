@@ -35,7 +35,7 @@ BEGIN
     EXEC {position} @side = 1, @position = @position OUTPUT;
     IF @position IS NULL
     BEGIN
-        RAISERROR (N'who repairs must see the sequences: GRANT VIEW DEFINITION on them', 16, 1);
+        RAISERROR (N'your login may not see the sequences; ask for GRANT VIEW DEFINITION on them', 16, 1);
         RETURN;
     END;
     IF @sure = 0

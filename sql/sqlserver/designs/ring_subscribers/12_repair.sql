@@ -55,7 +55,7 @@ BEGIN
     IF EXISTS (SELECT * FROM @positions AS p WHERE p.position IS NULL) SET @position = NULL;
     IF @position IS NULL
     BEGIN
-        RAISERROR (N'who repairs must see the sequences: GRANT VIEW DEFINITION on them', 16, 1);
+        RAISERROR (N'your login may not see the sequences; ask for GRANT VIEW DEFINITION on them', 16, 1);
         RETURN;
     END;
 

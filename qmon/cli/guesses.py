@@ -1,0 +1,88 @@
+"""What newcomers type first: other spellings of commands and options, and one-line hints for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+# Other names for commands, from similar programs.
+ALIASES: Final[dict[str, tuple[str, ...]]] = {
+    "ls": ("queues",),
+    "list": ("queues",),
+    "watch": ("connect",),
+    "top": ("connect",),
+    "open": ("connect",),
+    "dashboard": ("connect",),
+    "stats": ("status",),
+    "retry": ("requeue", "--state", "dead"),
+    "delete": ("purge",),
+    "stop": ("pause",),
+    "start": ("resume",),
+    "kill": ("end-session",),
+    "history": ("operations",),
+    "audit": ("operations",),
+    "metrics": ("serve",),
+    "version": ("--version",),
+    "man": ("help",),
+}
+# Commands that do not exist, and the one to use.
+HINTS: Final[dict[str, str]] = {
+    **{name: f"qmon design {name}" for name in ("archive", "bench", "install", "load", "show", "uninstall")},
+    **{name: f"qmon pipeline {name}" for name in ("report", "run", "baselines", "messages", "tidy", "views")},
+    **dict.fromkeys(("designs", "design-list"), "qmon design list"),
+    **dict.fromkeys(("redrive", "dlq", "dead", "failed", "replay-dead"), "qmon requeue TARGET QUEUE --state dead"),
+    **dict.fromkeys(("stuck", "release"), "qmon requeue TARGET QUEUE"),
+    **dict.fromkeys(("ps", "depth", "info", "show-queues", "get", "describe"), "qmon status TARGET"),
+    **dict.fromkeys(("tail", "follow", "monitor", "peek", "browse"), "qmon connect TARGET"),
+    **dict.fromkeys(("clear", "drop", "empty", "flush"), "qmon purge TARGET QUEUE"),
+    **dict.fromkeys(("blockers", "locks", "sessions"), "qmon connect TARGET, then qmon end-session TARGET SESSION"),
+    **dict.fromkeys(("config", "configure", "add"), "qmon init TARGET"),
+    **dict.fromkeys(("roles", "grant", "rights"), "qmon setup TARGET"),
+    **dict.fromkeys(("test", "ping", "diagnose"), "qmon doctor TARGET"),
+    "restore": "qmon undo TARGET OPERATION",
+    "gate": "qmon setup TARGET --gate QUEUE",
+    "notify": "qmon check --test-notice NAME",
+    "alerts": "qmon check TARGET",
+    "libraries": "qmon help libraries",
+    "dsn": "qmon targets",
+    "tour": "qmon demo --tour",
+}
+# Options that some commands do not have, and what to do instead.
+_OPTION_HINTS: Final = {
+    (command, "--queue"): f"qmon {command} has no --queue: it reads all queues of a target{instead}"
+    for command, instead in (
+        ("record", "; choose a queue when you look at it: qmon replay DIR"),
+        ("serve", "; choose a queue when you look at it: qmon connect URL --queue QUEUE"),
+    )
+}
+_TARGET_OPTIONS: Final = ("--dsn", "--url", "--uri")
+
+
+def hint_for(name: str, arguments: Sequence[str] = ()) -> str:
+    """Return the error message for a command or option that does not exist, or ``""`` if nothing better is known."""
+    for text in arguments:
+        if hint := _OPTION_HINTS.get((name, text.partition("=")[0])):
+            return hint
+    return f"no such command {name!r}; it is: {HINTS[name]}" if name in HINTS else ""
+
+
+def rewrite_arguments(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in qmon's own spelling.
+
+    ``--json`` becomes ``--output json``, and ``--dsn URL`` the target ``URL``; in front of any command it opens the
+    dashboard. Arguments after ``--`` are left alone.
+    """
+    own = list(arguments)
+    end = own.index("--") if "--" in own else len(own)
+    found: list[str] = []
+    for text in own[:end]:
+        name, symbol, value = text.partition("=")
+        if text == "--json":
+            found += ["--output", "json"]
+        elif name in _TARGET_OPTIONS:
+            if not found:
+                found.append("connect")
+            found += [value] if symbol else []
+        else:
+            found.append(text)
+    return found + own[end:]
