@@ -19,15 +19,14 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.palette_items import PaletteItem, word_items
-from qmon.tui.shared import topics
-from qmon.tui.shared.help import Help, all_bindings, help_lines
-from qmon.tui.shared.palette import Palette, matching_items
 from qmon.tui.fleet.fleet_app import FleetApp
+from qmon.tui.palette_items import PaletteItem, word_items
 from qmon.tui.sanitize import text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
+from qmon.tui.shared import topics
+from qmon.tui.shared.help import Help, all_bindings, help_lines
 from qmon.tui.shared.keybar import keybar_lines
-from qmon.tui.shared.palette import Palette
+from qmon.tui.shared.palette import Palette, matching_items
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from qmon.tui.widgets.button import Button
 from tests.tui.driving import dashboard

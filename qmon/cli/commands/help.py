@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from qmon.cli.guard import FAILED
-from qmon.cli.guesses import ALIASES, HINTS, hint_for
 from qmon.cli.library_page import library_lines
 from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.redact import environment_without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qmon.libraries.library import Library
 
 # Cells: longer lines are hard to read.
@@ -62,7 +59,7 @@ def show(
 def _print_topic(context: typer.Context, words: str) -> None:
     """Print the first of: command, key, page or heading, alias, lines with these words. Raises ``BadInput``."""
     from qmon import manual
-    from qmon.cli.app import ALIASES
+    from qmon.cli.guesses import ALIASES
 
     if _print_command(context, words) or _print_key(words):
         return
@@ -81,13 +78,13 @@ def _print_topic(context: typer.Context, words: str) -> None:
 
 def _print_command(context: typer.Context, words: str) -> bool:
     """Print the help of a command. Returns false if there is no command with this name."""
-    program = context.parent
-    group: Any = program.command if program is not None else None
-    name = words.replace(" ", "-")
-    if group is None or name not in group.list_commands(program):
-        return False
-    command = group.get_command(program, name)
-    text = command.get_help(type(context)(command, info_name=name, parent=program))
+    at: Any = context.parent
+    for name in words.split():
+        group: Any = at.command if at is not None else None
+        if group is None or not hasattr(group, "list_commands") or name not in group.list_commands(at):
+            return False
+        at = type(context)(group.get_command(at, name), info_name=name, parent=at)
+    text = at.command.get_help(at)
     if text:  # empty if rich has printed it
         print_output(text)
     return True
