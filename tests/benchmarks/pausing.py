@@ -84,7 +84,7 @@ def _bare(session: pyodbc.Connection, layout: Layout, verb: str) -> str:
     assert name is not None
     (text,) = session.execute("SELECT pg_get_functiondef(?::regproc)", routine(layout, verb)).fetchone()
     bare, found = _ASKS.subn("", text)
-    assert found == 1, f"{verb} of {layout.design} does not ask"
+    assert found == 1, f"{verb} of {layout.design} has no pause switch"
     own = ENGINE.quote((name.schema, _BARE + name.name))
     head, _, rest = bare.partition("(")
     session.execute(f"CREATE OR REPLACE FUNCTION {own}({rest}")

@@ -82,9 +82,9 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
 
     both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
     with waiting(database, both):
-        assert "may block the next" not in told(), "nobody waits for it"
+        assert "may block others" not in told(), "nobody waits for it"
         with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
-            assert re.search(r"Then session \d+ may block the next: 1 session waits for it, too", told())
+            assert re.search(r"After that, session \d+ may block others: 1 session waits for it, too", told())
             blocker.rollback()
 
 
@@ -181,13 +181,13 @@ def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
             applied(prepare_end_session(context, number, None))
         return plan.refused
 
-    assert "blocks nobody" in refused(session)
+    assert "blocks no other session" in refused(session)
     with opened(database) as ours:
         assert "qmon's own" in refused(ours.session_id)
     assert "no session 1 any more" in refused(1)
     background = query(database, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")[0][0]
     assert "checkpointer" in refused(int(str(background)))
-    assert "no prepared transaction" in refused(0)
+    assert "the prepared transaction no longer exists" in refused(0)
     with pytest.raises(BadInput):
         prepare_end_session(context, -1, None)
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
@@ -317,6 +317,6 @@ def test_only_designs_that_delete_on_pop_are_requeued_so(database: str, tmp_path
 def test_only_what_is_in_progress_is_requeued_so(database: str, tmp_path: Path) -> None:
     context, layout = desk_at(database, tmp_path), made(database, "naive")
     for state in ("ready", "dead"):
-        with pytest.raises(BadInput, match=f"not what is {state}"):
+        with pytest.raises(BadInput, match=f"not messages that are {state}"):
             prepare_requeue_sessions(context, layout, Choice(state=state))
     assert prepare_requeue_sessions(context, layout, Choice(state="in_progress")).plan.refused

@@ -172,7 +172,7 @@ def test_a_heap_is_counted_exactly_while_it_is_small_and_says_what_it_cannot_tel
         push(database, "heap", 20_000)
         deep = watched.queue("heap", lambda q: q.ready.estimated and q.ready.value == 20_900)
         assert deep.in_progress.value is None
-        assert "nothing leads to the rows that consumers hold" in deep.in_progress.reason
+        assert "no index finds the rows that consumers hold" in deep.in_progress.reason
         assert deep.oldest.value is None
         assert "no column that orders" in deep.oldest.reason
 

@@ -127,7 +127,7 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
     layout, quoted = foreign(database, "jobs")
     assert "has no gate" in str(prepare_remove_gate(context, layout).plan.refused)
     applied(prepare_install_gate(context, layout))
-    assert "has a gate already" in str(prepare_install_gate(context, layout).plan.refused)
+    assert "already has a gate" in str(prepare_install_gate(context, layout).plan.refused)
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
     assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
     nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")

@@ -116,7 +116,7 @@ def test_whatever_object_of_a_design_is_there_already_it_is_refused(database: st
             name = '"orders"' if slot == "table" else f'"orders_{slot}"'
             other.execute(f"CREATE TABLE {name} (kept int)")
             before = other.execute(LISTING).fetchall()
-            with pytest.raises(BadInput, match=r"cannot install 'orders': .* there already; nothing was changed"):
+            with pytest.raises(BadInput, match=r"cannot install 'orders': .* already exists; nothing was changed"):
                 install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
             assert other.execute(LISTING).fetchall() == before
             other.execute(f"DROP TABLE {name}")
@@ -154,7 +154,7 @@ def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(data
     with opened(database) as connection:
         install_queue(connection, ENGINE, "fifo", schema="public", queue="orders")
         before = listing(database)
-        with pytest.raises(BadInput, match="on another table is installed already"):
+        with pytest.raises(BadInput, match="on another table is already installed"):
             install_queue(connection, ENGINE, "fifo", schema="other", queue="orders")
         assert listing(database) == before
         assert read_registry(connection, ENGINE)["orders"].table == TableName("public", "orders")

@@ -197,5 +197,5 @@ def test_a_ring_without_an_index_by_slot_says_so(database: str) -> None:
         for state in ("ready", "in_progress"):
             ids, page = reader.page(Listing(state))
             assert (ids, page.next) == ([], None)
-            assert "no index leads with the slot `place`" in page.why
+            assert "no index starts with the slot `place`" in page.why
         assert reader.page(Listing("dead"))[1].why == Reason.RING_HAS_NO_DEAD

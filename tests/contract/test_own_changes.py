@@ -82,4 +82,4 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
         popped, completed = moved(watched)
         assert 0 <= popped <= PUSHED, "the work of the consumer in that time is left out, too"
         assert 0 <= completed <= PUSHED
-        assert any("an operation of qmon" in view.queues[0].pop_rate.reason for view in watched.views)
+        assert any("a qmon operation" in view.queues[0].pop_rate.reason for view in watched.views)

@@ -203,7 +203,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
     ("facts", "held", "vanished", "why"),
     [
         (NOW, True, True, "the owner column does not contain a session"),
-        (NOW, False, False, "the layout does not say"),
+        (NOW, False, False, "is not set for the owner column"),
         (replace(NOW, sees_others=False), True, False, "may not see the sessions"),
         (replace(NOW, pooled=True), True, False, "a connection pool"),
         (

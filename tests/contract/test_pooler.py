@@ -93,7 +93,7 @@ def test_through_a_pool_in_session_mode_qmon_works_and_leaves_nothing_even_where
         ):
             done = call(*arguments, environment={"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)})
             assert done.exit_code == 0, done.output
-            assert "a pooler is in between, in session mode" in done.stdout or arguments[0] != "doctor"
+            assert "connected through a pooler in session mode" in done.stdout or arguments[0] != "doctor"
         assert looks(url, 3) == [UNTOUCHED] * 3
     assert query(pooled, "SELECT payload FROM public.fifo") == []
 

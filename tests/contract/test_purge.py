@@ -55,7 +55,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     assert (undone.kind, undone.done) == (OperationKind.UNDO, 130)
     assert [everything(database, table) for table in tables] == before
     assert [each.undo_state for each in operator.read_operations()] == ["no", "undone"]
-    assert operator.undo(result.operation).plan.refused == "it is undone already"
+    assert operator.undo(result.operation).plan.refused == "it has already been undone"
     with opened(database) as connection:
         assert call(connection, layout, "pop")
 

@@ -114,7 +114,7 @@ def test_a_table_with_none_of_the_optional_columns(database: str) -> None:
     assert not {"head", "progress", "stuck", "dead", "due"}.intersection(facts.indexes)
     assert facts.sequence_id is None
     assert set(facts.slow) == {"ready", "oldest", "in_progress", "stuck", "states"}
-    assert all("the table is scanned for it instead" in reason for reason in facts.slow.values())
+    assert all("so qmon scans the table" in reason for reason in facts.slow.values())
     assert set(facts.unknown) == {"scheduled", "dead", "gap", "fill"}
     assert all(reason and "\n" not in reason for reason in facts.unknown.values())
 

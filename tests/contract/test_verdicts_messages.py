@@ -80,7 +80,9 @@ def test_a_message_popped_again_while_its_first_owner_is_at_it_is_in_two_hands(d
         second.execute("SELECT * FROM status_pop()").fetchall()
         ((two,),) = query(database, "SELECT owner FROM status")
         queue = watched.queue("status", says("delivered twice"))
-        assert proof(queue, "delivered twice").startswith(f"message 1 was popped by {two} while {one}, who popped it ")
+        assert proof(queue, "delivered twice").startswith(
+            f"message 1 was popped by {two} while {one}, which popped it "
+        )
         first.execute("SELECT 1").fetchall()
         silent(watched, "status", "delivered twice")
 

@@ -74,7 +74,7 @@ NO_LINES = {
     "no text": (line(7, ready=["x", "y"]), "not JSON, or a value has the wrong type"),
     "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
     "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
-    "no day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
+    "not a day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
     "newer": (line(7).replace('"v": 1', '"v": 2'), "written by a newer qmon, format 2"),
     "newer, of another shape": (
         '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',
