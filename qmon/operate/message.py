@@ -280,7 +280,7 @@ def _describe_owner(context: OperatorContext, sql: Sql, layout: Layout, owner: s
     who = ", ".join(part for part in (one_line(found.application), found.login, found.host) if part)
     since = "" if found.state_s is None else f" for {duration(found.state_s)}"
     last = f", last statement: {one_line(context.redact(found.statement), 200)}" if found.statement else ""
-    return f"session {number} ({who}): {{found.state or 'state unknown'}}{since}{last}"
+    return f"session {number} ({who}): {found.state or 'state unknown'}{since}{last}"
 
 
 def _describe_lock_holder(sql: Sql, table_id: int) -> str:

@@ -312,7 +312,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
                 return any("blocks 1 session" in line for line in plan.consequences)
 
             wait_until(held_up, what="somebody waits")
-            assert "another one by now" in str(operator.end_session(holder.session_id, 1.0).plan.refused)
+            assert "a different session now" in str(operator.end_session(holder.session_id, 1.0).plan.refused)
             assert finished(applied(operator.end_session(holder.session_id, None))) == 1
             thread.join(30)
         assert rows(waiter, "SELECT place FROM jobs") == ((2,),)

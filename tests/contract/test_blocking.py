@@ -195,7 +195,7 @@ def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) ->
         assert operator.end_session(a, top.session.started_at).plan.refused is None
         refused = operator.end_session(a, top.session.started_at - 1.0).plan.refused
         assert refused is not None
-        assert "another one by now" in refused
+        assert "a different session now" in refused
 
 
 def test_nothing_is_asked_while_nobody_waits(url: str) -> None:

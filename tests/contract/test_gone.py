@@ -151,7 +151,7 @@ def test_a_fresh_look_at_a_configured_or_registered_queue_that_is_gone_is_critic
     query(database, f"REVOKE SELECT ON fifo FROM {ROLE}")
     done = call("check", watched_as, environment=ALONE)
     assert done.exit_code == 2, done.stdout
-    assert "fifo: cannot see: our role may not read" in done.stdout
+    assert "fifo: cannot see: your role may not read" in done.stdout
     assert call("check", watched_as, "--crit", "depth>1000", environment=ALONE).exit_code == 2, (
         "a limit does not hide it"
     )

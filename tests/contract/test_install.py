@@ -82,7 +82,7 @@ def test_installing_twice_is_refused_and_changes_nothing(database: str, design: 
     with opened(database) as connection:
         install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         before, rows = listing(database), query(database, "SELECT * FROM qmon.queues")
-        with pytest.raises(BadInput, match=r"orders.* there already"):
+        with pytest.raises(BadInput, match=r"orders.* already exists"):
             install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         assert (listing(database), query(database, "SELECT * FROM qmon.queues")) == (before, rows)
 

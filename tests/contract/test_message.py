@@ -87,7 +87,7 @@ def test_each_design_shows_its_payload(database: str, design: str) -> None:
 
 
 def test_a_heap_has_nothing_that_makes_a_row_known(database: str) -> None:
-    with pytest.raises(BadInput, match=r"nothing makes a row of public\.orders.* known"):
+    with pytest.raises(BadInput, match=r"rows of public\.orders.* cannot be identified"):
         Operator(desk(database)).read_message(made(database, "heap"), "1")
 
 

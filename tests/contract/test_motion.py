@@ -37,7 +37,7 @@ def test_it_is_never_healthy_while_nothing_is_seen_to_move_and_has_no_pops_in_th
         monkeypatch.setattr(import_module(f"qmon.model.verdicts.{name}"), "STILL_S", 2.0)
     with watching(database, [JOBS]) as watched:
         proof = watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof
-        assert proof.startswith("240 ready, and message 1, ")
+        assert proof.startswith("240 ready, but message 1 ")
         codes = {q.verdict.code for view in watched.views if (q := view.queue("jobs")) is not None}
         assert codes <= {"cannot tell", "no pops"}
         query(database, "DELETE FROM jobs WHERE id = 1")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
+from qmon.model.reasons import Reason
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make
@@ -82,4 +83,4 @@ def test_rows_that_operations_change_are_neither_popped_nor_completed(
         popped, completed = moved(watched)
         assert 0 <= popped <= PUSHED, "the work of the consumer in that time is left out, too"
         assert 0 <= completed <= PUSHED
-        assert any("a qmon operation" in view.queues[0].pop_rate.reason for view in watched.views)
+        assert any(Reason.OWN_OPERATION in view.queues[0].pop_rate.reason for view in watched.views)

@@ -136,7 +136,7 @@ def test_within_one_timeout_of_a_restart_owners_are_unknown(database: str, tmp_p
     query(database, "UPDATE orders SET started_at = now() - interval '300 days'")
     count, left = reasons(operator, replace(layout, timeout_s=86400.0 * 200))
     assert (count, list(left.values())) == (0, [2])
-    assert "the server came up" in next(iter(left))
+    assert "the server started" in next(iter(left))
 
 
 def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path: Path) -> None:

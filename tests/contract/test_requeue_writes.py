@@ -187,9 +187,9 @@ def test_each_row_s_own_limit_is_read_and_what_becomes_dead_gets_its_time(databa
 @pytest.mark.parametrize(
     ("writes", "choice", "part"),
     [
-        ((Write("ready", "finalized_at", "null"),), Choice(), "becomes dead"),
-        ((Write("dead", "finalized_at", "now"),), Choice(), "becomes ready"),
-        ((Write("dead", "finalized_at", "now"),), Choice(state="dead"), "becomes ready"),
+        ((Write("ready", "finalized_at", "null"),), Choice(), "become dead"),
+        ((Write("dead", "finalized_at", "now"),), Choice(), "become ready"),
+        ((Write("dead", "finalized_at", "now"),), Choice(state="dead"), "become ready"),
     ],
 )
 def test_what_a_constraint_ties_to_the_state_is_in_the_way_until_somebody_says_what_it_gets(
@@ -220,7 +220,7 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     operator = Operator(desk_at(database, tmp_path))
     assert str(operator.requeue(layout, Choice(state="dead")).plan.refused).startswith("discardedOn is in the way")
     query(database, "INSERT INTO job VALUES (2, 'running', 9, now() - interval '1 h', NULL)")
-    assert "becomes dead" in str(operator.requeue(layout, Choice()).plan.refused)
+    assert "become dead" in str(operator.requeue(layout, Choice()).plan.refused)
     assert operator.requeue(replace(layout, max_attempts=None), Choice()).plan.refused is None
     said = replace(layout, writes=(Write("ready", "discardedOn", "null"), Write("ready", "attempt", "value", 0)))
     done = applied(operator.requeue(said, Choice(state="dead")))

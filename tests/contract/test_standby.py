@@ -232,7 +232,7 @@ def test_a_promotion_is_an_event_and_the_copies_are_those_that_stream(monkeypatc
             assert (local.role, local.state, local.timeline) == ("secondary", "receiving", 1)
             query(standby.url(), "SELECT pg_promote()")
             queue = watched.queue("jobs", lambda q: q.verdict.code == "failed over")
-            assert "as primary answers for" in queue.verdict.proof
+            assert "as primary; counters" in queue.verdict.proof
             assert "as primary; counters started at 0 again" in queue.verdict.proof
             local = state_of(watched.view()).local_server
             assert local is not None

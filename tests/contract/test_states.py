@@ -106,8 +106,8 @@ def test_pops_are_not_counted_twice_where_no_value_means_in_progress(database: s
         query(database, "UPDATE job_queue SET status = 'done' WHERE status = 'new'")
         queue = watched.queue("job_queue", lambda q: bool(q.push_rate.value))
     assert all(view.queues[0].pop_rate.value is None for view in watched.views)
-    assert Reason.POPS_AS_COMPLETIONS in queue.pop_rate.reason
-    assert Reason.POPS_AS_COMPLETIONS in queue.complete_rate.reason
+    reason = Reason.UPDATES_ONLY.format(reason=Reason.NO_PROGRESS_STATE)
+    assert (queue.pop_rate.reason, queue.complete_rate.reason) == (reason, reason)
 
 
 def test_values_that_statistics_lack_are_read_from_the_rows(database: str) -> None:

@@ -125,7 +125,7 @@ def test_a_server_that_cannot_start_says_why() -> None:
 
 
 def test_a_folder_without_programs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="holds no postgres"):
+    with pytest.raises(BadInput, match="it has no postgres"):
         EmbeddedServer(bin_dir=tmp_path).start()
 
 

@@ -94,7 +94,7 @@ def test_a_queue_that_no_worker_of_river_has_taken_from_cannot_be_paused(databas
     query(database, RIVER.tables + TABLES[RIVER.name])
     query(database, "DELETE FROM river_queue WHERE name = 'mails'")
     plan = operator(database, tmp_path).pause(layout_of(database, "mails"), Side.CONSUMERS).plan
-    assert plan.refused == "river knows no queue 'mails' yet: no worker has taken a message from it"
+    assert plan.refused == "river has no queue 'mails' yet: no worker has taken a message from it"
 
 
 @pytest.mark.parametrize("made", [RIVER, GOOD_JOB], ids=lambda made: made.name)

@@ -101,5 +101,8 @@ def test_workers_are_counted_where_it_is_written_down_which_queue_they_serve(dat
         view = watched.view(lambda view: of_queue(view, mails).consumers.value == 1, timeout=30)
         assert of_queue(view, invoices).consumers.value == 0
         view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no consumers", timeout=60)
-        assert of_queue(view, invoices).verdict.proof == "1 ready and no worker that serves it has reported"
+        assert (
+            of_queue(view, invoices).verdict.proof
+            == "1 ready, but no worker of the library has reported for this queue"
+        )
         assert of_queue(view, mails).verdict.code == "empty"

@@ -70,7 +70,7 @@ def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: 
         if paused is None:
             already = f"{queue.group.library} has no queue {queue.value!r} yet: no worker has taken a message from it"
         elif paused is pauses:
-            already = f"the {side} of {layout.queue} are {{'already paused' if pauses else 'not paused'}}"
+            already = f"the {side} of {layout.queue} are {'already paused' if pauses else 'not paused'}"
         plan = Plan(
             kind,
             context.target.name,
