@@ -204,7 +204,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
     [
         (NOW, True, True, "the owner column does not contain a session"),
         (NOW, False, False, "is not set for the owner column"),
-        (replace(NOW, sees_others=False), True, False, "may not see the sessions"),
+        (replace(NOW, sees_others=False), True, False, "cannot see other sessions"),
         (replace(NOW, pooled=True), True, False, "a connection pool"),
         (
             replace(NOW, up_since=9_900.0),
@@ -212,7 +212,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
             False,
             "started at 1970-01-01 02:45:00 UTC, less than one timeout",
         ),
-        (replace(NOW, up_since=None), True, False, "at a time unknown"),
+        (replace(NOW, up_since=None), True, False, "at an unknown time"),
     ],
 )
 def test_a_vanished_session_is_proof_only_where_all_is_known(

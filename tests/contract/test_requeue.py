@@ -232,7 +232,7 @@ def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choi
     [
         (Choice(ids=("x",)), "not ids of queue"),
         (Choice(ids=("1; DROP TABLE orders",)), "not ids of queue"),
-        (Choice(state="sleeping"), "is no state"),
+        (Choice(state="sleeping"), "is not a state"),
         (Choice(state="done"), "no messages that are done"),
         (Choice(limit=0), "a limit of 0"),
         (Choice(limit=-1), "is not a limit"),
