@@ -20,8 +20,6 @@ URLS = (
 STRINGS = ("Driver=x;Server=h;UID=me;PWD={{{}}};Encrypt=yes", "DRIVER=x;PWD={{{}", "Server=h;Password={{{}}}")
 PLACES = (
     ("statsu", "{}"),
-    ("--dsn={}",),
-    ("--dsn", "{}"),
     ("targets", "{}"),
     ("trash", "{}"),
     ("trash", "list", "shop", "{}", "{}"),

@@ -318,7 +318,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
         assert rows(waiter, "SELECT place FROM jobs") == ((2,),)
     assert operator.end_session(0, None).plan.refused
     with place.opened() as ours:
-        assert "qmon's own" in str(operator.end_session(ours.session_id, None).plan.refused)
+        assert "belongs to qmon" in str(operator.end_session(ours.session_id, None).plan.refused)
     assert [each.kind for each in operator.read_operations()] == [OperationKind.END_SESSION]
 
 

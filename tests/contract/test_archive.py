@@ -312,4 +312,4 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
     place = tmp_path / "qmon.toml"
     place.write_text(f'[target.shop]\nconnect = "{database}"\nread_only = true\n')
     told = call("design", "archive", "shop", "orders", "--config", str(place))
-    assert (told.exit_code, "qmon.toml sets read_only = true; nothing was changed" in told.stderr) == (2, True)
+    assert (told.exit_code, "read_only = true; nothing was changed" in told.stderr) == (2, True)

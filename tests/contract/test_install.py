@@ -102,7 +102,7 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
     query(database, obstacle)
     before = listing(database)
     with opened(database) as connection:
-        with pytest.raises(BadInput, match=r"cannot install 'orders': \w+ public\.orders.* is there already"):
+        with pytest.raises(BadInput, match=r"cannot install 'orders': \w+ public\.orders.* already exists"):
             install_queue(connection, ENGINE, "batch_fast", schema="public", queue="orders")
         assert read_registry(connection, ENGINE) == {}
     assert listing(database) == before

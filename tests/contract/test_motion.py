@@ -43,4 +43,4 @@ def test_it_is_never_healthy_while_nothing_is_seen_to_move_and_has_no_pops_in_th
         query(database, "DELETE FROM jobs WHERE id = 1")
         watched.queue("jobs", lambda q: q.verdict.code == "healthy")
         query(database, "INSERT INTO jobs (status) SELECT 'ready' FROM generate_series(1, 9)")
-        assert "message 2," in watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof
+        assert "message 2 " in watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof

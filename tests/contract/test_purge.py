@@ -205,7 +205,7 @@ def test_a_table_that_changed_since_gets_back_what_it_can(database: str, tmp_pat
     query(database, "INSERT INTO orders (payload, color) VALUES ('y', 'blue')")
     second = applied(operator.purge(pushed_now, Choice(state="ready")))
     back = operator.undo(first.operation)
-    assert any("no column enqueued_at any more" in line for line in back.plan.risks)
+    assert any("enqueued_at" in line for line in back.plan.risks)
     assert applied(back).done == 3
     assert applied(operator.undo(second.operation)).done == 1
     assert query(database, "SELECT id, color FROM orders ORDER BY id") == [

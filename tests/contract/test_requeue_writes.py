@@ -218,7 +218,7 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     query(database, "INSERT INTO job VALUES (1, 'discarded', 9, NULL, now())")
     layout = replace(JOB, max_attempts=3, order=(), writes=())
     operator = Operator(desk_at(database, tmp_path))
-    assert str(operator.requeue(layout, Choice(state="dead")).plan.refused).startswith("discardedOn is in the way")
+    assert str(operator.requeue(layout, Choice(state="dead")).plan.refused).startswith("discardedOn prevents this")
     query(database, "INSERT INTO job VALUES (2, 'running', 9, now() - interval '1 h', NULL)")
     assert "become dead" in str(operator.requeue(layout, Choice()).plan.refused)
     assert operator.requeue(replace(layout, max_attempts=None), Choice()).plan.refused is None

@@ -204,7 +204,7 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
             other = watched.views[-1].queue("status")
             assert other is not None
             assert all(v.code != "deadlocks" for v in other.verdicts), "nobody locked its rows"
-            assert not [words for words in watched.views[-1].server.outside if "no queues" in words]
+            assert not [words for words in watched.views[-1].server.outside if "are not queues" in words]
         watched.queue("fifo", lambda q: all(v.code != "deadlocks" for v in q.verdicts))
 
 
@@ -214,7 +214,9 @@ def test_deadlocks_on_a_table_that_is_no_queue_are_told_of_the_server(url: str) 
     with watching(url) as watched:
         watched.poller.set_focus(Focus(closely=True))
         with deadlocking(url, "accounts"):
-            seen = watched.view(lambda view: any("no queues" in words for words in view.server.outside), timeout=60)
+            seen = watched.view(
+                lambda view: any("are not queues" in words for words in view.server.outside), timeout=60
+            )
     assert (
         "deadlocks in the last minute on tables that are not queues; these sessions waited for each other: session "
         in " ".join(seen.server.outside)
