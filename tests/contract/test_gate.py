@@ -131,7 +131,7 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
     assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
     nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
-    assert "there is not a table" in str(prepare_install_gate(context, nowhere).plan.refused)
+    assert "there is no table" in str(prepare_install_gate(context, nowhere).plan.refused)
     query(database, "CREATE VIEW seen AS SELECT 1 AS id")
     view = Layout("seen", "fifo", TableName("public", "seen"), id="id")
     assert "is not a table" in str(prepare_install_gate(context, view).plan.refused)
@@ -181,7 +181,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
         assert caught.value.args[0] == "QM001"
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
-    assert "the gate of public.jobs is that of its partition" in str(prepare_install_gate(context, part).plan.refused)
+    assert "the gate of public.jobs also covers its partition" in str(prepare_install_gate(context, part).plan.refused)
     applied(prepare_resume(context, layout, Side.PRODUCERS))
     query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
