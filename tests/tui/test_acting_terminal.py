@@ -105,9 +105,9 @@ def test_the_second_stop_leaves_an_action_that_has_no_answer(quiet_shop: tuple[T
     quiet, terminal = quiet_shop
     requeue_over(quiet, terminal)
     terminal.keys("C-c")
-    terminal.expect("stops after this batch")
+    terminal.expect("stopping after this batch")
     terminal.keys("C-c")
-    wait_until(lambda: "stops after this batch" not in terminal.screen(), what="the dialog closes")
+    wait_until(lambda: "stopping after this batch" not in terminal.screen(), what="the dialog closes")
     audit = tmp_path / "qmon" / "operations.jsonl"
     wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit says that it is unknown")
     terminal.expect("unknown")
