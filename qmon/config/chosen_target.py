@@ -30,7 +30,7 @@ COMMAND_LINE: Final = "the command line"
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenTarget:
+class FoundTarget:
     """A target, its configured queues, and warnings for the user."""
 
     target: Target
@@ -38,7 +38,7 @@ class ChosenTarget:
     warnings: tuple[str, ...] = ()
 
 
-def find_target(text: str, config: Config, environment: Mapping[str, str] | None = None) -> ChosenTarget:
+def find_target(text: str, config: Config, environment: Mapping[str, str] | None = None) -> FoundTarget:
     """Return the target that the user named. Does not connect.
 
     Raises ``BadInput`` with the nearest name if it is not a target, and ``MissingDriver`` if it is a DSN and there
@@ -110,10 +110,10 @@ def default_budget(config: Config) -> Budget:
 
 def _with_password(
     target: Target, queues: tuple[ConfiguredQueue, ...], warnings: tuple[str, ...], environment: Mapping[str, str]
-) -> ChosenTarget:
+) -> FoundTarget:
     if target.password is None:
         target = replace(target, password=password_from_environment(target, environment))
-    return ChosenTarget(target, queues, warnings)
+    return FoundTarget(target, queues, warnings)
 
 
 def target_at_address(named: TargetConfig, config: Config) -> Target:

@@ -219,7 +219,7 @@ class Plan:
     @property
     def nothing_to_do(self) -> bool:
         """Whether the plan is refused only because it would change nothing."""
-        return self.refused in set(Nothing)
+        return isinstance(self.refused, Nothing)
 
     @property
     def needs_reason(self) -> bool:

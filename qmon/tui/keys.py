@@ -121,13 +121,8 @@ APP: Final[list[BindingType]] = [
     ),
 ]
 
-# Replaces `APP` in a replay.
-REPLAY: Final[list[BindingType]] = [
-    _key("A", "play", "autoplay", "Play or pause", READINGS, id="play", shown="A"),
-    _key("n", "step(1)", "step", "Go to the next snapshot", READINGS, id="step"),
-    _key("b", "step(-1)", "back", "Go to the previous snapshot", READINGS, id="step-back", bar=False),
-    _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
-    _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
+# The same in a replay and in the history.
+_JUMPS: Final[list[BindingType]] = [
     _key(
         "greater_than_sign",
         "jump(1)",
@@ -146,6 +141,16 @@ REPLAY: Final[list[BindingType]] = [
         id="last-mark",
         shown="<",
     ),
+]
+
+# Replaces `APP` in a replay.
+REPLAY: Final[list[BindingType]] = [
+    _key("A", "play", "autoplay", "Play or pause", READINGS, id="play", shown="A"),
+    _key("n", "step(1)", "step", "Go to the next snapshot", READINGS, id="step"),
+    _key("b", "step(-1)", "back", "Go to the previous snapshot", READINGS, id="step-back", bar=False),
+    _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
+    _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
+    *_JUMPS,
     _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
     _key("c", "compare", "compare", "Remember this moment, then compare it with another", READINGS, id="compare"),
     *(
@@ -466,24 +471,7 @@ HISTORY: Final[list[BindingType]] = [
         shown="F",
         bar=False,
     ),
-    _key(
-        "greater_than_sign",
-        "jump(1)",
-        "next",
-        "Go to the next incident or operation",
-        READINGS,
-        id="next-mark",
-        shown=">",
-    ),
-    _key(
-        "less_than_sign",
-        "jump(-1)",
-        "previous",
-        "Go to the previous incident or operation",
-        READINGS,
-        id="last-mark",
-        shown="<",
-    ),
+    *_JUMPS,
     _key("enter", "open", "go there", "Move the replay to the cursor", READINGS, id="go-there", bar=False),
     _key("home,g", "end(-1)", "begin", "Go to the oldest data", READINGS, id="begin", shown="g", bar=False),
     _key("end,G", "end(1)", "end", "Go to the newest data", READINGS, id="end", shown="G", bar=False),

@@ -12,7 +12,7 @@ from qmon.engines.base import Target
 from qmon.engines.registry import engine_named
 from qmon.operate.install.install_queue import available_designs, install_trial
 from qmon.workload.bench.bench_plan import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, choose_designs
-from qmon.workload.bench.bench_results import BenchReport, CaseResult, Latency
+from qmon.workload.bench.bench_results import BenchResults, CaseResult, Latency
 from qmon.workload.bench.bench_site import new_schema_name
 from qmon.workload.bench.dequeue_part import ARTICLE_READS
 from qmon.workload.bench.run_bench import run_bench
@@ -37,7 +37,7 @@ def _server(**settings: str) -> EmbeddedServer:
     return EmbeddedServer(settings=base | settings)
 
 
-def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[BenchReport]:
+def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[BenchResults]:
     return [run_bench(target, plan, new_schema_name(), install_trial) for _ in range(times)]
 
 
@@ -119,7 +119,7 @@ def run_dequeue(*, quick: bool = False) -> Found:
     return part
 
 
-def _rows(conditions: str, reports: Sequence[BenchReport]) -> list[dict[str, Any]]:
+def _rows(conditions: str, reports: Sequence[BenchResults]) -> list[dict[str, Any]]:
     return [
         {
             "load": conditions,
@@ -142,15 +142,15 @@ def _rows(conditions: str, reports: Sequence[BenchReport]) -> list[dict[str, Any
     ]
 
 
-def _rate(reports: Sequence[BenchReport], design: str) -> float:
+def _rate(reports: Sequence[BenchResults], design: str) -> float:
     return median(_each(reports, lambda each: each.case.design == design))
 
 
-def _best(report: BenchReport) -> float:
+def _best(report: BenchResults) -> float:
     return max(_each([report], lambda _: True))
 
 
-def _each(reports: Sequence[BenchReport], wanted: Callable[[CaseResult], bool]) -> list[float]:
+def _each(reports: Sequence[BenchResults], wanted: Callable[[CaseResult], bool]) -> list[float]:
     return [each.cycles_per_s for report in reports for each in report.outcomes if wanted(each)]
 
 

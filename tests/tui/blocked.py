@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.view import View
-from qmon.model.waits.lock_chains import HeldRows, LockChains, build_lock_chains
+from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, build_lock_chains
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 ROW: Final = "dbo.QueueMeta row (0,17)"
@@ -91,7 +91,7 @@ def tree() -> LockChains:
         *waits(21, 22, waiting_s=0.6),
         *waits(22, 21, waiting_s=0.4),
     ]
-    return build_lock_chains(rows, {61: (HeldRows("mails", 200, at_least=True),)})
+    return build_lock_chains(rows, {61: (HeldQueueRows("mails", 200, at_least=True),)})
 
 
 def chain(length: int) -> LockChains:

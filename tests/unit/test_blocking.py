@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qmon.engines.sql import queries
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
-from qmon.model.waits.lock_chains import HeldRows, LockChains, Role, SessionKey, build_lock_chains
+from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, Role, SessionKey, build_lock_chains
 
 _ONE = BlockingSample(
     1,
@@ -170,7 +170,7 @@ def test_what_heads_do() -> None:
 
 
 def test_rows_of_queues_stand_with_who_holds_them() -> None:
-    held = {1: (HeldRows("mails", 40), HeldRows("orders", 200, at_least=True))}
+    held = {1: (HeldQueueRows("mails", 40), HeldQueueRows("orders", 200, at_least=True))}
     found = build_lock_chains([*blocks(1), *waits(2, 1, waiting_s=7.0)], held)
     assert found.places[0].held == held[1]
     assert found.places[0].longest_s == 7.0

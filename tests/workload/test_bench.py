@@ -18,7 +18,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.operate.install.install_queue import available_designs, install_trial
 from qmon.workload.bench.bench_plan import BenchPlan, Case, Part
-from qmon.workload.bench.bench_results import BenchReport, CaseResult, Dequeue
+from qmon.workload.bench.bench_results import BenchResults, CaseResult, Dequeue
 from qmon.workload.bench.bench_site import BenchSite, new_schema_name, sweep_schema
 from qmon.workload.bench.dequeue_part import measure_dequeue
 from qmon.workload.bench.load_sessions import SLICE_S, LoadSessions, Slice
@@ -316,9 +316,9 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Measured once, with a short warm-up, and printed in each kind."""
-    measured: list[BenchReport] = []
+    measured: list[BenchResults] = []
 
-    def brief(target: Target, plan: BenchPlan, *rest: Any) -> BenchReport:
+    def brief(target: Target, plan: BenchPlan, *rest: Any) -> BenchResults:
         if not measured:
             measured.append(run_bench(target, replace(plan, seconds=0.25, warm_up_s=0.125), *rest))
         else:

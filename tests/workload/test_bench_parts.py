@@ -15,7 +15,7 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram
 from qmon.workload.bench.bench_plan import BenchPlan, Case, Part, choose_designs, gate_units
-from qmon.workload.bench.bench_results import BenchReport, CaseResult, Conditions, Dequeue, Latency, Reads, Wait
+from qmon.workload.bench.bench_results import BenchResults, CaseResult, Conditions, Dequeue, Latency, Reads, Wait
 from tests.facts import query
 
 PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
@@ -144,12 +144,12 @@ def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:
     )
 
 
-def report() -> BenchReport:
+def report() -> BenchResults:
     healthy = (outcome("naive", 100.0), outcome("ring", 150.0))
     found = (*healthy, outcome("naive", 10.0, held=True), outcome("ring", 135.0, held=True))
     reads = Reads(60.0, 10.0, 20.0, 30.0)
     dequeues = (Dequeue("batch_fast", 10, 40_000, reads, reads, 4_000, 1.5),)
-    return BenchReport(PLAN, Conditions("<shop> & co", "postgres", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
+    return BenchResults(PLAN, Conditions("<shop> & co", "postgres", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
 
 
 def test_ratios_are_over_the_reference_of_the_same_part() -> None:

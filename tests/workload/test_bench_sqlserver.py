@@ -19,7 +19,7 @@ from qmon.errors import BadInput
 from qmon.workload.bench import histogram, measure
 from qmon.workload.bench.bench_counters import read_counters
 from qmon.workload.bench.bench_plan import BenchPlan, Case, Part
-from qmon.workload.bench.bench_results import BenchReport, ServerCounts
+from qmon.workload.bench.bench_results import BenchResults, ServerCounts
 from qmon.workload.bench.bench_site import BenchSite, check_version
 from qmon.workload.bench.dequeue_part import measure_dequeue
 from qmon.workload.bench.load_sessions import SLICE_S
@@ -209,7 +209,7 @@ def test_typed_rows_become_a_report(
     assert (counted.batches_per_s is None) == (row is emptied)
     assert (found.wal_per_cycle is None) == (row is emptied)
     assert found.dead_rows >= (BIG if row is full else 0)
-    print_bench(report := BenchReport(plan, read_conditions(at, plan), (found,), ()))
+    print_bench(report := BenchResults(plan, read_conditions(at, plan), (found,), ()))
     said = capsys.readouterr().out
     assert said.startswith("SQL Server ")
     assert "recovery_model " in said.splitlines()[0]

@@ -135,7 +135,7 @@ def check(
     result counts.
     """
     if test_notice:
-        from qmon.cli.test_notice import send_test_notice
+        from qmon.cli.trial_notice import send_test_notice
 
         send_test_notice([] if "all" in test_notice else test_notice, config)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,6 @@ from qmon.cli.library_page import library_lines
 from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.redact import environment_without_secrets
-
-if TYPE_CHECKING:
-    from qmon.libraries.library import Library
 
 # Cells: longer lines are hard to read.
 _MAX_WIDTH = 100
@@ -44,16 +41,17 @@ def show(
     qmon searches commands, keys, pages, headings, words of other queue systems, and then all lines, in this order.
     """
     from qmon import manual
+    from qmon.libraries.library_catalog import all_libraries
 
     words = " ".join(topic or ())
     if search is not None:
         _print_matches(search, words)
-    elif words in _libraries():
-        print_output("\n".join(line for library in _libraries()[words] for line in library_lines(library)).rstrip())
-    elif words:
-        _print_topic(context, words)
-    else:
+    elif not words:
         print_table(("TOPIC", "ABOUT"), [(page, manual.page_summary(page)) for page in manual.pages()], wrap=1)
+    elif libraries := [each for each in all_libraries() if each.name == words]:  # one for each engine
+        print_output("\n".join(line for library in libraries for line in library_lines(library)).rstrip())
+    else:
+        _print_topic(context, words)
 
 
 def _print_topic(context: typer.Context, words: str) -> None:
@@ -102,16 +100,6 @@ def _print_key(words: str) -> bool:
     if rows:
         print_table(("KEY", "NAME", "WHAT IT DOES"), list(rows), wrap=2)
     return bool(rows)
-
-
-def _libraries() -> dict[str, list[Library]]:
-    """Return the queue libraries that qmon knows, by name; a library on two engines has two."""
-    from qmon.libraries.library_catalog import all_libraries
-
-    found: dict[str, list[Library]] = {}
-    for each in all_libraries():
-        found.setdefault(each.name, []).append(each)
-    return found
 
 
 def _print_matches(word: str, page: str) -> None:

@@ -31,7 +31,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRows:
+class HeldQueueRows:
     """Rows near the head of a queue that a session has locked or taken. ``at_least``: no more were read."""
 
     queue: str
@@ -60,7 +60,7 @@ class LockChainLine:
     directly: int = 0
     longest_s: float | None = None
     again: bool = False
-    held: tuple[HeldRows, ...] = ()
+    held: tuple[HeldQueueRows, ...] = ()
 
     @property
     def key(self) -> SessionKey:
@@ -91,7 +91,7 @@ class LockChains:
 
 
 def build_lock_chains(
-    rows: Sequence[BlockingSample], held: Mapping[int, tuple[HeldRows, ...]] | None = None
+    rows: Sequence[BlockingSample], held: Mapping[int, tuple[HeldQueueRows, ...]] | None = None
 ) -> LockChains:
     """Return the lock chains of these rows. ``held``: by session the queue rows it holds, if known.
 

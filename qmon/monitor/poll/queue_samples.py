@@ -172,9 +172,12 @@ class QueueFiling:
     ) -> tuple[QueueSamples, ...]:
         """Return the queues of a group without what is hidden from our role. ``every``: the results of the poll."""
         hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
+        queues = tuple(replace(each, partial=hidden) for each in queues)
         masked = every.masked_in(found.tables)
+        if not masked:
+            return queues
         columns = columns_of_group(found.group)
-        return tuple(withhold_masked(replace(each, partial=hidden), masked, columns) for each in queues)
+        return tuple(withhold_masked(each, masked, columns) for each in queues)
 
     def with_counting(
         self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool

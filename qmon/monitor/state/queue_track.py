@@ -224,7 +224,7 @@ class QueueTrack:
         # The server shows rows that consumers have popped and not committed as ready. Without the locks of this poll
         # their number is a guess.
         guessed = pops_in_transaction(samples.layout) and (
-            samples.elsewhere or (samples.held_counted and (held is None or samples.held_at))
+            samples.elsewhere or (samples.held_counted and (held is None or samples.held_at is not None))
         )
         exact = sample_figures.exact_ready(samples, among)
         self._rebase_ready(samples, at, None if guessed else exact, among)

@@ -16,7 +16,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_for
 from qmon.model.verdicts.server_warnings import server_warnings
 from qmon.model.view import TargetView, View
-from qmon.model.waits.lock_chains import HeldRows, build_lock_chains
+from qmon.model.waits.lock_chains import HeldQueueRows, build_lock_chains
 from qmon.monitor.state.broker_track import BrokerTrack
 from qmon.monitor.state.failover_and_plans import FailoverTrack, PlanTrack
 from qmon.monitor.state.queue_track import QueueTrack
@@ -202,7 +202,7 @@ def _without_own(rate: Figure, own: int, span: float) -> Figure:
     return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))
 
 
-def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[HeldRows, ...]]:
+def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[HeldQueueRows, ...]]:
     """Return the rows near each queue's head that each session has locked or taken, most first.
 
     The result is empty if nothing is known. Rows under the id of a savepoint are left out, because the id does not
@@ -219,7 +219,7 @@ def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[HeldRows, ...]]:
             if held.running and held.xid in whose:
                 key = (whose[held.xid], name)
                 rows[key] = rows.get(key, 0) + held.rows
-    found: dict[int, tuple[HeldRows, ...]] = {}
+    found: dict[int, tuple[HeldQueueRows, ...]] = {}
     for (session, name), count in sorted(rows.items(), key=lambda item: (-item[1], item[0])):
-        found[session] = (*found.get(session, ()), HeldRows(name, count, at_least=name in more))
+        found[session] = (*found.get(session, ()), HeldQueueRows(name, count, at_least=name in more))
     return found

@@ -189,8 +189,7 @@ def _why_unwritable(transition: Transition) -> str | None:
     if (state := columns.get(transition.column)) is not None and state.generated:
         return (
             f"the server computes {transition.column} from other columns, so qmon cannot make a message "
-            f"{transition.state}:"
-            " use the application's own way"
+            f"{transition.state}: use the application's own way"
         )
     for each in transition.writes:
         found = columns.get(each.column)

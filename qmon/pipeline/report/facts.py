@@ -30,7 +30,7 @@ from qmon.pipeline.report.period import (
     utc_day,
 )
 from qmon.pipeline.report.service_levels import Level, longest_window_s, measure_levels
-from qmon.pipeline.report.unusual_hours import UnusualHours, find_unusual_hours
+from qmon.pipeline.report.unusual_hours import UnusualStretch, find_unusual_hours
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.capacity import Capacity, estimate_capacity
 from qmon.pipeline.rollup.incident_rollup import incidents_from_runs, with_operations
@@ -63,7 +63,7 @@ class QueueFacts:
     worst: tuple[Row, ...]
     capacity: Capacity
     days: tuple[tuple[int, float], ...] = ()
-    unusual: tuple[UnusualHours, ...] = ()
+    unusual: tuple[UnusualStretch, ...] = ()
 
     @property
     def key(self) -> Key:

@@ -16,7 +16,7 @@ from qmon.pipeline.report.formatting import (
     percent_text,
 )
 from qmon.pipeline.report.period import Row, Trouble
-from qmon.pipeline.report.unusual_hours import UnusualHours
+from qmon.pipeline.report.unusual_hours import UnusualStretch
 
 QUEUE: Final = "queue"
 INCIDENT: Final = "incident"
@@ -227,7 +227,7 @@ _MOST_UNUSUAL: Final = 30
 _LEAST_GROWTH: Final = 0.005
 
 
-def _unusual_row(hours: UnusualHours) -> tuple[Cell, ...]:
+def _unusual_row(hours: UnusualStretch) -> tuple[Cell, ...]:
     worst = hours.worst
     return (
         Cell(hours.target),

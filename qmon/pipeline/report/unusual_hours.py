@@ -34,7 +34,7 @@ FIGURE_NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class UnusualHours:
+class UnusualStretch:
     """Consecutive hours in which a figure was on the same side of its band.
 
     ``start``, ``end``: seconds since the epoch. ``worst``: the hour farthest outside, with its baseline.
@@ -70,10 +70,10 @@ class UnusualHours:
 
 def find_unusual_hours(
     baselines: Baselines, target: str, queue: str, hours: Iterable[Mapping[str, Any]]
-) -> tuple[UnusualHours, ...]:
+) -> tuple[UnusualStretch, ...]:
     """Return the unusual hours of one queue from its hourly sums in order, the farthest outside first."""
-    found: list[UnusualHours] = []
-    opened: dict[str, UnusualHours] = {}
+    found: list[UnusualStretch] = []
+    opened: dict[str, UnusualStretch] = {}
     for row in hours:
         at = row["start_at"]
         for figure, (total, known) in SUMS.items():
@@ -84,7 +84,7 @@ def find_unusual_hours(
             value = row[total] / over
             if band.low <= value <= band.high:
                 continue
-            this = UnusualHours(target, queue, at, at + HOUR_S, Anomaly(figure, value, band))
+            this = UnusualStretch(target, queue, at, at + HOUR_S, Anomaly(figure, value, band))
             before = opened.get(figure)
             if before is not None and before.end == at and before.worst.is_above == this.worst.is_above:
                 worst = max(before, this, key=lambda each: each.distance).worst

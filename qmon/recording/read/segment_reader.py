@@ -59,11 +59,6 @@ class Segment:
         """The first damage found, or empty."""
         return next(iter(self.damage.values()), "")
 
-    @property
-    def is_sealed(self) -> bool:
-        """True if the recorder, or a salvage, has finished it."""
-        return not self.path.name.startswith(OPEN_PREFIX)
-
     def read_lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
         """Yield the lines from the frame that contains ``since_at``, up to any damage. Raises ``OSError``."""
         first = max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)

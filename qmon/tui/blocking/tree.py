@@ -119,8 +119,7 @@ def searchable_text(place: LockChainLine) -> str:
     held = " ".join(each.queue for each in place.held)
     return (
         f"{session_name(place.key)} {STATES[place.role][0]} {s.state} {s.login} {s.application} {s.host} "
-        f"{s.object} {held}"
-        f" {s.statement}"
+        f"{s.object} {held} {s.statement}"
     )
 
 

@@ -148,7 +148,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class BenchReport:
+class BenchResults:
     """The report of a whole bench."""
 
     plan: BenchPlan

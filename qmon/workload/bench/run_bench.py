@@ -12,7 +12,7 @@ from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.workload.bench.bench_plan import BenchPlan, Case
-from qmon.workload.bench.bench_results import BenchReport, CaseResult, Conditions, Dequeue
+from qmon.workload.bench.bench_results import BenchResults, CaseResult, Conditions, Dequeue
 from qmon.workload.bench.bench_site import BenchSite, bench_statement
 from qmon.workload.bench.dequeue_part import measure_dequeue
 from qmon.workload.bench.janitor import drop_schema_afterwards
@@ -47,7 +47,7 @@ def run_bench(
     place: InstallDesign,
     progress: Callable[[BenchProgress], None] = lambda _: None,
     finished: Callable[[CaseResult | Dequeue], None] = lambda _: None,
-) -> BenchReport:
+) -> BenchResults:
     """Run the plan in a new schema of this name. ``finished`` is called with each result.
 
     Raises ``BadInput`` if the plan is not possible or the server has no room for its sessions, and what connecting
@@ -101,12 +101,12 @@ class _BenchRun:
     number: int = 0
     without: dict[str, None] = field(default_factory=dict)
 
-    def run_all(self, server_conditions: Conditions) -> BenchReport:
+    def run_all(self, server_conditions: Conditions) -> BenchResults:
         """Run the whole plan."""
         server_conditions = replace(server_conditions, empty_loops_per_s=measure_empty_rate(self.site, self.plan))
         outcomes = [found for case in self.plan.load_cases() if (found := self._run_load(case)) is not None]
         dequeues = [self._run_dequeue(design, batch) for design, batch in self.plan.dequeue_cases()]
-        return BenchReport(self.plan, server_conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))
+        return BenchResults(self.plan, server_conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))
 
     @property
     def total(self) -> int:

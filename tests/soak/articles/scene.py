@@ -16,7 +16,7 @@ from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout
 from qmon.operate.install.install_queue import install_trial
 from qmon.workload.bench.bench_plan import BenchPlan, Part
-from qmon.workload.bench.bench_results import BenchReport
+from qmon.workload.bench.bench_results import BenchResults
 from qmon.workload.bench.run_bench import run_bench
 from tests.contract.test_versions import PROGRAMS as PROGRAMS
 from tests.facts import connected, query, wait_until
@@ -161,7 +161,7 @@ class Scene:
         """Cycles of push and pop a second by design, 4 producers and 4 consumers; measured once for a server."""
         return _bench(self.server, tuple(designs), seconds, held, batch)
 
-    def dequeues(self) -> BenchReport:
+    def dequeues(self) -> BenchResults:
         """What batches of the batch designs read, of messages up to 16,000 characters; measured once for a server."""
         return _dequeues(self.server)
 
@@ -177,7 +177,7 @@ def _bench(
 
 
 @cache
-def _dequeues(server: EmbeddedServer) -> BenchReport:
+def _dequeues(server: EmbeddedServer) -> BenchResults:
     plan = BenchPlan(("batch_single", "batch_split", "batch_fast"), rows=2_000, parts=(Part.DEQUEUE,))
     return run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", install_trial)
 

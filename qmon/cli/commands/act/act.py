@@ -115,12 +115,13 @@ class RedriveOptions:
 
     def to_limits(self) -> RedriveLimits:
         """Return the limits for the operator. Raises ``BadInput`` if a value is not a number."""
-        from qmon.model.operation_records import RedriveLimits
+        from qmon.model.operation_records import DEFAULT_FAILURES, DEFAULT_RATE, RedriveLimits
 
-        failures = _parse_number("--stop-after", self.stop_after or "5")
-        if failures is not None and not failures.is_integer():
+        rate = DEFAULT_RATE if self.rate is None else _parse_number("--rate", self.rate)
+        failures = DEFAULT_FAILURES if self.stop_after is None else _parse_number("--stop-after", self.stop_after)
+        if failures is not None and not float(failures).is_integer():
             raise BadInput(f"--stop-after: {self.stop_after!r} is not a whole number")
-        return RedriveLimits(_parse_number("--rate", self.rate or "10"), None if failures is None else int(failures))
+        return RedriveLimits(rate, None if failures is None else int(failures))
 
     def refuse_unless_dead(self) -> None:
         """Raise ``BadInput`` if a limit was given for messages that are not dead."""
@@ -220,8 +221,6 @@ def requeue(
     choice = which.to_choice(texts)
     if which.state is StateChoice.DEAD:
         limits = pace.to_limits()
-        if which.owner is not None:
-            raise BadInput("--owner: dead messages have no owner")
         act_on_queue(
             target, config, queue, OperationKind.REDRIVE, lambda at, layout: at.redrive(layout, choice, limits), given
         )

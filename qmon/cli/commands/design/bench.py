@@ -137,8 +137,7 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     )
     print_note(
         f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.producers} producers and {plan.consumers} "
-        "consumers, as"
-        f" fast as the server lets them: {', '.join(plan.designs)}"
+        f"consumers, as fast as the server lets them: {', '.join(plan.designs)}"
     )
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000

@@ -8,7 +8,7 @@ from typing import Any
 from qmon.cli.output import print_output, print_table
 from qmon.cli.target_prompt import ENGINES
 from qmon.model.formatting import milliseconds
-from qmon.workload.bench.bench_results import BenchReport, CaseResult, Dequeue, Latency
+from qmon.workload.bench.bench_results import BenchResults, CaseResult, Dequeue, Latency
 from qmon.workload.bench.dequeue_part import ARTICLE_READS
 
 _BAR_CELLS = 40
@@ -29,7 +29,7 @@ def result_line(found: CaseResult | Dequeue) -> str:
     )
 
 
-def print_bench(report: BenchReport) -> None:
+def print_bench(report: BenchResults) -> None:
     """Print the report."""
     _print_conditions(report)
     for held in (False, True):
@@ -57,14 +57,13 @@ def print_bench(report: BenchReport) -> None:
         _print_dequeues(report)
 
 
-def _print_conditions(report: BenchReport) -> None:
+def _print_conditions(report: BenchResults) -> None:
     known = report.conditions
     settings = ", ".join(f"{name} {value}" for name, value in known.settings.items())
     print_output(f"{ENGINES[known.engine]} {known.version}; {settings}")
     print_output(
         f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, producers at "
-        "most about"
-        f" {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
+        f"most about {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
         f" the driving loop alone makes {known.empty_loops_per_s:,.0f} rounds a second"
     )
     if known.clock_step_us is not None:
@@ -72,7 +71,7 @@ def _print_conditions(report: BenchReport) -> None:
         print_output(f"the server's clock moves on by {step} at a time: shorter times are not told apart")
 
 
-def _print_loads(report: BenchReport, found: list[CaseResult], *, held: bool) -> None:
+def _print_loads(report: BenchResults, found: list[CaseResult], *, held: bool) -> None:
     headers = ["DESIGN", "CYCLES/s", "× NAIVE", "PUSH ms", "POP ms", "COMPLETE ms", "BUFFERS", "LOG B", "DEAD"]
     hot = report.conditions.engine == "postgres"
     headers += ["HOT"] * hot + ["KEPT"] * held
@@ -153,7 +152,7 @@ def bar_text(share: float, cells: int) -> str:
     return _BAR_EIGHTHS[7] * whole + (_BAR_EIGHTHS[rest - 1] if rest else "")
 
 
-def _print_dequeues(report: BenchReport) -> None:
+def _print_dequeues(report: BenchResults) -> None:
     rows = []
     for each in report.dequeues:
         base = next((b for b in report.dequeues if b.design == "batch_single" and b.batch == each.batch), None)
@@ -176,7 +175,7 @@ def _print_dequeues(report: BenchReport) -> None:
     print_table(headers, rows)
 
 
-def bench_object(report: BenchReport) -> dict[str, Any]:
+def bench_object(report: BenchResults) -> dict[str, Any]:
     """Return the report as one JSON object. Unknown values are null."""
     plan = asdict(report.plan)
     loads = []

@@ -202,8 +202,7 @@ def baselines(
     for target, newest in sorted(found.ahead.items()):
         print_note(
             f"{clean_text(target)}: days in the future, up to "
-            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, are ignored;"
-            " check the clock of its recorder"
+            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}, are ignored; check the clock of its recorder"
         )
     for target in found.lost:
         print_note(f"{clean_text(target)}: its baseline was removed: the last {weeks} weeks do not have enough data")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts
     from qmon.pipeline.report.period import Coverage
     from qmon.pipeline.report.service_levels import Level
-    from qmon.pipeline.report.unusual_hours import UnusualHours
+    from qmon.pipeline.report.unusual_hours import UnusualStretch
 
 
 def report_object(facts: ReportFacts) -> dict[str, object]:
@@ -111,7 +111,7 @@ def _level_object(level: Level) -> dict[str, object]:
     }
 
 
-def _unusual_object(hours: UnusualHours) -> dict[str, object]:
+def _unusual_object(hours: UnusualStretch) -> dict[str, object]:
     worst = hours.worst
     return {
         "target": hours.target,
