@@ -157,9 +157,9 @@ def _app_for(source: SnapshotSource, followed: FollowedConfig | None) -> Callabl
     return ReplayApp
 
 
-def require_terminal(alternative: str = "`qmon status` prints the same figures") -> None:
-    """Raise ``BadInput`` if there is no terminal. ``alternative`` names a command that needs none."""
+def require_terminal(alternative: str = "`qmon status` prints the same figures without one") -> None:
+    """Raise ``BadInput`` if there is no terminal. ``alternative`` says what to do without one."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(f"standard {name} is not a terminal; {alternative} without one")
+            raise BadInput(f"standard {name} is not a terminal; {alternative}")

@@ -61,6 +61,27 @@ def test_nothing_found_is_said_and_is_no_error(database: str) -> None:
     assert "no table here looks like a queue" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("made", "next_step"),
+    [
+        (JOBS, "review it, then: qmon connect "),
+        (ARTICLES["batch_split"], "review it, then: qmon connect "),
+        (
+            "CREATE TABLE mails (id bigserial PRIMARY KEY, phase text, claimed_at timestamp, tries int, body text)",
+            "no queue yet; complete the tables written as comments, or answer the questions of qmon init on a terminal",
+        ),
+        (ORDINARY, "no queue was found; describe yours in the file: qmon help configuration"),
+    ],
+    ids=["likely", "of two tables", "undecided", "none"],
+)
+def test_init_says_what_to_do_next(database: str, tmp_path: Path, own_home: Path, made: str, next_step: str) -> None:
+    make(database, made)
+    place = tmp_path / "shop.toml"
+    done = call("init", database, "--file", str(place))
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith(f"written to {place}; {next_step}")
+
+
 def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     database: str, tmp_path: Path, own_home: Path
 ) -> None:

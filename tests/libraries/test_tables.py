@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from qmon.model.view import QueueView
+from tests.cli.calling import call
 from tests.contract.watching import watching
 from tests.facts import connected, query
 
@@ -262,3 +264,12 @@ def test_a_job_is_in_progress_while_a_session_holds_the_lock_on_its_id(database:
         watched.queue("que/default", lambda queue: figures(queue, wanted) == wanted)
         worker.close()  # its session ends, and with it the locks
         watched.queue("que/default", lambda queue: (queue.ready.value, queue.in_progress.value) == (2, 0))
+
+
+def test_init_of_a_database_with_a_library_alone_leads_to_connect(database: str, tmp_path: Path) -> None:
+    query(database, RIVER.tables)
+    place = tmp_path / "shop.toml"
+    done = call("init", database, "--file", str(place))
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith(f"written to {place}; review it, then: qmon connect ")
+    assert 'library = "river"' in place.read_text(encoding="utf-8")

@@ -263,7 +263,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.operate.open_context import open_context
     from qmon.tui import ActionRunner, require_terminal, run
 
-    require_terminal("use --headless --for 20s")
+    require_terminal("`--headless --for 20s` runs without one")
     with runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(

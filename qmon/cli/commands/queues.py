@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery.candidates import Candidate
+    from qmon.monitor.catalog.proposal import ConfigProposal
     from qmon.monitor.catalog.resolve import Resolved
 
 
@@ -258,7 +259,17 @@ def init(
     kept = write_config(place, proposal.text, force=force)
     if kept is not None:
         print_note(f"the previous file is kept as {kept}")
-    print_note(f"written to {place}: {proposal.queues} queue(s); review them, then: qmon connect {proposal.name}")
+    print_note(f"written to {place}; {_next_step(proposal)}")
+
+
+def _next_step(proposal: ConfigProposal) -> str:
+    if proposal.entries:
+        return f"review it, then: qmon connect {proposal.name}"
+    if proposal.undecided:
+        return (
+            "no queue yet; complete the tables written as comments, or answer the questions of qmon init on a terminal"
+        )
+    return "no queue was found; describe yours in the file: qmon help configuration"
 
 
 def write_config(path: Path, text: str, *, force: bool) -> Path | None:

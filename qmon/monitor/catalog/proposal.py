@@ -46,11 +46,17 @@ def read_known_and_found(
 
 @dataclass(frozen=True, slots=True)
 class ConfigProposal:
-    """The text of a ``qmon.toml``, the name of its target, and how many queues it names."""
+    """The text of a ``qmon.toml``, and the name of its target.
+
+    Attributes:
+        entries: number of queues and libraries in it.
+        undecided: number of tables in it as comments, because something about them must be decided first.
+    """
 
     name: str
     text: str
-    queues: int
+    entries: int
+    undecided: int
 
 
 def propose_config(
@@ -84,12 +90,11 @@ def propose_config(
     for raw in said:
         queue_from_dict(raw, where=str(raw["table"]), libraries=())
         blocks.append(queue_to_toml(name, raw))
-    for finding in findings:
-        if not is_likely(finding) and finding.layout.table not in answers:
-            blocks.append(_undecided_block(name, finding))
+    undecided = [finding for finding in findings if not is_likely(finding) and finding.layout.table not in answers]
+    blocks += [_undecided_block(name, finding) for finding in undecided]
     blocks += [to_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
-    queues = len(kept) + len(own) + len(said) + len(guessed)
-    return ConfigProposal(name, "\n".join(blocks), queues)
+    entries = len(kept) + len(libraries - {""}) + len(own) + len(said) + len(guessed)
+    return ConfigProposal(name, "\n".join(blocks), entries, len(undecided))
 
 
 def without_password(typed: str) -> str:
@@ -123,7 +128,7 @@ def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
     asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
-    question = '# times = "local"   # or "utc", or such as "Europe/Berlin": to be said before any age is known\n'
+    question = '# times = "local"   # or "utc", or such as "Europe/Berlin"; without it no age is known\n'
     return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
@@ -132,7 +137,7 @@ def _undecided_block(target: str, finding: Candidate) -> str:
     lines = _candidate_lines(target, finding, ()).splitlines()
     question = f"Perhaps a queue: {finding.summary}."
     if finding.missing:
-        question += f" To be said first: {finding.missing}."
+        question += f" Decide first: {finding.missing}."
     return to_comment(question) + "".join(f"# {line}\n" for line in lines)
 
 
