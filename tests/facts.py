@@ -19,16 +19,18 @@ pyodbc.pooling = False  # a session that is closed must be gone: its database is
 T = TypeVar("T")
 
 
-def wait_until(ask: Callable[[], T], timeout: float = 30.0, *, what: str = "") -> T:
+def wait_until(ask: Callable[[], T], timeout: float = 30.0, *, what: str | Callable[[], str] = "") -> T:
     """Repeat a question until the answer is true, and return the answer.
 
-    Raises ``AssertionError`` with ``what`` and the last answer after ``timeout`` seconds.
+    Raises ``AssertionError`` with ``what`` and the last answer after ``timeout`` seconds. If ``what`` is a function, it
+    is called then.
     """
     deadline = time.monotonic() + timeout
     pause = 0.002
     while not (answer := ask()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"not within {timeout:g} s: {what or ask}; last answer: {answer!r}")
+            expected = what() if callable(what) else what
+            raise AssertionError(f"not within {timeout:g} s: {expected or ask}; last answer: {answer!r}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)
     return answer

@@ -26,9 +26,9 @@ BEGIN_ANEW = "SELECT setval('ring_classic_push_seq', 1, false), setval('ring_cla
 class Served:
     """A queue and a ring of a server, and ``qmon serve`` over them; ``pushed`` and ``popped``: while it watched."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *designs: str) -> None:
         self.url = url
-        self.layouts = {layout.queue: layout for layout in installed(url, "status", "ring_classic", ring_size=64)}
+        self.layouts = {layout.queue: layout for layout in installed(url, *designs, ring_size=64)}
         self.scrapes = Scrapes()
         self.pushed = dict.fromkeys(self.layouts, 0)
         self.popped = dict.fromkeys(self.layouts, 0)
@@ -76,13 +76,24 @@ class Served:
                 self.pushed[layout.queue] += number
                 self.popped[layout.queue] += number - 1
         if watched:
-            wait_until(self._counted, 90, what=f"{self.pushed} pushed and {self.popped} popped")
-            self.polls(1)
-            assert self._counted(), "counted twice"
+            self.wait_until_counted()
+
+    def wait_until_counted(self) -> None:
+        """Wait until what moved is counted, and a poll longer: it is counted once."""
+        wait_until(self._counted, 90, what=self._difference)
+        self.polls(1)
+        assert self._counted(), f"counted twice: {self._difference()}"
 
     def _counted(self) -> bool:
         self.now()
         return (self.increase(PUSHED), self.increase(POPPED)) == (self.pushed, self.popped)
+
+    def _difference(self) -> str:
+        """What was counted, and what moved."""
+        return (
+            f"counted {self.increase(PUSHED)} pushed and {self.increase(POPPED)} popped, "
+            f"of {self.pushed} and {self.popped}"
+        )
 
     def increase(self, name: str) -> dict[str, float]:
         """Of each queue, over all scrapes."""
@@ -93,7 +104,7 @@ class Served:
 @pytest.mark.long
 def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() -> None:
     with EmbeddedServer(settings={"fsync": "off"}) as server:
-        served = Served(server.url())
+        served = Served(server.url(), "status", "ring_classic")
         with served.serving() as child:
             served.move(7)
             query(served.url, "SELECT pg_stat_reset()")
@@ -119,3 +130,28 @@ def test_no_restart_and_no_reset_makes_an_increase_negative_or_counts_twice() ->
         served.move(9, watched=False, queues=("status",))
         with served.serving():
             served.move(5, queues=("status",))
+
+
+@pytest.mark.long
+def test_what_a_session_reports_late_is_counted_once_and_as_what_it_was(database: str) -> None:
+    """Within a second after its last report, a session keeps its counters until it is idle for 10 s or ends."""
+    served = Served(database, "status", "batch_fast")
+    with served.serving():
+        for layout in served.layouts.values():
+            with opened(database) as connection:
+                for _ in range(9):
+                    call(connection, layout, "push", "'x'")
+            served.pushed[layout.queue] = 9
+            with opened(database) as kept:
+                for _ in range(5):
+                    assert call(kept, layout, "pop")
+                served.polls(2)
+            served.popped[layout.queue] = 5
+            served.wait_until_counted()
+            with opened(database) as kept, opened(database) as other:
+                call(kept, layout, "complete", "1, 1")
+                assert call(other, layout, "pop")
+                assert call(kept, layout, "pop")
+                served.polls(2)
+            served.popped[layout.queue] = 7
+            served.wait_until_counted()

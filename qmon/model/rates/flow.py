@@ -42,7 +42,11 @@ def pops_in_transaction(layout: Layout) -> bool:
 
 
 def table_flow(
-    work: CommittedWork, layout: Layout, in_progress_change: int | None, in_table_change: int | None
+    work: CommittedWork,
+    layout: Layout,
+    in_progress_change: float | None,
+    in_table_change: int | None,
+    earlier_updates: float = 0.0,
 ) -> Flow:
     """Return the messages moved, from the committed work on the queue's table.
 
@@ -51,6 +55,7 @@ def table_flow(
         layout: the queue's layout.
         in_progress_change: change of the number of messages in progress; ``None`` if unknown.
         in_table_change: change of the number of live rows; ``None`` if vacuum or analyze ran in between.
+        earlier_updates: updates before this work that may have been pops and were not counted as such.
     """
     state = layout.state
     if layout.deletes_on_pop or (state is None and layout.part is None):
@@ -67,9 +72,23 @@ def table_flow(
     # Completing deletes: U = pops + failures, change = pops - completes - failures.
     if in_progress_change is None:
         return Flow(work.inserted, work.updated, work.deleted, work.inserted - work.updated)
-    popped = _clamp((work.updated + work.deleted + in_progress_change) / 2, work.updated)
-    net = work.inserted - popped if in_table_change is None else float(in_table_change - in_progress_change)
+    moved = work.updated + work.deleted
+    popped = _clamp((moved + in_progress_change) / 2, work.updated + earlier_updates)
+    net = work.inserted - popped if in_table_change is None else in_table_change - (2 * popped - moved)
     return Flow(work.inserted, popped, work.deleted, net)
+
+
+def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
+    """Return the number of pops plus the number of messages that left "in progress", in any way.
+
+    The result is ``None`` if ``table_flow`` does not depend on the number of messages in progress.
+    """
+    state = layout.state
+    if layout.deletes_on_pop or (state is None and layout.part is None):
+        return None
+    if state is not None and state.in_progress is None:
+        return None
+    return work.updated if state is not None and state.done is not None else work.updated + work.deleted
 
 
 def steps_flow(

@@ -15,7 +15,7 @@ from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
-from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
+from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
 from qmon.model.series import Point, SeriesRecorder
 from qmon.model.sessions.clients import SessionIndex
@@ -33,6 +33,7 @@ from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows, HeldRowsTrack
 from qmon.monitor.state.rates.committed_track import CommittedTrack
 from qmon.monitor.state.rates.id_rates import IdRates
+from qmon.monitor.state.rates.in_progress_lag import InProgressLag
 from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
 from qmon.monitor.state.rates.standing_counters import StandingCounters
@@ -69,6 +70,7 @@ class QueueTrack:
         """Reset everything except past verdicts and plotted points, which were true of the earlier table."""
         self._window = RateWindow(self._window_s)
         self._committed = CommittedTrack()
+        self._lag = InProgressLag()
         self._standing = StandingCounters()
         self._broken = False
         self._own = OwnChanges()
@@ -274,12 +276,13 @@ class QueueTrack:
         if not unbroken:
             self._stale.start_over()
             self._committed.start_over()
+            self._lag.start_over()
         elif self._prev is not None and is_flow_unread(samples, self._prev):
             self._flow_now, self._span_s = None, None
             return False
         self._began_anew = False
         flow = (
-            self._flow_since_last(samples, uses)
+            self._flow_since_last(samples, uses, at)
             if unbroken and self._prev is not None and self._prev_at is not None
             else None
         )
@@ -291,7 +294,7 @@ class QueueTrack:
             self._window.record_tick(Tick(at, at - self._prev_at, flow))
         return True
 
-    def _flow_since_last(self, samples: QueueSamples, uses: UsesByIndex) -> Flow | None:
+    def _flow_since_last(self, samples: QueueSamples, uses: UsesByIndex, at: float) -> Flow | None:
         before = self._prev
         if before is None:
             return None
@@ -311,13 +314,14 @@ class QueueTrack:
         ):
             self._began_anew = True
             self._committed.start_over()
+            self._lag.start_over()
             return None
         work = self._committed.record_counters(
             before.counters, samples.counters, samples.layout, sample_figures.rows_counted(samples)
         )
         if work is None:
+            self._lag.start_over()
             return None
-        change = self._in_progress_change(samples)
         table = None
         if (
             work.exact
@@ -325,7 +329,7 @@ class QueueTrack:
             and samples.counters.analyzes == before.counters.analyzes
         ):
             table = samples.counters.live - before.counters.live
-        return table_flow(work, samples.layout, change, table)
+        return self._lag.record_work(work, samples.layout, self._in_progress_change(samples), table, at)
 
     def _in_progress_change(self, samples: QueueSamples) -> int | None:
         """Return the change in messages in progress since the previous poll; ``None`` if a count is missing."""

@@ -1,0 +1,98 @@
+"""Pops and completions in total, from rows that are current and counters that are late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.rates.committed_rows import CommittedWork
+from qmon.monitor.state.rates.in_progress_lag import InProgressLag
+
+T = TableName("public", "t")
+DELETED_WHEN_DONE = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
+STATE_WHEN_DONE = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
+LAYOUTS = st.sampled_from([DELETED_WHEN_DONE, STATE_WHEN_DONE])
+POLL_S = 2.0
+
+
+class Queue:
+    """What consumers have done, what their sessions have reported of it, and what a lag track makes of both."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout, self.lag, self.at = layout, InProgressLag(), 0.0
+        self.popped = self.completed = self.late_pops = self.late_completions = self._in_progress = 0
+        self.told_popped = self.told_completed = 0.0
+
+    def pop(self, number: int) -> None:
+        self.popped += number
+        self.late_pops += number
+
+    def complete(self, number: int) -> None:
+        number = min(number, self.popped - self.completed)
+        self.completed += number
+        self.late_completions += number
+
+    def poll(self, pops: int, completions: int, in_progress: int | None = None) -> None:
+        """Poll after sessions have reported so many more pops and completions, as far as there were any."""
+        pops, completions = min(pops, self.late_pops), min(completions, self.late_completions)
+        self.late_pops -= pops
+        self.late_completions -= completions
+        deletes = self.layout is DELETED_WHEN_DONE
+        work = CommittedWork(0, pops if deletes else pops + completions, completions if deletes else 0, exact=True)
+        now = self.popped - self.completed if in_progress is None else in_progress
+        self.at += POLL_S
+        flow = self.lag.record_work(work, self.layout, now - self._in_progress, None, self.at)
+        self._in_progress = now
+        assert flow.popped is not None
+        assert flow.completed is not None
+        assert min(flow.popped, flow.completed) >= 0
+        self.told_popped += flow.popped
+        self.told_completed += flow.completed
+
+    def told(self) -> tuple[float, float]:
+        return self.told_popped, self.told_completed
+
+
+STEPS = st.lists(st.tuples(*[st.integers(0, 20)] * 4), max_size=25)
+
+
+@given(LAYOUTS, STEPS)
+def test_totals_are_what_moved_whatever_sessions_report_late(
+    layout: Layout, steps: Sequence[tuple[int, int, int, int]]
+) -> None:
+    queue = Queue(layout)
+    for pops, completions, pops_reported, completions_reported in steps:
+        queue.pop(pops)
+        queue.complete(completions)
+        queue.poll(pops_reported, completions_reported)
+        assert queue.told_popped <= queue.popped
+        assert queue.told_completed <= queue.completed
+    queue.poll(queue.late_pops, queue.late_completions)
+    assert queue.told() == (queue.popped, queue.completed)
+
+
+@given(LAYOUTS, st.integers(-50, 50).filter(bool))
+def test_a_change_that_no_session_reports_within_a_minute_had_another_cause(layout: Layout, strangers: int) -> None:
+    queue = Queue(layout)
+    queue.pop(100)
+    queue.poll(100, 0)
+    for _ in range(65):
+        queue.poll(0, 0, in_progress=100 + strangers)
+    before = queue.told()
+    queue.pop(10)
+    queue.complete(4)
+    queue.poll(10, 4, in_progress=106 + strangers)
+    assert queue.told() == (before[0] + 10, before[1] + 4)
+
+
+@given(LAYOUTS)
+def test_an_unknown_number_in_progress_leaves_nothing_to_be_explained(layout: Layout) -> None:
+    lag = InProgressLag()
+    nothing = CommittedWork(0, 0, 0, exact=True)
+    lag.record_work(nothing, layout, 7, None, 2.0)
+    lag.record_work(nothing, layout, None, None, 4.0)
+    flow = lag.record_work(CommittedWork(0, 3, 0, exact=True), layout, 3, None, 6.0)
+    assert (flow.popped, flow.completed) == (3, 0)
