@@ -54,7 +54,9 @@ class Reason(StrEnum):
     COUNTERS_UNREAD = "the counters were not read in this poll"
     OWN_OPERATION = "a qmon operation is changing messages of this queue, or has just ended"
     COUNTERS_RESET = "the counters of this table were reset, or may have been"
-    COUNTERS_STAND_STILL = "rows move, but the table's counters do not: track_counts may be off in these sessions"
+    COUNTERS_STAND_STILL = (
+        "rows move without the table's counters: sessions report late, or track_counts is off in them"
+    )
     COUNTERS_OFF = "track_counts is off on this server, so it does not count pushed and popped rows"
     NOTHING_COUNTED = "the server has no counters for this table"
     NOTHING_COUNTED_SINCE = "the server has had no counters for this table for {age}"

@@ -36,7 +36,7 @@ from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.in_progress_lag import InProgressLag
 from qmon.monitor.state.rates.own_changes import OwnChanges
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindow, Tick
-from qmon.monitor.state.rates.standing_counters import StandingCounters
+from qmon.monitor.state.rates.standing_counters import LATELY_S, StandingCounters
 from qmon.monitor.state.ring_tracks import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_for, is_flow_unread, is_lock_probe, older_figure
 from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
@@ -392,14 +392,17 @@ class QueueTrack:
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
-        def rate(value: float | None, moved: bool = self._standing.pops) -> Figure:
+        def rate(value: float | None, moved: bool) -> Figure:
             if value == 0 and moved:
                 return Figure.unknown(Reason.COUNTERS_STAND_STILL)
             why = failure_for("rates", snapshot, samples.layout.queue)
             return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
 
         push = rate(rates.pushed if rates else None, self._standing.pushes)
-        pop = _pop_rate(samples, rates, rate)
+        pops_hidden = self._standing.pops or self._lag.may_hide_pops(at)
+        pops_lately = self._standing.pops_lately or self._lag.may_hide_pops(at, LATELY_S)
+        completions_hidden = self._standing.pops or self._lag.may_hide_completions(at)
+        pop = _pop_rate(samples, rates, partial(rate, moved=pops_hidden))
         if samples.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
         uncounted = Reason.COUNTERS_STAND_STILL in (push.reason, pop.reason)
@@ -417,9 +420,9 @@ class QueueTrack:
             pop_rate=pop.evidence,
             timeout_s=samples.layout.timeout_s,
             failures=failures,
-            recent_pop_rate=rate(recent.popped if recent else None, self._standing.pops_lately).evidence,
+            recent_pop_rate=rate(recent.popped if recent else None, pops_lately).evidence,
             queue=known,
-            completes=rate(recent.completed if recent else None).evidence.value,
+            completes=rate(recent.completed if recent else None, completions_hidden).evidence.value,
             target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, moved=False).evidence.value,
             fill=fill.evidence,
@@ -430,7 +433,7 @@ class QueueTrack:
             layout=samples.layout,
             samples=samples,
             snapshot=snapshot,
-            pops_unseen=self._standing.pops_lately or self._broken,
+            pops_unseen=pops_lately or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
         rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, scheduled))
@@ -445,7 +448,7 @@ class QueueTrack:
             oldest=oldest,
             push_rate=push,
             pop_rate=sample_figures.pop_figure(samples, pop),
-            complete_rate=_complete_rate(samples, rates, rate),
+            complete_rate=_complete_rate(samples, rates, partial(rate, moved=completions_hidden)),
             blockers=samples.blocked.blockers if samples.blocked is not None else (),
             gap=gap,
             fill=fill,

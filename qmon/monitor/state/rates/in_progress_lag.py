@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.rates.flow import Flow, moves_of_state, table_flow
+from qmon.monitor.state.rates.standing_counters import RECENT_S
 
 # A session reports its counters within a second while it works, and 10 s after its last work from PostgreSQL 15 on
-# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). What remains unexplained for this long (s) had another cause.
-_LAG_S: Final = 60.0
+# (`PGSTAT_IDLE_INTERVAL` in `pgstat.c`). What remains unexplained for longer than this (s) had another cause.
+_LAG_S: Final = 12.0
 
 
 class InProgressLag:
@@ -23,6 +26,7 @@ class InProgressLag:
     """
 
     def __init__(self) -> None:
+        self._no_pop_at = self._no_completion_at = float("-inf")
         self.start_over()
 
     def start_over(self) -> None:
@@ -43,25 +47,47 @@ class InProgressLag:
         if moves is None or in_progress_change is None:
             self.start_over()
             return table_flow(work, layout, in_progress_change, in_table_change)
-        change = self._unexplained_change.left + in_progress_change
-        flow = table_flow(work, layout, change, in_table_change, self._uncounted_updates.left)
+        carried, updates = self._unexplained_change.total(at), self._uncounted_updates.total(at)
+        change = carried + in_progress_change
+        flow = table_flow(work, layout, change, in_table_change, updates)
         popped = flow.popped or 0.0
-        self._unexplained_change.record_left(change - (2 * popped - moves), at)
-        self._uncounted_updates.record_left(self._uncounted_updates.left + work.updated - popped, at)
+        explained = 2 * popped - moves
+        self._unexplained_change.record_left(change - explained, (in_progress_change, -explained), at)
+        self._uncounted_updates.record_left(updates + work.updated - popped, (work.updated,), at)
+        if carried and work.updated:
+            self._no_pop_at = at if not popped else self._no_pop_at
+            self._no_completion_at = at if not flow.completed else self._no_completion_at
         return flow
+
+    def may_hide_pops(self, at: float, within_s: float = RECENT_S) -> bool:
+        """Return whether recent updates count as no pop because of a carried change, which may have another cause."""
+        return at - self._no_pop_at <= within_s
+
+    def may_hide_completions(self, at: float) -> bool:
+        """Return the same for completions."""
+        return at - self._no_completion_at <= RECENT_S
 
 
 class _Carried:
-    """A number carried from poll to poll. The part of it that lasts longer than the lag of counters is forgotten."""
+    """A number carried from poll to poll, in parts by age. Parts older than the lag of counters are forgotten."""
 
     def __init__(self) -> None:
-        self.left = 0.0
-        self._lasting = 0.0
-        self._period_end = float("-inf")
+        # Each part with the time of its poll (server clock, seconds), oldest first.
+        self._parts: deque[tuple[float, float]] = deque()
 
-    def record_left(self, left: float, at: float) -> None:
-        self.left = left
-        self._lasting = min(self._lasting, left, key=abs) if self._lasting * left > 0 else 0.0
-        if at > self._period_end:
-            self.left -= self._lasting
-            self._lasting, self._period_end = self.left, at + _LAG_S
+    def total(self, at: float) -> float:
+        """Return what is carried to the poll at ``at``."""
+        while self._parts and at - self._parts[0][0] > _LAG_S:
+            self._parts.popleft()
+        return sum(part for _, part in self._parts)
+
+    def record_left(self, left: float, added: Sequence[float], at: float) -> None:
+        """Record what the poll at ``at`` added, and how much is left then. The oldest parts are used first."""
+        parts = [*self._parts, *((at, part) for part in added)]
+        self._parts.clear()
+        while left and parts:
+            part_at, part = parts.pop()
+            if part * left > 0:
+                part = min(part, left, key=abs)
+                self._parts.appendleft((part_at, part))
+                left -= part

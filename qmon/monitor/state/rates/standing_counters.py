@@ -14,8 +14,8 @@ from qmon.model.snapshot import QueueSamples
 
 # A seen move contradicts a rate of 0 for this many seconds, and a rate of the last few seconds for the shorter time.
 # The rates cover about as much.
-_RECENT_S: Final = 15.0
-_LATELY_S: Final = 5.0
+RECENT_S: Final = 15.0
+LATELY_S: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class _Movement:
         elif moved:
             self.seen_at = at
 
-    def contradicts(self, at: float, within_s: float = _RECENT_S) -> bool:
+    def contradicts(self, at: float, within_s: float = RECENT_S) -> bool:
         """Return whether rows, but not the counter, have moved in the last ``within_s`` seconds."""
         return self.seen_at is not None and at - self.seen_at <= within_s
 
@@ -77,7 +77,7 @@ class StandingCounters:
         self._left.record_total(counters.updated + counters.deleted, at, moved=gone)
         self.pushes = self._inserted.contradicts(at) or self._added.contradicts(at)
         self.pops = self._left.contradicts(at)
-        self.pops_lately = self._left.contradicts(at, _LATELY_S)
+        self.pops_lately = self._left.contradicts(at, LATELY_S)
 
 
 def _counts_by_session(counters: CounterSample) -> bool:
