@@ -19,6 +19,7 @@ from qmon import __version__
 from qmon.cli.console import prepare_streams
 from qmon.cli.guard import GuardedGroup, is_target
 from qmon.cli.guesses import ALIASES, hint_for, rewrite_arguments
+from qmon.cli.shared_options import share_options
 from qmon.errors import BadInput
 
 # The groups of `qmon --help`, in order, with their commands.
@@ -76,6 +77,7 @@ class LazyCommands(GuardedGroup):
         self.commands = get_group(made).commands
         for name, command in self.commands.items():
             _use_plain_metavars(command)
+            share_options(command, {"qmon": [option for option in self.params if option.name == "config"]})
             command.rich_help_panel = _PANEL_OF[name]  # type: ignore[attr-defined]
             command.short_help = first_sentence(command.help or "")
 
@@ -151,6 +153,16 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", "-V", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="PATH",
+            help="Configuration file. Default: your qmon.toml. Also accepted after the command.",
+            dir_okay=False,
+            show_default=False,
+        ),
+    ] = None,
     log_file: Annotated[
         Path | None,
         typer.Option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from qmon.cli.shared_options import shared_value
 from qmon.errors import QmonError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _read_named_config(context: typer.Context) -> Config | None:
     """Return the configuration named on the command line, or the default one; ``None`` if it cannot be read."""
     from qmon.config.config_file import read_config
 
-    given: Any = context.params.get("config")
+    given: Any = shared_value(context, "config")
     try:
         return read_config(None if given is None else Path(given))
     except QmonError:

@@ -14,6 +14,7 @@ import typer
 
 from qmon.cli import completion
 from qmon.cli.output import Format
+from qmon.cli.shared_options import shared_value
 from qmon.errors import BadInput
 
 
@@ -74,6 +75,12 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+def config_path(context: typer.Context) -> Path | None:
+    """Return the file given by ``--config``, ``None`` for the default one."""
+    found: str | Path | None = shared_value(context, "config")
+    return None if found is None else Path(found)
+
+
 TARGET: Final = "A name from qmon.toml, a postgresql:// or mssql:// URL, an ODBC connection string, or a DSN."
 Target = Annotated[
     str, typer.Argument(metavar="TARGET", help=TARGET, show_default=False, autocompletion=completion.complete_targets)
@@ -91,10 +98,6 @@ AllTargets = Annotated[bool, typer.Option("--all", help="All targets of qmon.tom
 InstalledQueue = Annotated[
     str,
     typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.", autocompletion=completion.complete_queues),
-]
-ConfigPath = Annotated[
-    Path | None,
-    typer.Option("--config", metavar="PATH", help="Configuration file. Default: your qmon.toml.", dir_okay=False),
 ]
 Output = Annotated[
     Format,

@@ -84,6 +84,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def check(
+    context: typer.Context,
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
     queues: Annotated[
@@ -97,7 +98,6 @@ def check(
             autocompletion=completion.complete_queues,
         ),
     ] = None,
-    config: options.ConfigPath = None,
     warn: Annotated[
         list[str] | None,
         typer.Option("--warn", "-w", metavar="RULE", help="WARNING if this is met, such as depth>1000. Repeatable."),
@@ -134,6 +134,7 @@ def check(
     WARNING with --unknown warning. Bad input and unreachable targets are UNKNOWN. With several targets, the worst
     result counts.
     """
+    config = options.config_path(context)
     if test_notice:
         from qmon.cli.trial_notice import send_test_notice
 

@@ -43,6 +43,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def connect(
+    context: typer.Context,
     targets: Annotated[
         list[str] | None,
         typer.Argument(
@@ -54,7 +55,6 @@ def connect(
         ),
     ] = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     queue: Annotated[
         str | None,
         typer.Option(
@@ -96,6 +96,7 @@ def connect(
     from qmon.config.preferences import read_preferences
     from qmon.monitor.open import open_poller
 
+    config = options.config_path(context)
     named = targets or ([] if all_targets else [ask_target(config)])
     if any(map(is_served, named)):
         if interval is not None or record is not None:

@@ -43,9 +43,9 @@ class _Listing:
 
 
 def queues(
+    context: typer.Context,
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     output: options.Output = "table",
     explain: Annotated[
         bool, typer.Option("--explain", help="Show why each table with a library's name was recognized or not.")
@@ -58,6 +58,7 @@ def queues(
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_target
 
+    config = options.config_path(context)
     known = choose_targets(targets or (), config, all_targets=all_targets)
 
     def ask(each: ChosenTarget, may_ask: bool) -> _Listing:
@@ -227,8 +228,8 @@ def _queue_object(layout: Layout) -> dict[str, Any]:
 
 
 def init(
+    context: typer.Context,
     target: options.Target,
-    config: options.ConfigPath = None,
     file: Annotated[
         Path | None,
         typer.Option("--file", "-f", metavar="PATH", help="File to write, or - to print. Default: your qmon.toml."),
@@ -245,6 +246,7 @@ def init(
     from qmon.cli.target_session import open_target
     from qmon.monitor.catalog.proposal import propose_config
 
+    config = options.config_path(context)
     with open_target(target, config, "init") as at:
         resolved, findings = _find_queues(at)
         may_ask = sys.stdin.isatty() and sys.stderr.isatty()

@@ -39,10 +39,10 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def record(
+    context: typer.Context,
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Folder of the recordings.", show_default=False)],
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     every: Annotated[float, options.duration_option("--every", help="Poll interval, 500ms to 1m.", default="2s")] = 2.0,
     keep: Annotated[
         float | None,
@@ -66,6 +66,7 @@ def record(
     from qmon.cli.target_session import choose_polled_targets
     from qmon.recording.write.retention import parse_size
 
+    config = options.config_path(context)
     most = parse_size(max_size) if max_size is not None else None
     known = choose_polled_targets(targets or (), config, every, all_targets=all_targets)
     with headless_alerting(known) as take:

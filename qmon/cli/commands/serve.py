@@ -92,6 +92,7 @@ def _normalize_host(name: str) -> str:
 
 
 def serve(
+    context: typer.Context,
     targets: options.Targets = None,
     listen: Annotated[
         str | None,
@@ -134,7 +135,6 @@ def serve(
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Key of the certificate, PEM.")] = None,
     allow_host: _AllowHost = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     every: Annotated[float, options.duration_option("--every", help="Poll interval, 500ms to 1m.", default="2s")] = 2.0,
     rules: Annotated[  # handled by its callback
         bool,
@@ -158,6 +158,7 @@ def serve(
     from qmon.metrics.target_readings import TargetReadings
     from qmon.recording.write.retention import parse_size
 
+    config = options.config_path(context)
     hosts = _check_options(listen, bool(textfile or otlp), record, keep, max_size, users, certificate, key, allow_host)
     tls = tls_context(certificate, key) if certificate is not None and key is not None else None
     allowed = read_users(users) if users is not None else None

@@ -33,8 +33,8 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def setup(
+    context: typer.Context,
     target: options.Target,
-    config: options.ConfigPath = None,
     show: Annotated[bool, typer.Option("--print", help="Print the SQL and change nothing.")] = False,
     role: Annotated[
         RoleChoice, typer.Option("--role", help="Rights to grant: monitor for watching, operator for acting too.")
@@ -58,6 +58,7 @@ def setup(
     Watching needs neither. The roles get rights on the queues found here. qmon does not change existing objects. It
     prints the statements that your role may not run, for the DBA.
     """
+    config = options.config_path(context)
     if gate is not None:
         _gate(target, config, gate, given, remove=remove)
         return

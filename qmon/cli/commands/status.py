@@ -61,9 +61,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def status(
+    context: typer.Context,
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     output: options.Output = "table",
     queues: Annotated[
         list[str] | None,
@@ -88,6 +88,7 @@ def status(
     from qmon.cli.target_session import choose_targets, log_in_for_polling
     from qmon.monitor.one_shot import view_over
 
+    config = options.config_path(context)
     known = choose_targets(targets or (), config, all_targets=all_targets)
     alone = len(known) == 1
 

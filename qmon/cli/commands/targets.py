@@ -25,7 +25,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def targets(
-    config: options.ConfigPath = None,
+    context: typer.Context,
     output: options.Output = "table",
     connect: Annotated[bool, typer.Option(help="Connect to each target.")] = True,
     wait: Annotated[
@@ -40,6 +40,7 @@ def targets(
     from qmon.config.config_file import read_config
     from qmon.config.known_targets import known_targets
 
+    config = options.config_path(context)
     read = read_config(config)
     known = known_targets(read)
     rows = [_target_object(each) for each in known]

@@ -201,9 +201,9 @@ def _parse_owner_states(text: str) -> frozenset[OwnerState]:
 
 
 def requeue(
+    context: typer.Context,
     target: options.Target,
     queue: Queue = None,
-    config: options.ConfigPath = None,
     *,
     which: MessageSelection,
     texts: TextSelection,
@@ -218,6 +218,7 @@ def requeue(
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
+    config = options.config_path(context)
     choice = which.to_choice(texts)
     if which.state is StateChoice.DEAD:
         limits = pace.to_limits()
@@ -232,9 +233,9 @@ def requeue(
 
 
 def purge(
+    context: typer.Context,
     target: options.Target,
     queue: Queue = None,
-    config: options.ConfigPath = None,
     *,
     which: MessageSelection,
     texts: TextSelection,
@@ -247,6 +248,7 @@ def purge(
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
+    config = options.config_path(context)
     choice = which.to_choice(texts)
     act_on_queue(
         target, config, queue, OperationKind.PURGE, lambda operator, layout: operator.purge(layout, choice), given
@@ -254,9 +256,9 @@ def purge(
 
 
 def pause(
+    context: typer.Context,
     target: options.Target,
     queue: Queue = None,
-    config: options.ConfigPath = None,
     side: WhichSide = Side.PRODUCERS,
     length: Annotated[float, options.duration_option("--for", help="How long.", default="15m")] = 900.0,
     *,
@@ -269,6 +271,7 @@ def pause(
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
+    config = options.config_path(context)
     act_on_queue(
         target,
         config,
@@ -280,9 +283,9 @@ def pause(
 
 
 def resume(
+    context: typer.Context,
     target: options.Target,
     queue: Queue = None,
-    config: options.ConfigPath = None,
     side: WhichSide = Side.PRODUCERS,
     *,
     given: options.ConfirmationOptions,
@@ -291,6 +294,7 @@ def resume(
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
+    config = options.config_path(context)
     act_on_queue(
         target,
         config,
@@ -302,9 +306,9 @@ def resume(
 
 
 def repair(
+    context: typer.Context,
     target: options.Target,
     queue: Queue = None,
-    config: options.ConfigPath = None,
     *,
     given: options.ConfirmationOptions,
 ) -> None:
@@ -312,15 +316,16 @@ def repair(
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
+    config = options.config_path(context)
     act_on_queue(target, config, queue, OperationKind.REPAIR, lambda operator, layout: operator.repair(layout), given)
 
 
 def undo(
+    context: typer.Context,
     target: options.Target,
     operation: Annotated[
         str, typer.Argument(metavar="OPERATION", help="Operation to undo, as listed by `qmon operations`.")
     ],
-    config: options.ConfigPath = None,
     ids: Ids = None,
     limit: Max = None,
     *,
@@ -331,12 +336,14 @@ def undo(
     from qmon.cli.target_session import open_for_action
     from qmon.model.operation_records import Choice
 
+    config = options.config_path(context)
     choice = Choice(parse_ids(ids), limit=limit)
     with open_for_action(target, config, "undo") as at:
         run_action(lambda: at.operator.undo(operation, choice), at.connections, given)
 
 
 def end_session(
+    context: typer.Context,
     target: options.Target,
     session: Annotated[
         int,
@@ -347,7 +354,6 @@ def end_session(
             help="Number of the session that blocks others. 0 is a prepared transaction.",
         ),
     ],
-    config: options.ConfigPath = None,
     *,
     given: options.ConfirmationOptions,
 ) -> None:
@@ -358,5 +364,6 @@ def end_session(
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action
 
+    config = options.config_path(context)
     with open_for_action(target, config, "end-session") as at:
         run_action(lambda: at.operator.end_session(session, None), at.connections, given)

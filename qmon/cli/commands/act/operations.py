@@ -29,9 +29,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def operations(
+    context: typer.Context,
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     limit: Annotated[
         int, typer.Option("--max", metavar="N", min=1, max=10_000, help="Maximum number of operations per target.")
     ] = 100,
@@ -42,6 +42,7 @@ def operations(
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_for_action
 
+    config = options.config_path(context)
     known = choose_targets(targets or (), config, all_targets=all_targets)
 
     def ask(each: ChosenTarget, may_ask: bool) -> tuple[str, tuple[Operation, ...]]:
@@ -91,12 +92,17 @@ def _operation_row(operation: Operation) -> tuple[object, ...]:
     )
 
 
-def show(target: options.Target, config: options.ConfigPath = None, output: options.Output = "table") -> None:
+def show(
+    context: typer.Context,
+    target: options.Target,
+    output: options.Output = "table",
+) -> None:
     """List purges that can still be undone, and until when."""
     from qmon.cli.commands.act.run_action import local_moment, run_attended
     from qmon.cli.target_session import open_for_action
     from qmon.model.operation_records import OperationKind
 
+    config = options.config_path(context)
     with open_for_action(target, config, "trash") as at:
         all_done = run_attended(lambda: at.operator.read_operations(_ALL), at.connections)
         keep_s = at.connected.config.settings.trash_days * _DAY_S
@@ -130,6 +136,7 @@ def show(target: options.Target, config: options.ConfigPath = None, output: opti
 
 
 def empty(
+    context: typer.Context,
     target: options.Target,
     queue: Annotated[
         str | None,
@@ -137,7 +144,6 @@ def empty(
             metavar="[QUEUE]", help="Only this queue.", show_default=False, autocompletion=completion.complete_queues
         ),
     ] = None,
-    config: options.ConfigPath = None,
     older_than: act.OlderThan = None,
     *,
     given: options.ConfirmationOptions,
@@ -149,6 +155,7 @@ def empty(
     from qmon.cli.commands.act.run_action import run_action
     from qmon.cli.target_session import open_for_action
 
+    config = options.config_path(context)
     with open_for_action(target, config, "trash") as at:
         usual = at.connected.config.settings.trash_days * _DAY_S
         older_s = usual if older_than is None else older_than

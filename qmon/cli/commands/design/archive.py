@@ -30,9 +30,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def archive(
+    context: typer.Context,
     target: options.Target,
     queue: options.InstalledQueue,
-    config: options.ConfigPath = None,
     batch: Annotated[
         int, typer.Option("--batch", metavar="N", min=1, max=10_000, help="Maximum number of messages per batch.")
     ] = 500,
@@ -56,6 +56,7 @@ def archive(
     from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
     from qmon.operate.run.pacing import archive_pace
 
+    config = options.config_path(context)
     with open_target(target, config, "archive", writes=True) as at:
         refuse_read_only(at.target)
         layout = at.archived_layout(queue)

@@ -31,8 +31,8 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def bench(
+    context: typer.Context,
     target: options.Target,
-    config: options.ConfigPath = None,
     designs: Annotated[
         str, typer.Option("--designs", metavar="A,B", help="Designs to measure, from `qmon design list`. Default: all.")
     ] = "",
@@ -76,6 +76,7 @@ def bench(
     from qmon.workload.bench.bench_site import check_version, new_schema_name
     from qmon.workload.bench.run_bench import find_leftovers, run_bench
 
+    config = options.config_path(context)
     with open_target(target, config, "bench", writes=True) as at:
         plan = BenchPlan(
             choose_designs(_split_list(designs), available_designs(at.engine)),

@@ -21,10 +21,10 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def install(
+    context: typer.Context,
     target: options.Target,
     design: Annotated[list[str], typer.Argument(metavar="DESIGN...", help="Designs, from `qmon design list`.")],
     schema: Annotated[str, typer.Option("--schema", metavar="NAME", help="Schema to create the queues in.")],
-    config: options.ConfigPath = None,
     queue: Annotated[
         str | None, typer.Option("--queue", metavar="NAME", help="Queue name. Default: the name of the design.")
     ] = None,
@@ -46,6 +46,7 @@ def install(
     from qmon.operate.install.install_queue import DEFAULT_RING_SIZE
     from qmon.operate.install.install_queue import install_queue as make
 
+    config = options.config_path(context)
     if queue is not None and len(design) > 1:
         raise BadInput("--queue works with one design only: install several designs one by one")
     with open_target(target, config, "install", read_only=False) as at:
@@ -81,12 +82,12 @@ def _grant_access(at: ConnectedTarget, layout: Layout) -> None:
 
 
 def uninstall(
+    context: typer.Context,
     target: options.Target,
     queue: Annotated[
         list[str],
         typer.Argument(metavar="QUEUE...", help="Queues installed by qmon.", autocompletion=completion.complete_queues),
     ],
-    config: options.ConfigPath = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove installed queues with all their messages.
@@ -96,6 +97,7 @@ def uninstall(
     from qmon.cli.target_session import open_target
     from qmon.operate.install.install_queue import uninstall_queue as take_away
 
+    config = options.config_path(context)
     with open_target(target, config, "uninstall", read_only=False) as at:
         layouts = [at.installed_layout(name) for name in queue]
         if not yes:

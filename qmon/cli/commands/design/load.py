@@ -26,9 +26,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def load(
+    context: typer.Context,
     target: options.Target,
     queue: options.InstalledQueue,
-    config: options.ConfigPath = None,
     producers: Annotated[
         int, typer.Option("--producers", metavar="N", min=0, max=200, help="Number of producer processes.")
     ] = 2,
@@ -59,6 +59,7 @@ def load(
     from qmon.workload.load_plan import QueueLoad
     from qmon.workload.run_load import run_load
 
+    config = options.config_path(context)
     with open_target(target, config, "load", writes=True) as at:
         refuse_read_only(at.target)
         wanted = QueueLoad(at.installed_layout(queue), producers=producers, consumers=consumers, rate=rate)

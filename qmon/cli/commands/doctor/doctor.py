@@ -23,9 +23,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def doctor(
+    context: typer.Context,
     targets: options.Targets = None,
     all_targets: options.AllTargets = False,
-    config: options.ConfigPath = None,
     output: options.Output = "table",
     bundle: Annotated[
         Path | None,
@@ -41,6 +41,7 @@ def doctor(
     from qmon.cli.several_targets import ask_targets, exit_unless_all
     from qmon.cli.target_session import choose_targets, connect_target
 
+    config = options.config_path(context)
     named = targets or []
     if bundle is not None:
         from qmon.cli.commands.doctor.bundle import write_bundle

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, Conf, LakePath, Master, check_extra, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, check_extra, open_lake
 from qmon.cli.output import clean_text, print_note, print_output, print_report
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def messages(
+    context: typer.Context,
     target: options.Target,
     queues: Annotated[
         list[str],
@@ -28,8 +29,6 @@ def messages(
             metavar="QUEUE", help="Queues whose archive to read.", autocompletion=completion.complete_queues
         ),
     ],
-    lake: LakePath,
-    config: options.ConfigPath = None,
     payloads: Annotated[
         bool, typer.Option("--payloads", help="Also keep payloads and titles, redacted by the settings.")
     ] = False,
@@ -45,8 +44,6 @@ def messages(
         float,
         options.duration_option("--every", help="Look for new messages at this interval.", default="1m"),
     ] = DEFAULT_EVERY_S,
-    master: Master = None,
-    conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
     """Copy archived messages into the lake, each exactly once.
@@ -57,6 +54,7 @@ def messages(
     """
     from qmon.cli.target_session import open_target
 
+    config = options.config_path(context)
     check_extra()
     if twice := next((queue for queue in queues if queues.count(queue) > 1), None):
         raise BadInput(f"queue {twice!r} is named twice")
@@ -67,7 +65,7 @@ def messages(
         archives = [find_archive(at.connection, at.engine, layout) for layout in layouts]
         known, redact = at.target, at.config.settings.redact
     _export_password(known)
-    with open_lake(lake, master, conf, brief=False) as place:
+    with open_lake(context, brief=False) as place:
         from qmon.pipeline.messages.message_intake import MessageIntake, find_archives
         from qmon.pipeline.repeat import repeat_step
 

@@ -14,7 +14,7 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.archived_messages import messages
-from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, Conf, LakePath, Master, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, lake_options, open_lake
 from qmon.cli.commands.pipeline.tidy_command import tidy, views
 from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
@@ -45,6 +45,7 @@ def register_commands(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Summarize recordings with Spark. Needs the extra `pipeline`.",
         no_args_is_help=True,
+        callback=lake_options,
     )
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
         baselines
@@ -60,10 +61,10 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def run(
+    context: typer.Context,
     recordings: Annotated[
         str, typer.Option("--recordings", metavar="PATH", help="Folder that `qmon record` writes to.")
     ],
-    lake: LakePath,
     continuous: Annotated[
         bool, typer.Option("--continuous/--once", help="Keep running, or end when all segments are read.")
     ] = False,
@@ -74,8 +75,6 @@ def run(
     batch_size: Annotated[
         str, typer.Option("--batch-size", metavar="SIZE", help="Size of segments to read per batch.")
     ] = "1GB",
-    master: Master = None,
-    conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
     """Read sealed segments into the lake, each exactly once.
@@ -87,7 +86,7 @@ def run(
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(f"there is no folder {recordings}; create recordings with: qmon record TARGET --to DIR")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
-    with open_lake(lake, master, conf, brief=brief) as target:
+    with open_lake(context, brief=brief) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
         from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 
@@ -101,7 +100,7 @@ def run(
 
 
 def report(
-    lake: LakePath,
+    context: typer.Context,
     since: Annotated[
         float | None,
         typer.Option(
@@ -124,23 +123,21 @@ def report(
     parquet: Annotated[
         Path | None, typer.Option("--parquet", metavar="FOLDER", help="Write the data of the report as Parquet files.")
     ] = None,
-    config: options.ConfigPath = None,
     output: options.Output = "table",
-    master: Master = None,
-    conf: Conf = None,
 ) -> None:
     """Report on a period: text, JSON, one HTML file, or data files.
 
     Starts with a summary and the three most important findings. Then for each queue: service levels, incidents, unusual
     figures, comparison with the period before, capacity, coverage. Service levels are the [[slo]] of qmon.toml.
     """
+    config = options.config_path(context)
     for path in (file, csv, parquet):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
             raise BadInput(f"there is no folder {place}")
     from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives
-    with open_lake(lake, master, conf) as source:
+    with open_lake(context) as source:
         from qmon.pipeline.report.data_files import write_csv, write_parquet
         from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period
         from qmon.pipeline.report.html import report_page
@@ -166,7 +163,7 @@ def report(
 
 
 def baselines(
-    lake: LakePath,
+    context: typer.Context,
     recordings: Annotated[
         str,
         typer.Option("--recordings", metavar="PATH", help="Folder of the recordings, for the file .baselines.json."),
@@ -186,8 +183,6 @@ def baselines(
             "Default: the zone of the machine that recorded the target.",
         ),
     ] = None,
-    master: Master = None,
-    conf: Conf = None,
 ) -> None:
     """Write baselines: the normal figures of each hour of the week.
 
@@ -195,7 +190,7 @@ def baselines(
     Hours of the week with fewer than four readings have no baseline.
     """
     stated = _parse_zones(zone or ())
-    with open_lake(lake, master, conf) as source:
+    with open_lake(context) as source:
         from qmon.pipeline.report.baselines_file import write_baselines
 
         found = write_baselines(source, recordings, weeks, stated)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from qmon.cli.shared_options import shared_value
 from qmon.errors import BadInput
 from qmon.system import install_command
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 _EXTRA_PACKAGES: Final = ("pyspark", "pyarrow", "pandas", "deltalake")
 
-LakePath = Annotated[str, typer.Option("--lake", metavar="PATH", help="Folder of the lake, on any Hadoop file system.")]
+LakePath = Annotated[
+    str | None, typer.Option("--lake", metavar="PATH", help="Folder of the lake, on any Hadoop file system.")
+]
 Master = Annotated[
     str | None,
     typer.Option("--master", metavar="URL", help="Spark master. Default: all processors of this machine."),
@@ -33,15 +36,29 @@ def check_extra() -> None:
         raise BadInput(f"the pipeline needs Spark, and Java 17 or later: {install_command('pipeline')}")
 
 
+def lake_options(lake: LakePath = None, master: Master = None, conf: Conf = None) -> None:
+    """Accept the options of every pipeline command. ``lake_path`` and ``open_lake`` read them from the context."""
+
+
+def lake_path(context: typer.Context) -> str:
+    """Return the folder of the lake. Raises a usage error if ``--lake`` is missing."""
+    found: str | None = shared_value(context, "lake")
+    if not found:
+        raise typer.BadParameter("missing; name the folder of the lake", context, param_hint="'--lake'")
+    return found
+
+
 @contextmanager
-def open_lake(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
+def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
     """Open the lake with a Spark session for one command. ``brief``: the command has little to do.
 
     Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
+    lake = lake_path(context)
     check_extra()
     settings = {}
-    for text in conf or ():
+    conf: list[str] = shared_value(context, "conf") or []
+    for text in conf:
         name, symbol, value = text.partition("=")
         if not (name.strip() and symbol):
             raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; not {text!r}")
@@ -49,7 +66,7 @@ def open_lake(lake: str, master: str | None, conf: list[str] | None, *, brief: b
     from qmon.pipeline.lake.lake import Lake
     from qmon.pipeline.spark_session import start_session, stop_session
 
-    session = start_session(master, settings, brief=brief)
+    session = start_session(shared_value(context, "master"), settings, brief=brief)
     try:
         yield Lake(session, lake)
     finally:

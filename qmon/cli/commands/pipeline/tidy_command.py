@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.pipeline.pipeline_options import Conf, LakePath, Master, check_extra, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import check_extra, lake_path, open_lake
 from qmon.cli.output import print_output, print_report, print_table
 from qmon.errors import BadInput
 
@@ -16,7 +16,7 @@ _LEAST_S: Final = 86400.0
 
 
 def tidy(
-    lake: LakePath,
+    context: typer.Context,
     samples: Annotated[
         float | None,
         options.duration_option("--keep-samples", help="Delete samples and polls older than this."),
@@ -37,8 +37,6 @@ def tidy(
             default="7d",
         ),
     ] = _UNUSED_S,
-    master: Master = None,
-    conf: Conf = None,
     output: options.Output = "table",
 ) -> None:
     """Compact small files of the lake, and delete old data.
@@ -53,7 +51,7 @@ def tidy(
         raise BadInput(
             "--unused must be at least 1d: a running command has written files that no version refers to yet"
         )
-    with open_lake(lake, master, conf) as place:
+    with open_lake(context) as place:
         from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 
         found = tidy_lake(place, LakeRetention({name: each for name, each in kept.items() if each is not None}, unused))
@@ -71,7 +69,7 @@ def tidy(
 
 
 def views(
-    lake: LakePath,
+    context: typer.Context,
     reader: Annotated[str, typer.Option("--for", metavar="READER", help="Reader: duckdb or spark.")] = "duckdb",
 ) -> None:
     """Print the SQL of views on a lake, for DuckDB or Spark.
@@ -84,5 +82,5 @@ def views(
 
     if reader not in READERS:
         raise BadInput(f"--for takes {' or '.join(READERS)}")
-    for statement in view_statements(reader, lake):
+    for statement in view_statements(reader, lake_path(context)):
         print_output(f"{statement};\n")

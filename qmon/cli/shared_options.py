@@ -1,0 +1,62 @@
+"""Options of a command group that all commands below it accept, too: ``qmon --config FILE status`` is one such option.
+
+The help of the group explains them once. A value given after the command replaces one given before it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+
+def share_options(command: Any, groups: Mapping[str, Sequence[Any]], path: str = "qmon") -> None:
+    """Add hidden copies of options to a command. If it is a group, the commands below get its own options, too.
+
+    Args:
+        command: a command of typer, or a group. Its help names the options and where they are explained.
+        groups: options of the groups above it, by the path of the group such as ``qmon pipeline``. The values of the
+            copies go to the context of that group.
+        path: path of the group that the command is in.
+    """
+    own = [each for each in command.params if each.param_type_name == "option"]
+    names = {name for each in own for name in each.opts}
+    groups = {group: [each for each in options if names.isdisjoint(each.opts)] for group, options in groups.items()}
+    command.params += [_hidden_copy(option) for options in groups.values() for option in options]
+    explained = [
+        f"{', '.join(each.opts[0] for each in options)} (see {group} --help)"
+        for group, options in reversed(groups.items())
+        if options
+    ]
+    command.epilog = "\n\n".join(filter(None, [command.epilog, f"More options: {', '.join(explained)}."]))
+    below: Mapping[str, Any] = getattr(command, "commands", {})
+    for each in below.values():
+        share_options(each, {**groups, f"{path} {command.name}": own}, f"{path} {command.name}")
+
+
+def _hidden_copy(option: Any) -> Any:
+    made = copy.copy(option)
+    made.hidden, made.expose_value, made.required, made.envvar, made.default = True, False, False, None, None
+    made.callback = partial(_store_value, option)
+    return made
+
+
+def _store_value(option: Any, context: Any, parameter: Any, value: Any) -> None:
+    """Store the value in the context of the group that the option belongs to."""
+    if value is None or value == () or context.resilient_parsing:
+        return
+    group = context.parent
+    while option not in group.command.params:
+        group = group.parent
+    group.params[option.name] = value
+
+
+def shared_value(context: Any, name: str) -> Any:
+    """Return the value of an option of a group above the command, ``None`` if it was not given."""
+    group = context
+    while group is not None:
+        if name in group.params:
+            return group.params[name]
+        group = group.parent
+    return None
