@@ -1,8 +1,8 @@
 """The cost budget of polling, and which probes are throttled to stay within it, based on measured costs.
 
 A probe is identified by its queue and its name. The least important probes are throttled first, and the most expensive
-among them first. Probes that verdicts need are throttled last and are read at least every ten seconds. If that alone
-exceeds the budget, the budget is exceeded.
+among them first. Probes that verdicts need are throttled last and are read at least every ten seconds. If that is not
+enough, the interval of polls becomes longer, up to ten seconds. After that, the budget is exceeded.
 """
 
 from __future__ import annotations
