@@ -111,7 +111,9 @@ def check(
     polls: Annotated[int, typer.Option("--polls", min=1, max=1000, help="Number of polls. Rates need two.")] = 2,
     timeout: Annotated[
         float | None,
-        options.duration_option("--timeout", "-t", help="UNKNOWN after this time.", default="10s"),
+        options.duration_option(
+            "--timeout", "-t", help="UNKNOWN after this time.", default="10s plus the time between polls"
+        ),
     ] = None,
     unknown: Annotated[
         IfUnknown, typer.Option("--unknown", help="Result for queues whose state is unknown.")
