@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.text import Text
+from textual._context import active_message_pump
 from textual.css.query import NoMatches
+from textual.dom import DOMNode
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
@@ -395,8 +398,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """Log the error that ends the app."""
-        if self._exit and isinstance(error, NoMatches):
-            return  # the app is exiting, and the handler of a late event looked for a removed widget
+        if isinstance(error, NoMatches) and (self._exit or _is_being_removed(active_message_pump.get(None))):
+            return  # the handler of a late event looked for a removed widget
         self.failure_text = log.report_defect(error)
         super()._handle_exception(error)
 
@@ -404,3 +407,8 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Exit and show the logged traceback. Textual's own shows variables, which contain rows and statements."""
         self.bell()
         self.panic(Text(log.traceback_text(self._exception)) if self._exception is not None else "")
+
+
+def _is_being_removed(node: MessagePump | None) -> bool:
+    """Return whether a widget, or one that contains it, is closing, such as a dialog that a quick key has closed."""
+    return isinstance(node, DOMNode) and any(each._pruning or each._closing for each in node.ancestors_with_self)

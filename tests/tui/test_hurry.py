@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,8 +11,11 @@ from typing import Final
 
 import pytest
 from textual import events
+from textual.css.query import NoMatches
 
 from qmon.tui.message.message_screen import MessageScreen
+from qmon.tui.shared.help import Help
+from qmon.tui.shared.text_dialog import TextDialog
 from qmon.tui.widgets.dialog import Dialog, leave_screen
 from tests.recording.days import written
 from tests.tui import histories
@@ -50,6 +54,31 @@ async def test_no_dialog_closes_twice(opens: str, first: str) -> None:
         await press_at_once(d, first, "escape", "escape", "escape")
         await d.until(lambda: not d.app.is_running or not isinstance(d.app.screen, Dialog), "it has closed")
         assert not d.app._exception and dialog not in d.app.screen_stack
+
+
+@pytest.mark.parametrize("ticks", range(6))
+async def test_a_dialog_that_is_closed_before_it_has_its_widgets_is_no_error(ticks: int) -> None:
+    async with acting() as d:
+        for dialog in (Help(), TextDialog(lambda _: [], "hint")):
+            opened = d.app.push_screen(dialog)
+            for _ in range(ticks):
+                await asyncio.sleep(0)
+            closed = d.app.pop_screen()
+            await opened
+            await closed
+            await d.settle()
+            assert d.app.is_running
+            assert not d.app._exception and dialog not in d.app.screen_stack
+
+
+async def test_a_missing_widget_of_a_dialog_that_stays_is_an_error() -> None:
+    class Broken(Dialog[None]):
+        def on_mount(self) -> None:
+            self.query_one("#nowhere")
+
+    with pytest.raises(NoMatches, match="#nowhere"):
+        async with acting() as d:
+            await d.app.push_screen(Broken())
 
 
 @pytest.mark.parametrize("first", ["enter", "escape"])
