@@ -34,12 +34,9 @@ def test_the_configuration_is_named_before_or_after_the_command_and_the_last_one
 
 def test_options_of_a_group_below_qmon_are_accepted_by_its_commands(tmp_path: Path) -> None:
     lake = ("--lake", str(tmp_path))
-    first, *others = (
-        call("pipeline", *(word for part in parts for word in part)).stdout
-        for parts in permutations([lake, ("views",)])
-    )
-    assert str(tmp_path) in first
-    assert others == [first]
+    for parts in permutations([lake, ("views",)]):
+        done = call("pipeline", *(word for part in parts for word in part))
+        assert f"{tmp_path} has no lake" in done.stderr
 
 
 @pytest.mark.parametrize(
