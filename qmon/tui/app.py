@@ -13,6 +13,7 @@ from rich.text import Text
 from textual._context import active_message_pump
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
+from textual.events import ScreenResume
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.reactive import var
@@ -263,8 +264,12 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     async def go_to_queue(self, name: str) -> None:
         """Show the queue ``name`` on the queue screen."""
-        self.selected = name
-        await self.action_screen("queue")
+        await leave_pushed_screen(self)
+        self.selected = name  # right before the switch: until then, the overview's cursor may move by itself
+        before = self.screen
+        await self.switch_mode("queue")
+        if self.screen is before:
+            self.screen.post_message(ScreenResume())
 
     def leave_screen(self, name: str) -> None:
         """Go from the screen ``name`` to its parent screen."""
@@ -285,10 +290,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
         ``queue``: the queue to select; empty keeps the selection.
         """
+        await leave_pushed_screen(self)
         self.selected, self.history_moment = queue or self.selected, at
         if self.known_past.go is not None:
             self.known_past.go(at)
-        await self.action_screen("history")
+        await self.switch_mode("history")
 
     def action_faster(self) -> None:
         """Poll at the next shorter interval, if there is one."""

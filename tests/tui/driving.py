@@ -111,6 +111,7 @@ async def dashboard(
     known: KnownPast | None = None,
     served: str = "",
     preferences: Preferences | None = None,
+    first_queue: str = "",
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
@@ -127,6 +128,7 @@ async def dashboard(
         served=served,
         preferences=preferences,
     )
+    app.first_queue = first_queue
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         yield Driver(app, source, clock, pilot)

@@ -166,13 +166,14 @@ class OverviewScreen(ArrangedScreen):
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
+        if not self.is_current:
+            return  # the cursor moved before another screen came up, and that screen shows its own queue
         self.app.selected = message.key
         shown = self.app.shown
         if shown.view is not None:
             self._draw_selected(shown.view, stale=self.is_stale, lost=_lost_verdict(shown))
             self._draw_frame(shown, self.app.clock())
-        if self.is_current:
-            self.app.focus_source(self.required_focus())
+        self.app.focus_source(self.required_focus())
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
