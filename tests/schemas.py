@@ -29,7 +29,6 @@ TYPES: Final[dict[str, Any]] = {
     "bench": bench.BenchReport,
     "bundle": target.BundleReport,
     "check": figures.CheckReport,
-    "compare": figures.CompareReport,
     "demo": figures.DemoReport,
     "designs": target.DesignsReport,
     "doctor": target.DoctorReport,

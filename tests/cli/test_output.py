@@ -25,7 +25,6 @@ COMMANDS = [
     (("design", "archive", "{shop}", "batch_split", "--until-empty"), "archive", "", "queue"),
     (("design", "load", "{shop}", "fifo", "--for", "500ms"), "load", "", "queue"),
     (("design", "list"), "designs", "designs", "name"),
-    (("replay", "{recordings}", "--compare", "-2m", "-1s"), "compare", "differences", "queue"),
 ]
 
 

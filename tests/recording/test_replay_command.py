@@ -81,13 +81,6 @@ def test_one_moment_is_printed(tmp_path: Path) -> None:
     assert last["snapshot"]["sequence"] == given[-1].sequence
 
 
-def test_two_moments_are_compared(tmp_path: Path) -> None:
-    recorded(tmp_path, 30)
-    done = call("replay", str(tmp_path), "--compare", "2026-11-21T13:00:00Z", "2026-11-21T13:04:00Z")
-    assert done.exit_code == 0, done.output
-    assert "mails" in done.stdout and "verdict" in done.stdout
-
-
 def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     given = recorded(tmp_path / "kept")
     file = tmp_path / "incident.qmon"

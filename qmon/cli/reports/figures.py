@@ -292,24 +292,6 @@ class ReplayReport(TypedDict):
     status: StatusReport
 
 
-class Difference(TypedDict):
-    """One figure of a queue at two moments. The verdict counts as a figure."""
-
-    queue: str
-    figure: str
-    before: float | str | None
-    after: float | str | None
-
-
-class CompareReport(TypedDict):
-    """``qmon replay --compare``: differences between two moments, in seconds since the epoch."""
-
-    schema: Literal[1]
-    before_at: float
-    after_at: float
-    differences: list[Difference]
-
-
 class ProblemReport(TypedDict):
     """A problem that a check found. ``queue``: ``None`` for the target. ``value``: in the unit of the rule's figure."""
 
