@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.dashboard_past import BaselinesPath
 from qmon.cli.guard import FAILED
 from qmon.cli.output import print_note, print_report
 from qmon.cli.signals import exit_on_signals
@@ -28,13 +26,6 @@ if TYPE_CHECKING:
     from qmon.monitor.source import SnapshotSource
     from qmon.operate.context import OperatorContext
     from qmon.recording.write.recorder import Recorder
-
-
-class Theme(StrEnum):
-    """The dashboard's initial colours."""
-
-    DARK = "dark"
-    LIGHT = "light"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -71,13 +62,9 @@ def connect(
         options.duration_option("--interval", "-i", help="Poll interval, 500ms to 1m."),
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every action.")] = False,
-    theme: Annotated[
-        Theme | None, typer.Option("--theme", help="Colours. Set NO_COLOR for a screen without colours.")
-    ] = None,
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Record to this folder, for `qmon replay`.")
     ] = None,
-    baselines: BaselinesPath = None,
     ca: Annotated[
         Path | None,
         typer.Option(
@@ -105,18 +92,18 @@ def connect(
             raise BadInput(
                 "the URL of a qmon serve cannot be combined with other targets: name that URL alone, or the databases"
             )
-        raise typer.Exit(show_served(named[0], config, ca, baselines, theme))
+        raise typer.Exit(show_served(named[0], config, ca))
     if ca is not None:
         raise BadInput("--ca is for the https:// URL of a qmon serve")
 
     known = choose_targets(named, config, all_targets=all_targets)
-    preferences = read_preferences(use_theme=theme is None)
+    preferences = read_preferences()
     if len(known) > 1 and queue is not None:
         raise BadInput("--queue needs a single target")
     if len(known) > 1:
         from qmon.cli.fleet_dashboard import show_fleet
 
-        raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines, preferences))
+        raise typer.Exit(show_fleet(known, interval, read_only, record, preferences))
     found, connection = log_in_for_polling(known[0])
     typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
     interval_s = (
@@ -132,9 +119,7 @@ def connect(
             preferences,
             queue=queue or "",
             read_only=read_only,
-            theme=theme,
             record=record,
-            baselines=baselines,
         )
     except BaseException:
         poller.close()
@@ -150,9 +135,7 @@ def _run_dashboard(
     *,
     queue: str,
     read_only: bool,
-    theme: Theme | None,
     record: Path | None,
-    baselines: Path | None,
 ) -> int:
     """Run the dashboard on a poller until the user quits. Returns the exit code."""
     from qmon.cli.alerting_setup import screen_alerting
@@ -171,10 +154,10 @@ def _run_dashboard(
         first_queue=queue,
         prod=known.prod,
         environment=known.environment,
-        dark=(theme or settings.theme) != "light",
+        dark=settings.theme != "light",
         runner=ActionRunner(context),
         alerting=screen_alerting(known.name, found.config),
-        known=target_past(known.name, found.config, baselines, record),
+        known=target_past(known.name, found.config, record),
         followed=FollowedConfig(
             found.config, typed, known, lambda queues: poller.set_resolver(resolver_for(engine_for(known), queues))
         ),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.dashboard_past import BaselinesPath
 from qmon.cli.output import Format, print_note, print_report
 from qmon.errors import BadInput
 from qmon.model.formatting import size
@@ -35,6 +34,7 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def replay(
+    context: typer.Context,
     recording: Recording,
     target: TargetName = None,
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Start at this time: {_WHEN}")] = None,
@@ -53,7 +53,6 @@ def replay(
         Format | None,
         typer.Option("--output", "-o", help="Print the figures at --at, or at the end, like `qmon status`."),
     ] = None,
-    baselines: BaselinesPath = None,
 ) -> None:
     """Show a recording in the dashboard.
 
@@ -69,11 +68,12 @@ def replay(
     if output is not None:
         _print_moment(reader, reader.ends_at if begin_at is None else begin_at, output)
     else:
+        from qmon.config.config_file import read_config
         from qmon.config.preferences import read_preferences
         from qmon.tui import run
 
         played = Replay(reader, begin_at, speed=speed)
-        past = replay_past(played, recording, baselines)
+        past = replay_past(played, read_config(options.config_path(context)), recording)
         environment, preferences = reader.session.environment, read_preferences()
         code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
         _note_damage(reader)
