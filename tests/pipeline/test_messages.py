@@ -13,10 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import archived_messages as command
+from qmon.cli.commands.pipeline.pipeline_options import lake_path
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
@@ -135,8 +137,8 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command uses the Spark of these tests, which it would end otherwise."""
 
     @contextlib.contextmanager
-    def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
-        yield Lake(spark, lake)
+    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+        yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)
 

@@ -116,12 +116,9 @@ def report(
         Path | None,
         typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file instead of printing.", dir_okay=False),
     ] = None,
-    csv: Annotated[
+    data: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FOLDER", help="Write the data of the report as CSV files, one per table."),
-    ] = None,
-    parquet: Annotated[
-        Path | None, typer.Option("--parquet", metavar="FOLDER", help="Write the data of the report as Parquet files.")
+        typer.Option("--data", metavar="FOLDER", help="Write the data of the report as CSV files, one per table."),
     ] = None,
     output: options.Output = "table",
 ) -> None:
@@ -131,14 +128,14 @@ def report(
     figures, comparison with the period before, capacity, coverage. Service levels are the [[slo]] of qmon.toml.
     """
     config = options.config_path(context)
-    for path in (file, csv, parquet):
+    for path in (file, data):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
             raise BadInput(f"there is no folder {place}")
     from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives
     with open_lake(context) as source:
-        from qmon.pipeline.report.data_files import write_csv, write_parquet
+        from qmon.pipeline.report.data_files import write_csv
         from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period
         from qmon.pipeline.report.html import report_page
 
@@ -146,10 +143,9 @@ def report(
     if file is not None:
         files.replace_file(file, report_page(found))
         print_output(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
-    for folder, put in ((csv, write_csv), (parquet, write_parquet)):
-        if folder is not None:
-            print_output(f"{folder}: {', '.join(put(found, folder))}")
-    if (file, csv, parquet) != (None, None, None):
+    if data is not None:
+        print_output(f"{data}: {', '.join(write_csv(found, data))}")
+    if (file, data) != (None, None):
         return
     from qmon.cli.commands.pipeline.report_object import report_object
     from qmon.cli.commands.pipeline.report_text import print_period
