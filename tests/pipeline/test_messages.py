@@ -184,7 +184,10 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
 
 
 @pytest.mark.usefixtures("here")
-def test_for_ever_takes_in_what_comes_until_a_signal(tmp_path: Path, database: str) -> None:
+def test_for_ever_takes_in_what_comes_until_a_signal(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "EVERY_S", 1.0)
     layout, lake, over = made(database, "flag"), tmp_path / "lake", threading.Event()
 
     def archived(number: int) -> None:
@@ -207,7 +210,7 @@ def test_for_ever_takes_in_what_comes_until_a_signal(tmp_path: Path, database: s
     archived(3)
     with ThreadPoolExecutor(1) as beside:
         told = beside.submit(meanwhile)
-        done = call("pipeline", "messages", database, "orders", "--lake", str(lake), "--continuous", "--every", "1s")
+        done = call("pipeline", "messages", database, "orders", "--lake", str(lake), "--continuous")
         over.set()
         told.result()
     assert done.exit_code == 0, done.stderr

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, check_extra, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, check_extra, open_lake
 from qmon.cli.output import clean_text, print_note, print_output, print_report
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
@@ -38,12 +38,8 @@ def messages(
     ] = 4,
     anew: Annotated[bool, typer.Option("--anew", help="The archive was recreated: read all its rows as new.")] = False,
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Keep running, or end when all messages are read.")
+        bool, typer.Option("--continuous/--once", help="Look for new messages every minute, or end when all are read.")
     ] = False,
-    every: Annotated[
-        float,
-        options.duration_option("--every", help="Look for new messages at this interval.", default="1m"),
-    ] = DEFAULT_EVERY_S,
     output: options.Output = "table",
 ) -> None:
     """Copy archived messages into the lake, each exactly once.
@@ -83,7 +79,7 @@ def messages(
 
         if continuous:
             with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
-                repeat_step(step, every, stop)
+                repeat_step(step, EVERY_S, stop)
             print_note("stopped; what was under way is done by the next start")
             return
         step()
