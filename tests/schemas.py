@@ -24,7 +24,6 @@ _LINE: Final = msgspec.defstruct(
 )
 TYPES: Final[dict[str, Any]] = {
     "action": target.ActionReport,
-    "archive": target.ArchiveReport,
     "audit": AuditLine,
     "bench": bench.BenchReport,
     "bundle": target.BundleReport,
@@ -32,13 +31,10 @@ TYPES: Final[dict[str, Any]] = {
     "demo": figures.DemoReport,
     "designs": target.DesignsReport,
     "doctor": target.DoctorReport,
-    "load": target.LoadReport,
     "notice": NoticeReport,
     "operations": target.OperationsReport,
-    "pipeline-messages": pipeline.MessagesReport,
     "pipeline-report": pipeline.PeriodReport,
     "pipeline-run": pipeline.IngestReport,
-    "pipeline-tidy": pipeline.TidyReport,
     "queues": target.QueuesReport,
     "recording": _LINE,
     "replay": figures.ReplayReport,

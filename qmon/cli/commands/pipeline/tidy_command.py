@@ -8,7 +8,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.commands.pipeline.pipeline_options import check_extra, lake_path, open_lake
-from qmon.cli.output import print_output, print_report, print_table
+from qmon.cli.output import print_output, print_table
 from qmon.errors import BadInput
 
 _UNUSED_S: Final = 7 * 86400.0
@@ -37,7 +37,6 @@ def tidy(
             default="7d",
         ),
     ] = _UNUSED_S,
-    output: options.Output = "table",
 ) -> None:
     """Compact small files of the lake, and delete old data.
 
@@ -56,16 +55,7 @@ def tidy(
 
         found = tidy_lake(place, LakeRetention({name: each for name, each in kept.items() if each is not None}, unused))
     rows = [(each.table, each.compacted, each.into, each.old_rows, each.removed) for each in found]
-    if output == "table":
-        print_table(
-            ("table", "files", "became", "old rows removed", "files removed"), [tuple(map(str, r)) for r in rows]
-        )
-        return
-    from qmon.cli.reports.pipeline import TidyReport
-
-    names = ("table", "compacted", "into", "old_rows", "removed")
-    whole = {"schema": 1, "tables": [dict(zip(names, row, strict=True)) for row in rows]}
-    print_report(output, whole, TidyReport, "tables")
+    print_table(("table", "files", "became", "old rows removed", "files removed"), rows)
 
 
 def views(
