@@ -25,9 +25,7 @@ _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recor
 
 
 def register_commands(app: typer.Typer) -> None:
-    app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03 --speed 10")(
-        replay
-    )
+    app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03")(replay)
     app.command("export", epilog="Example: qmon export /var/lib/qmon --from 14:00 --to 14:20 --file incident.qmon")(
         export
     )
@@ -38,17 +36,6 @@ def replay(
     recording: Recording,
     target: TargetName = None,
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Start at this time: {_WHEN}")] = None,
-    speed: Annotated[
-        float,
-        typer.Option(
-            "--speed",
-            metavar="N",
-            min=0.1,
-            max=1000,
-            callback=options.reject_nan,
-            help="Playback speed; 10 is ten times faster.",
-        ),
-    ] = 1.0,
     output: Annotated[
         Format | None,
         typer.Option("--output", "-o", help="Print the figures at --at, or at the end, like `qmon status`."),
@@ -72,7 +59,7 @@ def replay(
         from qmon.config.preferences import read_preferences
         from qmon.tui import run
 
-        played = Replay(reader, begin_at, speed=speed)
+        played = Replay(reader, begin_at)
         past = replay_past(played, read_config(options.config_path(context)), recording)
         environment, preferences = reader.session.environment, read_preferences()
         code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
