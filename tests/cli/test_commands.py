@@ -78,7 +78,7 @@ def test_nothing_found_is_said_and_is_no_error(database: str) -> None:
 def test_init_says_what_to_do_next(database: str, tmp_path: Path, own_home: Path, made: str, next_step: str) -> None:
     make(database, made)
     place = tmp_path / "shop.toml"
-    done = call("init", database, "--file", str(place))
+    done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
     assert done.stderr.startswith(f"written to {place}; {next_step}")
 
@@ -95,7 +95,7 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     )
     make(database, "CREATE TABLE odd_jobs (id bigserial, status text, attempts int)")
     place = tmp_path / "shop.toml"
-    done = call("init", database, "--file", str(place))
+    done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
     assert "written to" in done.stderr
     (target,) = read_config(place).targets.values()
@@ -182,7 +182,7 @@ def test_init_keeps_configured_queues_that_conditions_tell(database: str, own_ho
 def test_init_leaves_the_password_out(database: str) -> None:
     make(database, ARTICLES["fifo"])
     url = database.replace("postgres@", "postgres:s3cretword@", 1)
-    done = call("init", url, "--file", "-")
+    done = call("init", url, "--print")
     assert done.exit_code == 0, done.output
     assert "s3cretword" not in done.output
     (target,) = tomllib.loads(done.stdout)["target"].values()

@@ -84,7 +84,7 @@ def test_commands_that_ask_a_server_end_in_the_same_way(database: str) -> None:
         ("status", database),
         ("queues", database, "-o", "csv"),
         ("doctor", database),
-        ("init", database, "--file", "-"),
+        ("init", database, "--print"),
         ("purge", database, "fifo", "--state", "ready", "--dry-run"),
         ("design", "load", database, "fifo", "--for", "10ms"),
     ):

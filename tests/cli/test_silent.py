@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "install": ["design", "install", "shop", "fifo", "--schema", "public"],
     "setup": ["setup", "shop"],
     "archive": ["design", "archive", "shop", "jobs", "--until-empty"],
-    "init": ["init", "{url}", "-f", "{folder}/new.toml"],
+    "init": ["init", "{url}", "--config", "{folder}/new.toml"],
 }
 # What qmon sends when it has logged in.
 SET_UP: Final = b"statement_timeout"

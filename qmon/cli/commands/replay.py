@@ -26,9 +26,7 @@ _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recor
 
 def register_commands(app: typer.Typer) -> None:
     app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03")(replay)
-    app.command("export", epilog="Example: qmon export /var/lib/qmon --from 14:00 --to 14:20 --file incident.qmon")(
-        export
-    )
+    app.command("export", epilog="Example: qmon export /var/lib/qmon incident.qmon --from 14:00 --to 14:20")(export)
 
 
 def replay(
@@ -70,9 +68,9 @@ def replay(
 
 def export(
     recording: Recording,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)],
     since: Annotated[str, typer.Option("--from", metavar="TIME", help=f"Start: {_WHEN}", show_default=False)],
     until: Annotated[str, typer.Option("--to", metavar="TIME", help="End, written like --from.", show_default=False)],
-    file: Annotated[Path, typer.Option("--file", "-f", metavar="FILE", help="File to write.", show_default=False)],
     target: TargetName = None,
 ) -> None:
     """Export part of a recording to one file.
