@@ -193,6 +193,10 @@ def test_setup_prints_what_it_would_run_and_runs_it_once(clean_roles: str) -> No
     database = clean_roles
     printed = call("setup", database, "--print")
     assert printed.exit_code == 0
+    listed_only = call("setup", database, "--dry-run")
+    assert listed_only.exit_code == 0
+    assert len(listed_only.stdout.splitlines()) == printed.stdout.count("/* qmon ")
+    assert listed_only.stdout.startswith("to do     qmon's own schema")
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
     assert "CREATE ROLE qmon_monitor NOLOGIN;" in printed.stdout
     done = call("setup", database)
