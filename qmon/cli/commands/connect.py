@@ -10,7 +10,7 @@ import typer
 
 from qmon.cli import completion, options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import print_note, print_report
+from qmon.cli.output import Format, print_note, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
 from qmon.system import require_posix
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def register_commands(app: typer.Typer) -> None:
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
-    app.command("demo", epilog="Example: qmon demo --headless --for 20s --output json")(demo)
+    app.command("demo", epilog="Example: qmon demo --for 20s --output json")(demo)
 
 
 def connect(
@@ -202,13 +202,15 @@ def run_recorded(
 
 
 def demo(
-    headless: Annotated[bool, typer.Option("--headless", help="Run without a screen. Needs --for.")] = False,
     length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     tour: Annotated[
         bool,
         typer.Option("--tour", help="Show one problem at a time, and the key that fixes it."),
     ] = False,
-    output: options.Output = "table",
+    output: Annotated[
+        Format | None,
+        typer.Option("--output", "-o", help="Run without a screen, and print the figures at the end. Needs --for."),
+    ] = None,
 ) -> None:
     """Open the dashboard on live demo queues.
 
@@ -219,14 +221,12 @@ def demo(
     from qmon.cli.commands.status import print_status
     from qmon.demo import runner
 
-    if headless and length is None:
-        raise BadInput("--headless needs --for, such as --for 20s")
-    if output != "table" and not headless:
-        raise BadInput(f"--output {output} needs --headless: qmon demo --headless --for 20s --output {output}")
-    if tour and headless:
-        raise BadInput("--tour needs the screen: leave out --headless")
+    if output is not None and length is None:
+        raise BadInput("--output needs --for, such as --for 20s")
+    if output is not None and tour:
+        raise BadInput("--tour needs the screen: leave out --output")
     with exit_on_signals():
-        if not headless:
+        if output is None:
             raise typer.Exit(_run_demo(length, tour=tour))
         view, found = runner.run_headless(length or 0.0)
     if output == "json":
@@ -247,7 +247,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.operate.open_context import open_context
     from qmon.tui import ActionRunner, require_terminal, run
 
-    require_terminal("`--headless --for 20s` runs without one")
+    require_terminal("`--for 20s --output table` runs without one")
     with runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(

@@ -278,7 +278,7 @@ class WorkloadReport(TypedDict):
 
 
 class DemoReport(StatusReport):
-    """``qmon demo --headless``. ``workload``: by queue."""
+    """``qmon demo --output``. ``workload``: by queue."""
 
     workload: dict[str, WorkloadReport]
 
