@@ -29,7 +29,6 @@ TYPES: Final[dict[str, Any]] = {
     "bundle": target.BundleReport,
     "check": figures.CheckReport,
     "demo": figures.DemoReport,
-    "designs": target.DesignsReport,
     "doctor": target.DoctorReport,
     "notice": NoticeReport,
     "operations": target.OperationsReport,

@@ -21,8 +21,9 @@ PRINTED: Final = (
     ("--help",),
     ("purge", "--help"),
     ("help", "acting"),
-    ("design", "list", "--output", "json"),
-    ("design", "list", "--output", "csv"),
+    ("targets", "--no-connect", "--output", "json"),
+    ("targets", "--no-connect", "--output", "csv"),
+    ("design", "list"),
 )
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
 # Redirections by which output is lost.

@@ -22,7 +22,6 @@ COMMANDS = [
     (("operations", "{shop}"), "operations", "operations", "id"),
     (("trash", "list", "{shop}"), "trash", "trash", "operation_id"),
     (("purge", "{shop}", "batch_split", "--state", "ready", "--dry-run"), "action", "", "plan_title"),
-    (("design", "list"), "designs", "designs", "name"),
 ]
 
 

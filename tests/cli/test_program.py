@@ -131,7 +131,7 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
     make(database, ARTICLES["fifo"])
     reading, writing = os.pipe()
     os.close(reading)
-    for arguments in (("queues", database), ("design", "list", "--output", "json"), ("--help",)):
+    for arguments in (("queues", database), ("design", "list"), ("--help",)):
         done = subprocess.run(
             program(*arguments), env=surroundings(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
         )

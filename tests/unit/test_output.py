@@ -184,7 +184,6 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
         "doctor",
     }
     nested = {
-        ("design", "list"),
         ("design", "bench"),
         ("trash", "list"),
         ("trash", "empty"),
@@ -198,7 +197,7 @@ def test_the_option_is_the_same_wherever_figures_are_printed() -> None:
         if "--output" in flags:
             assert flags["-o"] is flags["--output"]
             assert flags["-o"].type.choices == get_args(Format), name
-            assert flags["-o"].default == (None if name == ("replay",) else "table"), name
+            assert flags["-o"].default == (None if name in {("replay",), ("demo",)} else "table"), name
 
 
 def test_the_schemas_are_those_of_the_types() -> None:

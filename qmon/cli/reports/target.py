@@ -127,22 +127,6 @@ class ActionReport(TypedDict):
     result: OperationResult | None
 
 
-class DesignReport(TypedDict):
-    """One design."""
-
-    name: str
-    article: str
-    essence: str
-    installs_on: list[str]
-
-
-class DesignsReport(TypedDict):
-    """``qmon design list``."""
-
-    schema: Literal[1]
-    designs: list[DesignReport]
-
-
 class NamedTarget(TypedDict):
     """A known target.
 
