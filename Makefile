@@ -6,7 +6,7 @@ PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 # In a fresh checkout each of eight processes would compile every test for itself: one does it for all.
 compile_tests = find tests/unit -name '*-pytest-*.pyc' | grep -q . || $(PYTHON) -m pytest -n 0 -qq --collect-only >/dev/null 2>&1 || true
-# Handed on: make demo ARGS="--headless --for 20s --output json"
+# Handed on: make demo ARGS="--for 20s --output json"
 ARGS ?=
 
 .PHONY: help demo unit test check check-format check-lint check-types check-windows check-macos check-imports bench sqlserver soak screenshots share clean setup
@@ -14,7 +14,7 @@ ARGS ?=
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
-demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headless --for 20s --output json" and the like
+demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--for 20s --output json" and the like
 	@.ci/setup demo
 	@.venv/bin/qmon demo $(ARGS)
 

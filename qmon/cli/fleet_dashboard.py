@@ -23,9 +23,7 @@ def show_fleet(
     known: Sequence[ChosenTarget],
     interval: float | None,
     read_only: bool,
-    theme: str | None,
     record: Path | None,
-    baselines: Path | None,
     preferences: Preferences,
 ) -> int:
     """Show these targets until the user quits. Returns the exit code, 1 if a recording stopped.
@@ -46,7 +44,6 @@ def show_fleet(
                 interval or preferences.target_preferences(each.target.name).interval_s or settings.interval_s,
                 read_only,
                 record,
-                baselines,
                 recordings,
             )
             for each in known
@@ -54,7 +51,7 @@ def show_fleet(
         code = run_fleet(
             targets,
             alerting=fleet_alerting([each.target.name for each in known], known[0].config),
-            dark=(theme or settings.theme) != "light",
+            dark=settings.theme != "light",
             preferences=preferences,
         )
     finally:
@@ -85,7 +82,6 @@ def _open_fleet_target(
     interval_s: float,
     read_only: bool,
     record: Path | None,
-    baselines: Path | None,
     recordings: list[_Recording],
 ) -> FleetTarget:
     from qmon.cli.dashboard_past import target_past
@@ -125,6 +121,6 @@ def _open_fleet_target(
         read_only=read_only or each.target.read_only,
         environment=each.target.environment,
         recorder=recording.recorder if recording is not None else None,
-        known=target_past(name, each.config, baselines, record),
+        known=target_past(name, each.config, record),
     )
     return made

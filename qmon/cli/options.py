@@ -115,11 +115,9 @@ Subscribers = Annotated[
 
 
 @dataclass(frozen=True)
-class ConfirmationOptions:
-    """Options that confirm a plan."""
+class SetupOptions:
+    """Options that confirm a plan whose SQL another option prints."""
 
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
-    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL of the plan.")] = False
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, for the audit.")] = ""
     confirm: Annotated[
@@ -127,3 +125,11 @@ class ConfirmationOptions:
         typer.Option("--confirm", metavar="NAME", help="Queue name, for plans that ask you to type it."),
     ] = None
     output: Output = "table"
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
+
+
+@dataclass(frozen=True)
+class ConfirmationOptions(SetupOptions):
+    """Options that confirm a plan."""
+
+    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL of the plan.")] = False

@@ -20,7 +20,7 @@ def is_served(target: str) -> bool:
     return target.strip().lower().startswith(("http://", "https://"))
 
 
-def show_served(url: str, path: Path | None, ca: Path | None, baselines: Path | None, theme: str | None) -> int:
+def show_served(url: str, path: Path | None, ca: Path | None) -> int:
     """Show what the ``qmon serve`` at a URL polls, until the user quits. Returns the exit code.
 
     Raises ``BadInput`` if the URL or a file cannot be used, and ``PasswordNeeded``. If the server is unreachable, the
@@ -46,11 +46,11 @@ def show_served(url: str, path: Path | None, ca: Path | None, baselines: Path | 
             source,
             redacting_fold(TargetHistory().record_snapshot, redact),
             environment=source.environment,
-            dark=(theme or config.settings.theme) != "light",
+            dark=config.settings.theme != "light",
             alerting=alerting_for(source.target, config),  # the server notifies the receivers
-            known=target_past(source.target, config, baselines, None),
+            known=target_past(source.target, config, None),
             served=address.place,
-            preferences=read_preferences(use_theme=theme is None),
+            preferences=read_preferences(),
         )
     finally:
         source.close()

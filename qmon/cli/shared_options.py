@@ -44,7 +44,7 @@ def _hidden_copy(option: Any) -> Any:
 
 def _store_value(option: Any, context: Any, parameter: Any, value: Any) -> None:
     """Store the value in the context of the group that the option belongs to."""
-    if value is None or value == () or context.resilient_parsing:
+    if value is None or value == ():
         return
     group = context.parent
     while option not in group.command.params:

@@ -68,9 +68,9 @@ def default_path() -> Path:
     return platformdirs.user_state_path("qmon") / "screen.json"
 
 
-def read_preferences(*, use_theme: bool = True) -> Preferences:
-    """Read this user's preferences. ``use_theme``: see ``Preferences``."""
-    return Preferences(default_path(), use_theme=use_theme)
+def read_preferences() -> Preferences:
+    """Read this user's preferences."""
+    return Preferences(default_path())
 
 
 class Preferences:
@@ -78,26 +78,23 @@ class Preferences:
 
     Args:
         path: the file; ``None`` keeps preferences only until the program ends.
-        use_theme: whether the remembered theme is used, and not the one of the command line.
     """
 
-    def __init__(self, path: Path | None = None, *, use_theme: bool = True) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._use_theme = use_theme
         self._failed = False
         self._stored = self._read_file()
 
     @property
     def theme(self) -> str:
         """The theme's name, empty if none is stored."""
-        return self._stored.theme if self._use_theme else ""
+        return self._stored.theme
 
     def target_preferences(self, target: str) -> TargetPreferences:
         """Return the preferences for a target."""
         return self._stored.targets.get(target, TargetPreferences())
 
     def set_theme(self, name: str) -> None:
-        self._use_theme = True
         self._store_change(lambda stored: replace(stored, theme=name))
 
     def change_target(self, target: str, change: Callable[[TargetPreferences], TargetPreferences]) -> None:

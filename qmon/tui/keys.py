@@ -152,7 +152,6 @@ REPLAY: Final[list[BindingType]] = [
     _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
     *_JUMPS,
     _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
-    _key("c", "compare", "compare", "Remember this moment, then compare it with another", READINGS, id="compare"),
     *(
         key
         for key in bindings_in(APP)

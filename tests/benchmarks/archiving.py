@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import signal
 import subprocess
 import sys
@@ -82,10 +82,11 @@ def _archiving(url: str, layout: Layout) -> Iterator[dict[str, float]]:
     """``qmon design archive`` at work; what it says at the end is in the result afterwards."""
     log = f'"{layout.table.schema}"."{layout.table.name}_archive_log"'
     before = query(url, f"SELECT count(*) FROM {log}")
-    command = [sys.executable, "-m", "qmon", "archive", url, layout.queue, "--output", "json"]
+    command = [sys.executable, "-m", "qmon", "design", "archive", url, layout.queue]
     result: dict[str, float] = {}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         wait_until(lambda: query(url, f"SELECT count(*) FROM {log}") != before, what="it archives")
         yield result
         process.send_signal(signal.SIGINT)
-        result.update(json.loads(process.communicate(timeout=30)[0]))
+        (rate,) = re.findall(r"\(([\d.,]+)/s\)", process.communicate(timeout=30)[0])
+        result["archive_rate"] = float(rate.replace(",", ""))

@@ -174,6 +174,8 @@ def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
     refused = call("pause", "shop", "--yes")
     assert refused.exit_code == 2, refused.output
     assert "gate" in refused.stderr
+    assert "CREATE TRIGGER" in call("setup", "shop", "--gate", "jobs", "--print").stdout
+    assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
     assert acted("setup", "shop", "--gate", "jobs", "--yes")["result"]["done"] == 1
     query(shop, insert)
     assert acted("pause", "shop", "--for", "10m", "--reason", "deploy", "--yes", code=0)["result"]["state"] == "done"

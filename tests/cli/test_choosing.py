@@ -133,12 +133,15 @@ def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -
     assert {each["reachable"] for each in unasked} == {None}
 
 
-def test_a_target_that_hangs_holds_up_no_other_and_no_longer_than_its_deadline(configured: Path) -> None:
+def test_a_target_that_hangs_holds_up_no_other_and_no_longer_than_its_deadline(
+    configured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It takes the connection and says nothing: each has a deadline of its own."""
+    monkeypatch.setattr("qmon.cli.commands.targets._WAIT_S", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with (configured / "qmon" / "qmon.toml").open("a") as file:
             file.write(f'[target.silent]\nconnect = "postgresql://me@127.0.0.1:{silent.getsockname()[1]}/none"\n')
-        done = call("targets", "--wait", "1s", "--output", "json")
+        done = call("targets", "--output", "json")
     found = {each["name"]: each for each in valid(done.stdout, "targets")["targets"]}
     assert found["shop"]["reachable"] is True
     assert found["silent"]["problem"] == "silent: no answer within 1.0 s"

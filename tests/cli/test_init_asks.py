@@ -39,7 +39,7 @@ ANSWERS = (
 def test_what_was_answered_is_written_and_watched(database: str, tmp_path: Path, own_home: Path) -> None:
     query(database, UNKNOWN)
     place = tmp_path / "shop.toml"
-    terminal = Terminal("init", database, "--file", str(place), home=own_home.parents[1])
+    terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
     for question, answer in ANSWERS:
         terminal.expect(question)
         terminal.type(answer)
@@ -62,7 +62,7 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     )
     query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO mail_queue (status) VALUES ('ready')")
     place = tmp_path / "shop.toml"
-    terminal = Terminal("init", database, "--file", str(place), home=own_home.parents[1])
+    terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
     terminal.expect("9 h 00 m ahead of UTC would fit")
     terminal.expect("the times in created_at")
     terminal.type("Asia/Tokio")
@@ -80,12 +80,12 @@ def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
 ) -> None:
     query(database, UNKNOWN)
     place = tmp_path / "shop.toml"
-    terminal = Terminal("init", database, "--file", str(place), home=own_home.parents[1])
+    terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
     terminal.expect("Is it a queue")
     terminal.type("n")
     assert terminal.end() == 0, terminal.seen
     assert "work_queue" not in place.read_text()
-    again = Terminal("init", database, "--file", str(place), "--force", home=own_home.parents[1])
+    again = Terminal("init", database, "--config", str(place), "--force", home=own_home.parents[1])
     again.expect("Is it a queue")
     again.type("y")
     again.expect("id of a message")
@@ -98,7 +98,7 @@ def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
 
 def test_without_a_terminal_it_asks_nothing(database: str, tmp_path: Path) -> None:
     query(database, UNKNOWN)
-    done = call("init", database, "--file", str(tmp_path / "shop.toml"))
+    done = call("init", database, "--config", str(tmp_path / "shop.toml"))
     assert done.exit_code == 0, done.output
     assert "Is it a queue" not in done.output
     assert 'design = "fifo"' in (tmp_path / "shop.toml").read_text()

@@ -21,8 +21,9 @@ PRINTED: Final = (
     ("--help",),
     ("purge", "--help"),
     ("help", "acting"),
-    ("design", "list", "--output", "json"),
-    ("design", "list", "--output", "csv"),
+    ("targets", "--no-connect", "--output", "json"),
+    ("targets", "--no-connect", "--output", "csv"),
+    ("design", "list"),
 )
 FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
 # Redirections by which output is lost.
@@ -84,7 +85,7 @@ def test_commands_that_ask_a_server_end_in_the_same_way(database: str) -> None:
         ("status", database),
         ("queues", database, "-o", "csv"),
         ("doctor", database),
-        ("init", database, "--file", "-"),
+        ("init", database, "--print"),
         ("purge", database, "fifo", "--state", "ready", "--dry-run"),
         ("design", "load", database, "fifo", "--for", "10ms"),
     ):

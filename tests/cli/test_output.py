@@ -22,10 +22,6 @@ COMMANDS = [
     (("operations", "{shop}"), "operations", "operations", "id"),
     (("trash", "list", "{shop}"), "trash", "trash", "operation_id"),
     (("purge", "{shop}", "batch_split", "--state", "ready", "--dry-run"), "action", "", "plan_title"),
-    (("design", "archive", "{shop}", "batch_split", "--until-empty"), "archive", "", "queue"),
-    (("design", "load", "{shop}", "fifo", "--for", "500ms"), "load", "", "queue"),
-    (("design", "list"), "designs", "designs", "name"),
-    (("replay", "{recordings}", "--compare", "-2m", "-1s"), "compare", "differences", "queue"),
 ]
 
 

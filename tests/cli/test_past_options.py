@@ -1,4 +1,4 @@
-"""``--baselines`` and its line in the configuration: what is wrong with the file is said before a screen is opened."""
+"""The baselines file of the configuration: what is wrong with it is said before a screen is opened."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.dashboard_past import replay_past, target_past
-from qmon.config.config_file import Config
+from qmon.config.config_file import Config, TargetConfig
 from qmon.recording.history.baselines_reader import FILE_NAME
 from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
@@ -29,28 +29,28 @@ def recording(tmp_path: Path) -> Path:
 @pytest.mark.server
 def test_a_file_that_is_not_there_or_damaged_is_refused(recording: Path, tmp_path: Path) -> None:
     (tmp_path / "damaged.json").write_text("{")
-    for name, said in (("none.json", "no such file"), ("damaged.json", "is damaged")):
-        for command in (("replay", str(recording)), ("connect", NOWHERE)):
-            done = call(*command, "--baselines", str(tmp_path / name))
-            assert done.exit_code == 2 and said in done.stderr
     config = tmp_path / "qmon.toml"
-    config.write_text(f'[target.shop]\nconnect = "{NOWHERE}"\nbaselines = "damaged.json"\n')
-    done = call("connect", "shop", "--config", str(config))
-    assert done.exit_code == 2 and "damaged.json: is damaged" in done.stderr
+    for name, said in (("none.json", "no such file"), ("damaged.json", "damaged.json: is damaged")):
+        config.write_text(f'[target.orders-prod]\nconnect = "{NOWHERE}"\nbaselines = "{name}"\n')
+        for command in (("replay", str(recording)), ("connect", "orders-prod")):
+            done = call(*command, "--config", str(config))
+            assert done.exit_code == 2 and said in done.stderr
 
 
 def test_the_file_beside_the_recordings_is_found(
     recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     replay = Replay(open_recording(recording), playing=False)
-    known = replay_past(replay, recording, None)
-    assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
     nothing = Config(tmp_path / "qmon.toml")
-    live = target_past(target_of(NOWHERE).name, nothing, None, recording)
+    known = replay_past(replay, nothing, recording)
+    assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
+    live = target_past(target_of(NOWHERE).name, nothing, recording)
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
-    assert target_past(target_of(NOWHERE).name, nothing, None, None).archive is None
+    assert target_past(target_of(NOWHERE).name, nothing, None).archive is None
     (recording / FILE_NAME).write_text("[]")
-    assert "was not written by" in target_past(target_of(NOWHERE).name, nothing, None, recording).problem
+    assert "was not written by" in target_past(target_of(NOWHERE).name, nothing, recording).problem
     assert "was not written by" in capsys.readouterr().err
-    named = usual(tmp_path, "elsewhere")
-    assert "elsewhere" in target_past(target_of(NOWHERE).name, nothing, named, recording).baselines.hours
+    known_target = TargetConfig("orders-prod", NOWHERE, baselines=usual(tmp_path, "elsewhere"))
+    configured = Config(tmp_path / "qmon.toml", {"orders-prod": known_target})
+    assert "elsewhere" in replay_past(replay, configured, recording).baselines.hours
+    assert "elsewhere" in target_past("orders-prod", configured, recording).baselines.hours

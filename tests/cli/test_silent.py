@@ -18,7 +18,6 @@ from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill
 from tests.queues import made
-from tests.schemas import valid
 from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
 
 pytestmark = needs.posix
@@ -38,7 +37,7 @@ COMMANDS: Final = {
     "install": ["design", "install", "shop", "fifo", "--schema", "public"],
     "setup": ["setup", "shop"],
     "archive": ["design", "archive", "shop", "jobs", "--until-empty"],
-    "init": ["init", "{url}", "-f", "{folder}/new.toml"],
+    "init": ["init", "{url}", "--config", "{folder}/new.toml"],
 }
 # What qmon sends when it has logged in.
 SET_UP: Final = b"statement_timeout"
@@ -94,7 +93,7 @@ def test_every_command_ends_by_itself(
 def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel, own_home: Path) -> None:
     made(quiet.direct, "batch_fast", "orders")
     quiet.silence_at(b'"orders_archive"(', passes=True)
-    child = started(["design", "archive", quiet.url, "orders", "--output", "json"], own_home)
+    child = started(["design", "archive", quiet.url, "orders"], own_home)
     try:
         assert quiet.silent.wait(60)
         child.send_signal(signal.SIGINT)
@@ -106,7 +105,7 @@ def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel,
         child.kill()
         child.communicate()
     assert child.returncode == 130, said
-    assert valid(out, "archive")["unsure"] == 1
+    assert "the connection broke during 1 batches" in out
 
 
 @pytest.mark.parametrize("name", ["queues", "doctor", "status", "requeue", "pause", "operations"])

@@ -85,11 +85,11 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
     monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
     done = call("demo")
     assert (done.exit_code, begun) == (2, [])
-    assert done.stderr == "qmon: standard input is not a terminal; `--headless --for 20s` runs without one\n"
+    assert done.stderr == "qmon: standard input is not a terminal; `--for 20s --output table` runs without one\n"
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")
 def test_the_demo_says_that_it_needs_posix() -> None:
-    done = call("demo", "--headless", "--for", "1s")
+    done = call("demo", "--for", "1s")
     assert done.exit_code == 2
     assert done.stderr == "qmon: qmon demo needs Linux or macOS; every other command of qmon runs on Windows, too\n"

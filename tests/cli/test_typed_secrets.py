@@ -26,7 +26,6 @@ PLACES = (
     ("status", "--output", "{}"),
     ("status", "shop", "--output={}"),
     ("status", "shop", "--over={}"),
-    ("connect", "shop", "--theme", "{}"),
     ("--log-level={}", "targets"),
     ("pipeline", "report", "--since={}"),
 )

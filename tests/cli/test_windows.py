@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -51,11 +50,8 @@ def test_every_test_is_imported_commands_start_and_files_are_locked_renamed_and_
 
 def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp_path: Path) -> None:
     qmon("design", "install", database, "naive", "--schema", "public", home=tmp_path)
-    done = json.loads(
-        qmon("design", "load", database, "naive", *ONE_EACH, "--for", "1s", "--output", "json", home=tmp_path)
-    )
-    assert done["totals"]["pushed"] > 0
-    assert done["totals"]["errors"] == 0
+    done = qmon("design", "load", database, "naive", *ONE_EACH, "--for", "1s", home=tmp_path)
+    assert done.startswith("naive: pushed ") and "pushed 0 " not in done and "failed" not in done
     assert ",naive,naive," in qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1]
     qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "1500ms", home=tmp_path)
     (sealed,) = (tmp_path / "kept").rglob("*.zst")

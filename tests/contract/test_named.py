@@ -117,7 +117,7 @@ def test_every_command_says_so_and_none_acts(database: str, tmp_path: Path) -> N
     checked = call("check", "shop", environment=environment)
     assert checked.exit_code == 2, checked.stdout
     assert checked.stdout.startswith(f"QMON CRITICAL - shop: orders: cannot see: {words}")
-    for command in (["status"], ["queues"], ["doctor"], ["init", "--file", "-"]):
+    for command in (["status"], ["queues"], ["doctor"], ["init", "--print"]):
         told = call(*command, "shop", environment=environment).stdout
         assert words in " ".join(told.replace("#", " ").split()), (command, told)
     for acting in (

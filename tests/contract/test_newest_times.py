@@ -73,7 +73,7 @@ def test_init_and_doctor_show_it(database: str, tmp_path: Path) -> None:
     _mails(database)
     _push(database, "Asia/Kolkata")
     place = tmp_path / "shop.toml"
-    assert call("init", database, "--file", str(place)).exit_code == 0
+    assert call("init", database, "--config", str(place)).exit_code == 0
     assert "5 h 30 m ahead of UTC would fit" in " ".join(place.read_text().replace("\n#", "").split())
     done = call("doctor", database, "--output", "json")
     assert "5 h 30 m ahead of UTC would fit" in done.output

@@ -39,7 +39,7 @@ def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
 
 @pytest.mark.alone
 def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
-    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "20s", "--output", "json"]
+    command = [sys.executable, "-m", "qmon", "demo", "--for", "20s", "--output", "json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     report = valid(done.stdout, "demo")
@@ -75,7 +75,7 @@ SELDOM = [pytest.param(number, marks=pytest.mark.soak) for number in (signal.SIG
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, *SELDOM])
 def test_nothing_is_left_however_the_demo_ends(temporary: Path, number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "600s"]
+    command = [sys.executable, "-m", "qmon", "demo", "--for", "600s", "--output", "table"]
     environment = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as demo:
         assert demo.stderr is not None

@@ -157,6 +157,6 @@ def test_the_tour_says_all_of_each_step_in_any_terminal(cells: int) -> None:
 
 
 def test_a_tour_without_a_screen_is_refused() -> None:
-    done = call("demo", "--tour", "--headless", "--for", "1s")
+    done = call("demo", "--tour", "--for", "1s", "--output", "table")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "qmon: --tour needs the screen: leave out --headless\n"
+    assert done.stderr == "qmon: --tour needs the screen: leave out --output\n"

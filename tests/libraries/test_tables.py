@@ -269,7 +269,7 @@ def test_a_job_is_in_progress_while_a_session_holds_the_lock_on_its_id(database:
 def test_init_of_a_database_with_a_library_alone_leads_to_connect(database: str, tmp_path: Path) -> None:
     query(database, RIVER.tables)
     place = tmp_path / "shop.toml"
-    done = call("init", database, "--file", str(place))
+    done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
     assert done.stderr.startswith(f"written to {place}; review it, then: qmon connect ")
     assert 'library = "river"' in place.read_text(encoding="utf-8")

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import pipeline as command
+from qmon.cli.commands.pipeline.pipeline_options import lake_path
 from qmon.cli.commands.pipeline.report_object import report_object
 from qmon.cli.output import column_header, print_report
 from qmon.cli.reports.pipeline import PeriodReport
 from qmon.pipeline.lake.lake import Lake
-from qmon.pipeline.report.data_files import SCHEMAS
+from qmon.pipeline.report.data_files import COLUMNS
 from tests.cli.calling import call
 from tests.pipeline.pages import hostile_facts
 from tests.recording.test_replay_command import recorded
@@ -24,8 +26,8 @@ from tests.schemas import valid
 
 def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
-    def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
-        yield Lake(spark, lake)
+    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+        yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)
     recorded(tmp_path / "kept", 30)
@@ -48,10 +50,9 @@ def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, mon
     assert text.stdout.splitlines()[0] == told["headline"]
     for place_, thing in enumerate(told["look_at"], 1):
         assert f"{place_}. {thing['text']}" in text.stdout.splitlines()
-    files = call("pipeline", "report", *day, "--csv", str(tmp_path / "csv"), "--parquet", str(tmp_path / "parquet"))
+    files = call("pipeline", "report", *day, "--data", str(tmp_path / "data"))
     assert files.exit_code == 0, files.output
-    for suffix in ("csv", "parquet"):
-        assert {path.name for path in (tmp_path / suffix).iterdir()} == {f"{name}.{suffix}" for name in SCHEMAS}
+    assert {path.name for path in (tmp_path / "data").iterdir()} == {f"{name}.csv" for name in COLUMNS}
     elsewhere = call("pipeline", "report", *place, "--to", "2026-11-20")
     assert elsewhere.exit_code == 2 and "its newest day is 2026-11-21" in " ".join(elsewhere.stderr.split())
     (line,) = csv.DictReader(csv_.stdout.splitlines(), strict=True)

@@ -13,10 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import archived_messages as command
+from qmon.cli.commands.pipeline.pipeline_options import lake_path
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
@@ -32,7 +34,6 @@ from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept
 from tests.pipeline.pages import Page, hostile_facts
 from tests.queues import ENGINE, made, target_of
-from tests.schemas import valid
 
 pytestmark = pytest.mark.timeout(1200)
 HOSTILE = "ord\"ers]].'x"
@@ -135,8 +136,8 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command uses the Spark of these tests, which it would end otherwise."""
 
     @contextlib.contextmanager
-    def lake_here(lake: str, master: str | None, conf: list[str] | None, *, brief: bool = True) -> Iterator[Lake]:
-        yield Lake(spark, lake)
+    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+        yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)
 
@@ -165,10 +166,9 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     helps = refusal(database, "orders", *place).partition("Run: ")[2]
     assert not (tmp_path / "lake").exists()
     query(database, helps)
-    done = call("pipeline", "messages", database, "orders", *place, "--output", "json")
+    done = call("pipeline", "messages", database, "orders", *place)
     assert done.exit_code == 0, done.stderr
-    (told,) = valid(done.stdout, "pipeline-messages")["queues"]
-    assert told == {"queue": "orders", "messages": 3, "upto": 3, "awaited": 0, "all_messages": 3}
+    assert done.stdout == "orders: 3 messages taken in, up to number 3\n"
 
     query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")
     finished(database, layout, 2)
@@ -182,7 +182,10 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
 
 
 @pytest.mark.usefixtures("here")
-def test_for_ever_takes_in_what_comes_until_a_signal(tmp_path: Path, database: str) -> None:
+def test_for_ever_takes_in_what_comes_until_a_signal(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "EVERY_S", 1.0)
     layout, lake, over = made(database, "flag"), tmp_path / "lake", threading.Event()
 
     def archived(number: int) -> None:
@@ -205,7 +208,7 @@ def test_for_ever_takes_in_what_comes_until_a_signal(tmp_path: Path, database: s
     archived(3)
     with ThreadPoolExecutor(1) as beside:
         told = beside.submit(meanwhile)
-        done = call("pipeline", "messages", database, "orders", "--lake", str(lake), "--continuous", "--every", "1s")
+        done = call("pipeline", "messages", database, "orders", "--lake", str(lake), "--continuous")
         over.set()
         told.result()
     assert done.exit_code == 0, done.stderr

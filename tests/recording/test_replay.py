@@ -117,7 +117,8 @@ def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path
     ]
     assert plain(found) == plain(live.snapshots)
     assert any(snapshot.blocking for snapshot in found) and len({s.sequence for s in found}) == len(found)
-    replay = Replay(open_recording(tmp_path / "kept"), speed=300.0)
+    replay = Replay(open_recording(tmp_path / "kept"))
+    replay.set_speed(300.0)
     seen = Seen(replay)
     replay.start(seen)
     try:

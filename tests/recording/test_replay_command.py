@@ -81,18 +81,11 @@ def test_one_moment_is_printed(tmp_path: Path) -> None:
     assert last["snapshot"]["sequence"] == given[-1].sequence
 
 
-def test_two_moments_are_compared(tmp_path: Path) -> None:
-    recorded(tmp_path, 30)
-    done = call("replay", str(tmp_path), "--compare", "2026-11-21T13:00:00Z", "2026-11-21T13:04:00Z")
-    assert done.exit_code == 0, done.output
-    assert "mails" in done.stdout and "verdict" in done.stdout
-
-
 def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     given = recorded(tmp_path / "kept")
     file = tmp_path / "incident.qmon"
     times = ("--from", "2026-11-21T13:30:00Z", "--to", "2026-11-21T13:40:00Z")
-    done = call("export", str(tmp_path / "kept"), *times, "--file", str(file))
+    done = call("export", str(tmp_path / "kept"), str(file), *times)
     assert done.exit_code == 0, done.output
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["incident.qmon"]
     reader = open_recording(file)
@@ -100,7 +93,7 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     assert plain(back) == plain(given[168:241])  # the ten minutes, and two before
     assert [mark.kind for mark in reader.read_marks()] == ["operation"]
     assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--output", "json").exit_code == 0
-    again = call("export", str(tmp_path / "kept"), *times, "--file", str(file))
+    again = call("export", str(tmp_path / "kept"), str(file), *times)
     assert again.exit_code == 2 and "already exists" in again.stderr
 
 
@@ -116,13 +109,13 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
             "nothing was recorded before",
         ),
         (("replay", "{}", "--target", "orders"), "is not a terminal"),
-        (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "--file", "{}/x"), "must be before"),
+        (("export", "{}", "{}/x", "--target", "orders", "--from", "-1s", "--to", "-5s"), "must be before"),
         (
-            ("export", "{}", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02", "-f", "{}/x"),
+            ("export", "{}", "{}/x", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02"),
             "nothing",
         ),
         (
-            ("export", "{}", "--target", "orders", "--from", "-5s", "--to", "+5s", "-f", "{}/no/x"),
+            ("export", "{}", "{}/no/x", "--target", "orders", "--from", "-5s", "--to", "+5s"),
             "cannot write",
         ),
     ],

@@ -66,19 +66,6 @@ async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Pat
         await driver.until(lambda: "‖" in header(app), "it stands still")
 
 
-async def test_two_moments_are_compared_in_a_window(tmp_path: Path) -> None:
-    recorded(tmp_path, 60)
-    async with shown(tmp_path) as (app, pilot, driver):
-        await pilot.press("c", "at", *"13:04:00", "enter")
-        await driver.until(lambda: "13:04:00" in header(app), "the other moment")
-        await pilot.press("c")
-        await driver.until(lambda: len(app.screen_stack) == 2, "the window")
-        text = driver.text()
-        assert "13:00:00" in text and "13:04:00" in text and "mails" in text
-        await pilot.press("escape")
-        await driver.until(lambda: len(app.screen_stack) == 1, "it closes")
-
-
 async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
     recorded(tmp_path, 5)
     async with shown(tmp_path) as (app, pilot, driver):

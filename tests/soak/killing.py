@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +20,19 @@ from pyspark.sql import functions as F
 from qmon.pipeline.lake.delta import APPLICATION
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import BATCH, TABLES
-from tests.cli.calling import ROOT, program, surroundings
+from tests.cli.calling import ROOT, surroundings
 from tests.pipeline.readers import duck
 
 LONG_S: Final = 240.0
 _QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_PARTITIONS: Final = "spark.sql.shuffle.partitions=2"
+# qmon, with a second between two looks of --continuous.
+_PROGRAM: Final = """
+from qmon.cli.commands.pipeline import pipeline_options
+pipeline_options.EVERY_S = 1.0
+from qmon.cli.app import main
+main()
+"""
 _ROLLED: Final = ("minutes", "hours", "days")
 _OF_ROLLED: Final = ("target", "queue", "start_at")
 # What tells a row from each other one of its table.
@@ -52,7 +61,7 @@ def started(folder: Path, *arguments: str, **environment: str) -> Iterator[subpr
     """The program, in a process group of its own; at the end nothing of it is left. What it says goes to a file."""
     with (folder / "said.txt").open("ab") as said:
         child = subprocess.Popen(
-            [*program("pipeline", *arguments), "--conf", "spark.sql.shuffle.partitions=2", "--conf", _QUICK],
+            [sys.executable, "-c", _PROGRAM, "pipeline", *arguments, "--conf", _PARTITIONS, "--conf", _QUICK],
             cwd=ROOT,
             env=surroundings(**environment),
             start_new_session=True,

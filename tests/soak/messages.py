@@ -143,6 +143,4 @@ class _Taking:
         settings = ("spark.eventLog.enabled=true", f"spark.eventLog.dir={events}")
         more = [word for setting in settings for word in ("--conf", setting)]
         lake = ("--lake", str(self.readers.place))
-        return started(
-            self.folder, "messages", plain, "orders", *lake, mode, "--every", "1s", *more, QMON_PASSWORD=self.password
-        )
+        return started(self.folder, "messages", plain, "orders", *lake, mode, *more, QMON_PASSWORD=self.password)

@@ -207,7 +207,7 @@ class _Ground:
     def program(self, mode: str) -> Iterator[Popen[bytes]]:
         """``run``."""
         place = ("--recordings", str(self.root), "--lake", str(self.lake))
-        with started(self.folder, "run", *place, mode, "--every", "1s") as child:
+        with started(self.folder, "run", *place, mode) as child:
             yield child
 
     @contextmanager

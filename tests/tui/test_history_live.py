@@ -37,7 +37,7 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
         return seen[-1]
 
     recorded = RecordingSource(poller, add, recorder)
-    known = target_past(target.name, Config(Path(os.devnull)), None, tmp_path)
+    known = target_past(target.name, Config(Path(os.devnull)), tmp_path)
     app = QmonApp(recorded, recorded.fold, recorder=recorder, known=known, plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
@@ -55,4 +55,4 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
     finally:
         poller.close()
         recorder.close()
-    assert target_past(target.name, Config(Path(os.devnull)), None, None).archive is None
+    assert target_past(target.name, Config(Path(os.devnull)), None).archive is None

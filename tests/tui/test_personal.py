@@ -49,8 +49,6 @@ async def test_a_theme_is_chosen_from_all_and_remembered(place: Path) -> None:
         assert d.app.theme == LIGHT
     async with dashboard(preferences=Preferences(place)) as d:
         assert d.app.theme == LIGHT
-    async with dashboard(preferences=Preferences(place, use_theme=False)) as d:
-        assert d.app.theme == DARK
     async with dashboard(plain=True, preferences=Preferences(place)) as d:
         await d.give()
         await d.press("T", *"nord", "enter")

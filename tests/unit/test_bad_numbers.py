@@ -174,7 +174,7 @@ DURATIONS: Final = tuple(numeric(("parse_seconds",)))
 
 def test_there_are_options_to_be_tried() -> None:
     assert len(OPTIONS) > 25 and len(DURATIONS) > 10
-    assert {"--older-than", "--rate", "--for", "--max", "--speed"} <= {name for _, name in OPTIONS}
+    assert {"--older-than", "--rate", "--for", "--max"} <= {name for _, name in OPTIONS}
 
 
 @pytest.mark.parametrize(("path", "option"), OPTIONS, ids=str)

@@ -78,8 +78,8 @@ def test_rules_and_dashboard_have_only_metrics_that_are_served_and_the_dashboard
 
 
 def test_they_are_written_by_a_command_that_needs_no_target() -> None:
-    for option, text in (("--rules", rules_file()), ("--dashboard", dashboard_file())):
-        done = call("serve", option)
+    for option, text in (("rules", rules_file()), ("dashboard", dashboard_file())):
+        done = call("serve", "--print", option)
         assert (done.exit_code, done.stdout) == (0, text)
 
 

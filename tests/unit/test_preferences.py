@@ -34,7 +34,6 @@ def test_what_is_remembered_is_there_the_next_time(place: Path) -> None:
     assert again.theme == "nord"
     assert again.target_preferences("shop") == TargetPreferences(("queue", "dead"), None, 5.0, {"night": VIEW})
     assert again.target_preferences("crm") == TargetPreferences()
-    assert Preferences(place, use_theme=False).theme == ""
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert sorted(each.name for each in place.parent.iterdir()) == ["screen.json", "screen.lock"], "no draft is left"
 

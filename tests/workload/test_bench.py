@@ -278,8 +278,6 @@ LONG = (
     "60s",
     "--batch",
     "1",
-    "--parts",
-    "healthy",
 )
 
 
@@ -329,7 +327,7 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
     monkeypatch.setattr("qmon.workload.bench.run_bench.run_bench", brief)
     printed = dict[str, str]()
     for kind in ("table", "csv", "json"):
-        made = call("design", "bench", database, *PAIR, "--parts", "healthy,held", "--output", kind)
+        made = call("design", "bench", database, *PAIR, "--output", kind)
         assert made.exit_code == 0, made.stderr
         assert "creates the schema qmon_bench_" in made.stderr.splitlines()[0]
         assert made.stderr.count("cycles/s, push") == 4
@@ -345,7 +343,7 @@ def test_the_command_prints_what_it_measured_and_writes_a_picture(
 
 
 def test_the_program_measures_and_leaves_nothing(database: str) -> None:
-    made = run("design", "bench", database, *PAIR, "--designs", "naive", "--parts", "healthy,held", "--output", "json")
+    made = run("design", "bench", database, *PAIR, "--designs", "naive", "--output", "json")
     assert made.returncode == 0, made.stderr
     assert "creates the schema qmon_bench_" in made.stderr.splitlines()[0]
     assert made.stderr.count("cycles/s, push") == 2
@@ -373,7 +371,6 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
     [
         (("--designs", "rings"), "cannot measure the design 'rings' here"),
         (("--batch", "1,x"), "--batch takes whole numbers"),
-        (("--parts", "sick"), "'sick' is unknown"),
         (("--producers", "0"), "Invalid value for '--producers'"),
     ],
 )

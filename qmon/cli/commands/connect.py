@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.dashboard_past import BaselinesPath
 from qmon.cli.guard import FAILED
-from qmon.cli.output import print_note, print_report
+from qmon.cli.output import Format, print_note, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
 from qmon.system import require_posix
@@ -30,16 +28,9 @@ if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder
 
 
-class Theme(StrEnum):
-    """The dashboard's initial colours."""
-
-    DARK = "dark"
-    LIGHT = "light"
-
-
 def register_commands(app: typer.Typer) -> None:
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
-    app.command("demo", epilog="Example: qmon demo --headless --for 20s --output json")(demo)
+    app.command("demo", epilog="Example: qmon demo --for 20s --output json")(demo)
 
 
 def connect(
@@ -71,13 +62,9 @@ def connect(
         options.duration_option("--interval", "-i", help="Poll interval, 500ms to 1m."),
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every action.")] = False,
-    theme: Annotated[
-        Theme | None, typer.Option("--theme", help="Colours. Set NO_COLOR for a screen without colours.")
-    ] = None,
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Record to this folder, for `qmon replay`.")
     ] = None,
-    baselines: BaselinesPath = None,
     ca: Annotated[
         Path | None,
         typer.Option(
@@ -105,18 +92,18 @@ def connect(
             raise BadInput(
                 "the URL of a qmon serve cannot be combined with other targets: name that URL alone, or the databases"
             )
-        raise typer.Exit(show_served(named[0], config, ca, baselines, theme))
+        raise typer.Exit(show_served(named[0], config, ca))
     if ca is not None:
         raise BadInput("--ca is for the https:// URL of a qmon serve")
 
     known = choose_targets(named, config, all_targets=all_targets)
-    preferences = read_preferences(use_theme=theme is None)
+    preferences = read_preferences()
     if len(known) > 1 and queue is not None:
         raise BadInput("--queue needs a single target")
     if len(known) > 1:
         from qmon.cli.fleet_dashboard import show_fleet
 
-        raise typer.Exit(show_fleet(known, interval, read_only, theme, record, baselines, preferences))
+        raise typer.Exit(show_fleet(known, interval, read_only, record, preferences))
     found, connection = log_in_for_polling(known[0])
     typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
     interval_s = (
@@ -132,9 +119,7 @@ def connect(
             preferences,
             queue=queue or "",
             read_only=read_only,
-            theme=theme,
             record=record,
-            baselines=baselines,
         )
     except BaseException:
         poller.close()
@@ -150,9 +135,7 @@ def _run_dashboard(
     *,
     queue: str,
     read_only: bool,
-    theme: Theme | None,
     record: Path | None,
-    baselines: Path | None,
 ) -> int:
     """Run the dashboard on a poller until the user quits. Returns the exit code."""
     from qmon.cli.alerting_setup import screen_alerting
@@ -171,10 +154,10 @@ def _run_dashboard(
         first_queue=queue,
         prod=known.prod,
         environment=known.environment,
-        dark=(theme or settings.theme) != "light",
+        dark=settings.theme != "light",
         runner=ActionRunner(context),
         alerting=screen_alerting(known.name, found.config),
-        known=target_past(known.name, found.config, baselines, record),
+        known=target_past(known.name, found.config, record),
         followed=FollowedConfig(
             found.config, typed, known, lambda queues: poller.set_resolver(resolver_for(engine_for(known), queues))
         ),
@@ -219,13 +202,15 @@ def run_recorded(
 
 
 def demo(
-    headless: Annotated[bool, typer.Option("--headless", help="Run without a screen. Needs --for.")] = False,
     length: Annotated[float | None, options.duration_option("--for", help="End after this time.")] = None,
     tour: Annotated[
         bool,
         typer.Option("--tour", help="Show one problem at a time, and the key that fixes it."),
     ] = False,
-    output: options.Output = "table",
+    output: Annotated[
+        Format | None,
+        typer.Option("--output", "-o", help="Run without a screen, and print the figures at the end. Needs --for."),
+    ] = None,
 ) -> None:
     """Open the dashboard on live demo queues.
 
@@ -236,14 +221,12 @@ def demo(
     from qmon.cli.commands.status import print_status
     from qmon.demo import runner
 
-    if headless and length is None:
-        raise BadInput("--headless needs --for, such as --for 20s")
-    if output != "table" and not headless:
-        raise BadInput(f"--output {output} needs --headless: qmon demo --headless --for 20s --output {output}")
-    if tour and headless:
-        raise BadInput("--tour needs the screen: leave out --headless")
+    if output is not None and length is None:
+        raise BadInput("--output needs --for, such as --for 20s")
+    if output is not None and tour:
+        raise BadInput("--tour needs the screen: leave out --output")
     with exit_on_signals():
-        if not headless:
+        if output is None:
             raise typer.Exit(_run_demo(length, tour=tour))
         view, found = runner.run_headless(length or 0.0)
     if output == "json":
@@ -264,7 +247,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.operate.open_context import open_context
     from qmon.tui import ActionRunner, require_terminal, run
 
-    require_terminal("`--headless --for 20s` runs without one")
+    require_terminal("`--for 20s --output table` runs without one")
     with runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         return run(

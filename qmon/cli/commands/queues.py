@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def register_commands(app: typer.Typer) -> None:
     app.command("queues", epilog="Example: qmon queues orders-prod --output json")(queues)
-    app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --file shop.toml")(init)
+    app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --config shop.toml")(init)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,32 +230,31 @@ def _queue_object(layout: Layout) -> dict[str, Any]:
 def init(
     context: typer.Context,
     target: options.Target,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", "-f", metavar="PATH", help="File to write, or - to print. Default: your qmon.toml."),
-    ] = None,
+    show: Annotated[bool, typer.Option("--print", help="Print the configuration and write nothing.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Replace an existing file. qmon keeps a copy as .bak.")
     ] = False,
 ) -> None:
     """Write a configuration for the queues found in a database.
 
-    Comments give the reasons; read and change them. On a terminal, qmon asks about everything it could not find out.
+    Writes your qmon.toml, or the file given by --config. Comments give the reasons; read and change them. On a
+    terminal, qmon asks about everything it could not find out.
     """
     from qmon.cli.init_questions import ask_about_tables, ask_times
     from qmon.cli.target_session import open_target
     from qmon.monitor.catalog.proposal import propose_config
 
     config = options.config_path(context)
-    with open_target(target, config, "init") as at:
+    known = config if config is not None and config.exists() else None
+    with open_target(target, known, "init") as at:
         resolved, findings = _find_queues(at)
         may_ask = sys.stdin.isatty() and sys.stderr.isatty()
         answers = ask_about_tables(at, findings) if may_ask else {}
         findings = ask_times(findings) if may_ask else findings
         said = {table: None if answer is None else answer.to_toml() for table, answer in answers.items()}
         proposal = propose_config(target, at.target.name, at.config.targets.get(target), resolved, findings, said)
-        place = file or config or at.config.path
-    if str(place) == "-":
+        place = config or at.config.path
+    if show:
         print(proposal.text, end="")
         return
     kept = write_config(place, proposal.text, force=force)
@@ -283,7 +282,7 @@ def write_config(path: Path, text: str, *, force: bool) -> Path | None:
     try:
         if path.exists():
             if not force:
-                raise BadInput(f"{path} exists already: replace it with --force, or write elsewhere with --file")
+                raise BadInput(f"{path} exists already: replace it with --force, or write another file with --config")
             kept = path.with_name(path.name + ".bak")
             files.replace_file(kept, path.read_bytes())
         files.make_folder(path.parent)

@@ -1,8 +1,7 @@
-"""``qmon replay`` and ``qmon export``: shows, prints, compares or exports recordings."""
+"""``qmon replay`` and ``qmon export``: shows, prints or exports recordings."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.dashboard_past import BaselinesPath
-from qmon.cli.output import Format, print_note, print_report, print_table
+from qmon.cli.output import Format, print_note, print_report
 from qmon.errors import BadInput
 from qmon.model.formatting import size
 
@@ -27,43 +25,24 @@ _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recor
 
 
 def register_commands(app: typer.Typer) -> None:
-    app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03 --speed 10")(
-        replay
-    )
-    app.command("export", epilog="Example: qmon export /var/lib/qmon --from 14:00 --to 14:20 --file incident.qmon")(
-        export
-    )
+    app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03")(replay)
+    app.command("export", epilog="Example: qmon export /var/lib/qmon incident.qmon --from 14:00 --to 14:20")(export)
 
 
 def replay(
+    context: typer.Context,
     recording: Recording,
     target: TargetName = None,
     at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Start at this time: {_WHEN}")] = None,
-    speed: Annotated[
-        float,
-        typer.Option(
-            "--speed",
-            metavar="N",
-            min=0.1,
-            max=1000,
-            callback=options.reject_nan,
-            help="Playback speed; 10 is ten times faster.",
-        ),
-    ] = 1.0,
     output: Annotated[
         Format | None,
         typer.Option("--output", "-o", help="Print the figures at --at, or at the end, like `qmon status`."),
     ] = None,
-    compare: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--compare", metavar="A B", help="Print the differences between two times."),
-    ] = None,
-    baselines: BaselinesPath = None,
 ) -> None:
     """Show a recording in the dashboard.
 
     A plays or pauses, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to a
-    time, c compares two times, 5 plots any range.
+    time, 5 plots any range.
     """
     from qmon.cli.dashboard_past import replay_past
     from qmon.recording.read.recording_reader import open_recording
@@ -71,16 +50,15 @@ def replay(
 
     reader = open_recording(recording, target)
     begin_at = None if at is None else _parse_moment(reader, at)
-    if compare is not None:
-        _print_comparison(reader, *compare, output or "table")
-    elif output is not None:
+    if output is not None:
         _print_moment(reader, reader.ends_at if begin_at is None else begin_at, output)
     else:
+        from qmon.config.config_file import read_config
         from qmon.config.preferences import read_preferences
         from qmon.tui import run
 
-        played = Replay(reader, begin_at, speed=speed)
-        past = replay_past(played, recording, baselines)
+        played = Replay(reader, begin_at)
+        past = replay_past(played, read_config(options.config_path(context)), recording)
         environment, preferences = reader.session.environment, read_preferences()
         code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
         _note_damage(reader)
@@ -90,9 +68,9 @@ def replay(
 
 def export(
     recording: Recording,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.", show_default=False)],
     since: Annotated[str, typer.Option("--from", metavar="TIME", help=f"Start: {_WHEN}", show_default=False)],
     until: Annotated[str, typer.Option("--to", metavar="TIME", help="End, written like --from.", show_default=False)],
-    file: Annotated[Path, typer.Option("--file", "-f", metavar="FILE", help="File to write.", show_default=False)],
     target: TargetName = None,
 ) -> None:
     """Export part of a recording to one file.
@@ -150,41 +128,3 @@ def _print_moment(reader: RecordingReader, at: float, output: Format) -> None:
         print_report(output, found, ReplayReport)
     else:
         print_status([view], output)
-
-
-def _print_comparison(reader: RecordingReader, first: str, second: str, output: Format) -> None:
-    from qmon.recording.read.compare import compare_views
-    from qmon.recording.times import local_time
-
-    (before_at, _, before), (after_at, _, after) = (
-        _view_at(reader, _parse_moment(reader, text)) for text in (first, second)
-    )
-    found = compare_views(before, after)
-    if output != "table":
-        from qmon.cli.reports.figures import CompareReport
-
-        differences: list[dict[str, object]] = []
-        for queue, then, now in found.verdicts:
-            differences.append({"queue": queue, "figure": "verdict", "before": then, "after": now})
-            differences += [asdict(each) for each in found.pairs if each.queue == queue]
-        told = {"schema": 1, "before_at": before_at, "after_at": after_at, "differences": differences}
-        print_report(output, told, CompareReport, "differences")
-        return
-    rows: list[tuple[object, ...]] = []
-    for queue, then, now in found.verdicts:
-        rows.append((queue, "verdict", then, now, ""))
-        rows += [
-            (queue, each.figure, _number_text(each.before), _number_text(each.after), _change_text(each.change))
-            for each in found.pairs
-            if each.queue == queue and each.before != each.after
-        ]
-    zone = reader.session.zone
-    print_table(("QUEUE", "FIGURE", local_time(before_at, zone), local_time(after_at, zone), "CHANGE"), rows, wrap=2)
-
-
-def _number_text(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
-
-
-def _change_text(value: float | None) -> str:
-    return "" if value is None else f"{'+' if value > 0 else '−'}{_number_text(abs(value))}"

@@ -6,6 +6,7 @@ import contextlib
 import re
 import signal
 from collections.abc import Callable
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     from qmon.stream.sending import PollStream
 
 _LISTEN: Final = "127.0.0.1:9777"
+
+
+class PrintedFile(StrEnum):
+    """A file for other programs that `--print` writes."""
+
+    RULES = "rules"
+    DASHBOARD = "dashboard"
+
+
 _AllowHost = Annotated[
     list[str] | None,
     typer.Option("--allow-host", metavar="NAME", help="Host name by which clients reach this server. Repeatable."),
@@ -38,26 +48,22 @@ def register_commands(app: typer.Typer) -> None:
     app.command("serve", epilog="Example: qmon serve orders-prod mails --listen 127.0.0.1:9777")(serve)
 
 
-def _print_rules(requested: bool) -> None:
+def _print_file(name: PrintedFile | None) -> None:
+    from qmon.metrics.grafana_dashboard import dashboard_file
     from qmon.metrics.prometheus_rules import rules_file
 
-    if requested:
-        typer.echo(rules_file(), nl=False)
+    if name is not None:
+        typer.echo(rules_file() if name is PrintedFile.RULES else dashboard_file(), nl=False)
         raise typer.Exit
 
 
-def _print_dashboard(requested: bool) -> None:
-    from qmon.metrics.grafana_dashboard import dashboard_file
-
-    if requested:
-        typer.echo(dashboard_file(), nl=False)
-        raise typer.Exit
-
-
-_Dashboard = Annotated[
-    bool,
+_Print = Annotated[
+    PrintedFile | None,
     typer.Option(
-        "--dashboard", callback=_print_dashboard, is_eager=True, help="Print a dashboard for Grafana and exit."
+        "--print",
+        callback=_print_file,
+        is_eager=True,
+        help="Print alerting rules for Prometheus or a dashboard for Grafana, and exit.",
     ),
 ]
 
@@ -136,13 +142,7 @@ def serve(
     allow_host: _AllowHost = None,
     all_targets: options.AllTargets = False,
     every: Annotated[float, options.duration_option("--every", help="Poll interval, 500ms to 1m.", default="2s")] = 2.0,
-    rules: Annotated[  # handled by its callback
-        bool,
-        typer.Option(
-            "--rules", callback=_print_rules, is_eager=True, help="Print alerting rules for Prometheus and exit."
-        ),
-    ] = False,
-    dashboard: _Dashboard = False,
+    printed: _Print = None,  # handled by its callback
 ) -> None:
     """Serve metrics for Prometheus, and polls for dashboards.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
-    from qmon.operate.install.roles import SetupResult
+    from qmon.operate.install.roles import SetupResult, SetupStep
 
 
 class RoleChoice(StrEnum):
@@ -51,7 +52,7 @@ def setup(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the trigger. Needs --gate.")] = False,
     *,
-    given: options.ConfirmationOptions,
+    given: options.SetupOptions,
 ) -> None:
     """Create qmon's schema and roles in a database.
 
@@ -60,14 +61,15 @@ def setup(
     """
     config = options.config_path(context)
     if gate is not None:
-        _gate(target, config, gate, given, remove=remove)
+        shown = {"dry_run": given.dry_run or show, "sql": show}
+        _gate(target, config, gate, options.ConfirmationOptions(**asdict(given) | shown), remove=remove)
         return
     if remove:
         raise BadInput("--remove needs --gate QUEUE")
     from qmon.cli.target_session import open_target
     from qmon.operate.install import roles as steps
 
-    with open_target(target, config, "setup", read_only=show) as at:
+    with open_target(target, config, "setup", read_only=show or given.dry_run) as at:
         resolved = _find_queues(at)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
         ids += steps.read_table_ids(at.connection, at.engine, resolved.of_libraries)
@@ -76,6 +78,9 @@ def setup(
             print_note("nothing to do: everything exists already")
         elif show:
             print(steps.setup_script(at.engine, planned), end="")
+        elif given.dry_run:
+            for step in planned:
+                print_output(f"to do     {_summary_text(step)}")
         else:
             _print_results(at.engine, steps.run_setup(at.connection, planned))
     name = f"qmon_{role.value}"
@@ -126,9 +131,9 @@ def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
         if not outcome.problem:
-            print_output(f"done      {_summary_text(outcome)}")
+            print_output(f"done      {_summary_text(outcome.step)}")
     for outcome in failed:
-        print_output(f"not done  {_summary_text(outcome)}: {clean_text(outcome.problem)}")
+        print_output(f"not done  {_summary_text(outcome.step)}: {clean_text(outcome.problem)}")
     if failed:
         from qmon.operate.install.roles import setup_script
 
@@ -137,7 +142,7 @@ def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
         raise typer.Exit(1)
 
 
-def _summary_text(outcome: SetupResult) -> str:
+def _summary_text(step: SetupStep) -> str:
     """Return the first sentence of a purpose, and its object."""
-    first = outcome.step.purpose.partition(". ")[0].rstrip(".")
-    return clean_text(first + outcome.step.about)
+    first = step.purpose.partition(". ")[0].rstrip(".")
+    return clean_text(first + step.about)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from qmon.config.config_file import Config
     from qmon.config.known_targets import KnownTarget
 
+# Maximum wait for each target.
+_WAIT_S: Final = 10.0
+
 
 def register_commands(app: typer.Typer) -> None:
     app.command("targets", epilog="Example: qmon targets --output json")(targets)
@@ -28,14 +31,10 @@ def targets(
     context: typer.Context,
     output: options.Output = "table",
     connect: Annotated[bool, typer.Option(help="Connect to each target.")] = True,
-    wait: Annotated[
-        float,
-        options.duration_option("--wait", help="Maximum wait for each target.", default="10s"),
-    ] = 10.0,
 ) -> None:
     """List targets and ODBC DSNs, and which can be reached.
 
-    Connects to all targets of qmon.toml and all DSNs at the same time. Does not ask for passwords.
+    Connects to all targets of qmon.toml and all DSNs at the same time, for up to 10 s. Does not ask for passwords.
     """
     from qmon.config.config_file import read_config
     from qmon.config.known_targets import known_targets
@@ -45,7 +44,7 @@ def targets(
     known = known_targets(read)
     rows = [_target_object(each) for each in known]
     if connect:
-        _connect_targets(rows, read, wait)
+        _connect_targets(rows, read)
     drivers = _installed_drivers()
     if output != "table":
         from qmon.cli.reports.target import TargetsReport
@@ -97,7 +96,7 @@ def _target_object(known: KnownTarget) -> NamedTarget:
     }
 
 
-def _connect_targets(rows: list[NamedTarget], config: Config, wait_s: float) -> None:
+def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
     """Fill in each server's version, or why it is unknown."""
     from qmon.cli.several_targets import collect_answers, failure_reason
     from qmon.cli.target_session import ChosenTarget, connect_target
@@ -115,9 +114,9 @@ def _connect_targets(rows: list[NamedTarget], config: Config, wait_s: float) -> 
                 return ".".join(map(str, at.connection.version)), time.perf_counter() - began
 
         try:
-            return calls.run_within(wait_s, log_in, lambda _: None, chosen.target.name)
+            return calls.run_within(_WAIT_S, log_in, lambda _: None, chosen.target.name)
         except CallTimeoutError:
-            return Unreachable(f"{chosen.target.name}: no answer within {duration(wait_s)}")
+            return Unreachable(f"{chosen.target.name}: no answer within {duration(_WAIT_S)}")
         except QmonError as problem:
             return problem
 

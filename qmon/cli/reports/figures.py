@@ -278,7 +278,7 @@ class WorkloadReport(TypedDict):
 
 
 class DemoReport(StatusReport):
-    """``qmon demo --headless``. ``workload``: by queue."""
+    """``qmon demo --output``. ``workload``: by queue."""
 
     workload: dict[str, WorkloadReport]
 
@@ -290,24 +290,6 @@ class ReplayReport(TypedDict):
     at: float
     snapshot: dict[str, Any]
     status: StatusReport
-
-
-class Difference(TypedDict):
-    """One figure of a queue at two moments. The verdict counts as a figure."""
-
-    queue: str
-    figure: str
-    before: float | str | None
-    after: float | str | None
-
-
-class CompareReport(TypedDict):
-    """``qmon replay --compare``: differences between two moments, in seconds since the epoch."""
-
-    schema: Literal[1]
-    before_at: float
-    after_at: float
-    differences: list[Difference]
 
 
 class ProblemReport(TypedDict):

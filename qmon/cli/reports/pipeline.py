@@ -17,23 +17,6 @@ class IngestReport(TypedDict):
     bad: int
 
 
-class TidiedReport(TypedDict):
-    """One table: ``compacted`` files became ``into`` files; ``old_rows`` rows and ``removed`` files were deleted."""
-
-    table: str
-    compacted: int
-    into: int
-    old_rows: int
-    removed: int
-
-
-class TidyReport(TypedDict):
-    """``qmon pipeline tidy``."""
-
-    schema: Literal[1]
-    tables: list[TidiedReport]
-
-
 class QueuePeriod(TypedDict):
     """A queue over the period. Rates are in messages per second; ``growth`` is that of the push rate per day.
 
@@ -197,21 +180,3 @@ class PeriodReport(TypedDict):
     coverage: list[TargetCoverage]
     waits: list[TargetWait]
     messages: list[QueueMessages]
-
-
-class TakenReport(TypedDict):
-    """Messages read from one archive. ``awaited``: numbers below ``upto`` that may still appear."""
-
-    queue: str
-    messages: int
-    upto: int
-    awaited: int
-    all_messages: int
-
-
-class MessagesReport(TypedDict):
-    """``qmon pipeline messages``."""
-
-    schema: Literal[1]
-    target: str
-    queues: list[TakenReport]

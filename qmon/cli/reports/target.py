@@ -6,7 +6,6 @@ from typing import Any, Literal, TypedDict
 
 from qmon.cli.reports.figures import SettingReport
 from qmon.model.operation_records import Operation, OperationResult, Plan
-from qmon.workload.committed_counts import Totals
 
 
 class KnownQueue(TypedDict):
@@ -128,22 +127,6 @@ class ActionReport(TypedDict):
     result: OperationResult | None
 
 
-class DesignReport(TypedDict):
-    """One design."""
-
-    name: str
-    article: str
-    essence: str
-    installs_on: list[str]
-
-
-class DesignsReport(TypedDict):
-    """``qmon design list``."""
-
-    schema: Literal[1]
-    designs: list[DesignReport]
-
-
 class NamedTarget(TypedDict):
     """A known target.
 
@@ -173,30 +156,3 @@ class TargetsReport(TypedDict):
     schema: Literal[1]
     targets: list[NamedTarget]
     drivers: list[str]
-
-
-class ArchiveReport(TypedDict):
-    """``qmon design archive``: messages and batches; ``archive_rate``: messages per second."""
-
-    schema: Literal[1]
-    queue: str
-    archived: int
-    batches: int
-    held_up: int
-    unsure: int
-    seconds: float
-    archive_rate: float
-    ended: str
-
-
-class LoadReport(TypedDict):
-    """``qmon design load``: rates in messages per second."""
-
-    schema: Literal[1]
-    queue: str
-    seconds: float
-    push_rate: float
-    pop_rate: float
-    complete_rate: float
-    depth: int
-    totals: Totals

@@ -34,7 +34,7 @@ from qmon.recording.format.frames import SEGMENT_SUFFIX
 from qmon.recording.write.retention import lake_mark_name, lake_mark_text
 
 # Bytes of segments per batch. A batch has at least one segment.
-BATCH_BYTES: Final = 1_000_000_000
+_BATCH_BYTES: Final = 1_000_000_000
 _TRIES: Final = 3
 _NO_DATE: Final = datetime.date(1970, 1, 1)
 
@@ -45,8 +45,8 @@ class SegmentIntake:
     Raises ``BadInput`` if the folder does not exist.
     """
 
-    def __init__(self, lake: Lake, recordings: str, batch_bytes: int = BATCH_BYTES) -> None:
-        self._lake, self._bytes = lake, batch_bytes
+    def __init__(self, lake: Lake, recordings: str) -> None:
+        self._lake = lake
         self._folder = Storage(lake.session, recordings)
         self._table = lake.table("segments")
         self._known: set[str] | None = None
@@ -71,7 +71,7 @@ class SegmentIntake:
         else:
             batch, files = (
                 claimed + 1,
-                _next_files({n: s for n, s in there.items() if n not in self._known}, self._bytes),
+                _next_files({n: s for n, s in there.items() if n not in self._known}, _BATCH_BYTES),
             )
             if not files:
                 return None

@@ -1,19 +1,16 @@
 """The data of a report as files: a table for each part, and the series behind its plots.
 
 Times are seconds since the epoch, as in the lake. Names with ``_s`` are in seconds, with ``_per_s`` in messages per
-second. Shares are 0 to 1. Unknown values are null in Parquet and empty in CSV.
+second. Shares are 0 to 1. Unknown values are empty.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-
-import pyarrow as pa
-from pyarrow import parquet
 
 from qmon import files
 from qmon.model.formatting import spreadsheet_safe
@@ -21,103 +18,39 @@ from qmon.pipeline.report.facts import ReportFacts, flow_rate, time_mean
 from qmon.pipeline.report.period import Trouble
 from qmon.pipeline.report.tables import counters_watched_share, watched_share
 
-_D, _S, _I, _B = pa.float64(), pa.string(), pa.int64(), pa.bool_()
-_QUEUE_COLUMNS: Final = {"target": _S, "queue": _S}
 _NONE: Final = Trouble(0.0, 0)
 
 # The columns of each file.
-SCHEMAS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
-    "levels": {
-        **_QUEUE_COLUMNS,
-        "slo": _S,
-        "figure": _S,
-        "below": _D,
-        "objective": _D,
-        "window_s": _D,
-        "counted_s": _D,
-        "bad_s": _D,
-        "kept": _D,
-        "met": _B,
-        "budget_left": _D,
-        "burn_rate": _D,
-    },
-    "queues": {
-        **_QUEUE_COLUMNS,
-        "watched": _D,
-        "counters_watched": _D,
-        "incidents": _I,
-        "incident_s": _D,
-        "push_per_s": _D,
-        "pop_per_s": _D,
-        "ready_mean": _D,
-        "ready_p95": _D,
-        "ready_max": _D,
-        "oldest_p50_s": _D,
-        "oldest_p95_s": _D,
-        "oldest_p99_s": _D,
-        "push_before_per_s": _D,
-        "oldest_p95_before_s": _D,
-        "incident_before_s": _D,
-        "best_hour_per_s": _D,
-        "growth_per_s_per_day": _D,
-        "outgrown_days": _D,
-        "outgrown_earliest_days": _D,
-        "outgrown_latest_days": _D,
-    },
-    "series": {
-        **_QUEUE_COLUMNS,
-        "start_at": _D,
-        "watched_s": _D,
-        "push_per_s": _D,
-        "pop_per_s": _D,
-        "ready_mean": _D,
-        "ready_max": _D,
-        "oldest_mean_s": _D,
-        "oldest_max_s": _D,
-        "in_progress_mean": _D,
-    },
-    "incidents": {
-        **_QUEUE_COLUMNS,
-        "start_at": _D,
-        "end_at": _D,
-        "severity": _I,
-        "cause": _S,
-        "codes": _S,
-        "proof": _S,
-        "ready_max": _D,
-    },
-    "unusual": {
-        **_QUEUE_COLUMNS,
-        "figure": _S,
-        "start_at": _D,
-        "end_at": _D,
-        "value": _D,
-        "usual": _D,
-        "usual_low": _D,
-        "usual_high": _D,
-    },
-    "operations": {
-        **_QUEUE_COLUMNS,
-        "started_at": _D,
-        "ended_at": _D,
-        "kind": _S,
-        "state": _S,
-        "by": _S,
-        "reason": _S,
-        "done": _I,
-    },
-    "coverage": {"target": _S, "watched": _D, "watched_s": _D, "longest_gap_s": _D, "longest_gap_at": _D},
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    name: tuple(columns.split())
+    for name, columns in {
+        "levels": "target queue slo figure below objective window_s counted_s bad_s kept met budget_left burn_rate",
+        "queues": (
+            "target queue watched counters_watched incidents incident_s push_per_s pop_per_s ready_mean "
+            "ready_p95 ready_max oldest_p50_s oldest_p95_s oldest_p99_s push_before_per_s "
+            "oldest_p95_before_s incident_before_s best_hour_per_s growth_per_s_per_day outgrown_days "
+            "outgrown_earliest_days outgrown_latest_days"
+        ),
+        "series": (
+            "target queue start_at watched_s push_per_s pop_per_s ready_mean ready_max oldest_mean_s "
+            "oldest_max_s in_progress_mean"
+        ),
+        "incidents": "target queue start_at end_at severity cause codes proof ready_max",
+        "unusual": "target queue figure start_at end_at value usual usual_low usual_high",
+        "operations": "target queue started_at ended_at kind state by reason done",
+        "coverage": "target watched watched_s longest_gap_s longest_gap_at",
+    }.items()
 }
 
 
-def export_tables(facts: ReportFacts) -> dict[str, pa.Table]:
-    """Return each part of the report as a table, by file name."""
-    rows = {
-        "levels": _level_rows(facts),
-        "queues": _queue_rows(facts),
-        "series": _series_rows(facts),
-        "incidents": _incident_rows(facts),
-        "unusual": _unusual_rows(facts),
+def export_rows(facts: ReportFacts) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """Return the rows of each part of the report, by file name."""
+    return {
+        "levels": [*_level_rows(facts)],
+        "queues": [*_queue_rows(facts)],
+        "series": [*_series_rows(facts)],
+        "incidents": [*_incident_rows(facts)],
+        "unusual": [*_unusual_rows(facts)],
         "operations": [_select_columns("operations", row) for row in facts.operations],
         "coverage": [
             {
@@ -130,31 +63,21 @@ def export_tables(facts: ReportFacts) -> dict[str, pa.Table]:
             for each in facts.targets
         ],
     }
-    return {name: pa.Table.from_pylist(list(each), schema=pa.schema(SCHEMAS[name])) for name, each in rows.items()}
-
-
-def write_parquet(facts: ReportFacts, folder: Path) -> list[str]:
-    """Write the tables as Parquet files and return their names. Creates the folder if needed and replaces files."""
-    files.make_folder(folder)
-    found = export_tables(facts)
-    for name, table in found.items():
-        out = io.BytesIO()
-        parquet.write_table(table, out)
-        files.replace_file(folder / f"{name}.parquet", out.getvalue())
-    return [f"{name}.parquet" for name in found]
 
 
 def write_csv(facts: ReportFacts, folder: Path) -> list[str]:
-    """Write the tables as CSV in UTF-8. Texts that a spreadsheet would take for a formula begin with an apostrophe."""
+    """Write the data as CSV files in UTF-8 and return their names. Creates the folder if needed and replaces files.
+
+    Texts that a spreadsheet would take for a formula begin with an apostrophe.
+    """
     files.make_folder(folder)
-    found = export_tables(facts)
-    for name, table in found.items():
+    for name, rows in export_rows(facts).items():
         out = io.StringIO(newline="")
-        lines = csv.writer(out, lineterminator="\n")
-        lines.writerow(table.column_names)
-        lines.writerows([_csv_field(value) for value in row.values()] for row in table.to_pylist())
+        lines = csv.DictWriter(out, COLUMNS[name], lineterminator="\n")
+        lines.writeheader()
+        lines.writerows({column: _csv_field(value) for column, value in row.items()} for row in rows)
         files.replace_file(folder / f"{name}.csv", out.getvalue())
-    return [f"{name}.csv" for name in found]
+    return [f"{name}.csv" for name in COLUMNS]
 
 
 def _csv_field(value: object) -> object:
@@ -164,7 +87,7 @@ def _csv_field(value: object) -> object:
 
 
 def _select_columns(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    return {column: row[column] for column in SCHEMAS[name]}
+    return {column: row[column] for column in COLUMNS[name]}
 
 
 def _level_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:

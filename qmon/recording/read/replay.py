@@ -83,19 +83,16 @@ class Replay:
     Args:
         reader: the recording.
         start_at: seconds since the epoch on the recording machine's clock. Default: its beginning.
-        speed: 1.0 is real time.
         playing: start playing at once.
 
     Attributes:
         on_change: called on the source's thread after playing, speed or position has changed.
     """
 
-    def __init__(
-        self, reader: RecordingReader, start_at: float | None = None, *, speed: float = 1.0, playing: bool = True
-    ) -> None:
+    def __init__(self, reader: RecordingReader, start_at: float | None = None, *, playing: bool = True) -> None:
         self.reader = reader
         self.on_change: Callable[[], None] = lambda: None
-        self._speed = speed
+        self._speed = 1.0
         self._is_playing = playing
         self._position = reader.begins_at if start_at is None else start_at
         self._from_start = start_at is None

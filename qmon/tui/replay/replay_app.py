@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from qmon.errors import BadInput
-from qmon.model.view import View
-from qmon.recording.read.compare import compare_views
 from qmon.recording.read.replay import SPEEDS, Replay
 from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Fold, StateChanged, ViewReady
-from qmon.tui.replay.dialogs import CompareDialog, GoTo
+from qmon.tui.replay.dialogs import GoTo
 from qmon.tui.sanitize import clean
 
 
@@ -25,7 +23,6 @@ class ReplayApp(QmonApp, inherit_bindings=False):
     def __init__(self, source: Replay, fold: Fold, **options: Any) -> None:
         super().__init__(source, fold, clock=source.clock, **options)
         self._replay = source
-        self._remembered: tuple[float, View] | None = None
         self.fixed_reason = "a replay cannot read new data"
         self._update_label()
         source.on_change = self._schedule_move
@@ -97,17 +94,3 @@ class ReplayApp(QmonApp, inherit_bindings=False):
                 self.notify_briefly(clean(str(problem)))
 
         self.push_screen(GoTo(), go)
-
-    def action_compare(self) -> None:
-        """Remember this moment, or compare the remembered moment with this one."""
-        view, at, kept = self.shown.view, self._replay.position, self._remembered
-        if view is None:
-            return
-        if kept is None:
-            self._remembered = (at, view)
-            self.notify_briefly("moment saved; go to another moment and press c again")
-            return
-        self._remembered = None
-        zone = self._replay.reader.session.zone
-        found, before, after = compare_views(kept[1], view), local_time(kept[0], zone), local_time(at, zone)
-        self.push_screen(CompareDialog(found, before, after))

@@ -288,7 +288,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "The ring does 15 times what the naive queue does",
-        f"qmon design bench --designs naive,ring --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs naive,ring --producers 4 --consumers 4 --for {SECONDS:g}",
         "does not hold here, because both write a row version and wait for one commit a message",
         fifteen_times,
         or_else=HOLDS,
@@ -296,7 +296,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "…with a transaction held open",
-        f"qmon design bench --designs naive,ring --parts held --producers 4 --consumers 4 --for {HELD_S:g}",
+        f"qmon design bench --designs naive,ring --producers 4 --consumers 4 --for {HELD_S:g}",
         "holds otherwise: the naive queue steps over all that was popped since, the ring does not",
         held,
         or_else="not seen on this machine in so short a time",
@@ -366,7 +366,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "Groups of messages allow many more messages",
-        f"qmon design bench --designs fifo --batch 1,100 --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs fifo --batch 1,100 --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         groups,
         or_else="not seen on this machine",

@@ -197,7 +197,7 @@ CLAIMS: Final = (
     Claim(
         NAME,
         "A stack has a hotter page than a queue",
-        f"qmon design bench --designs fifo,lifo --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs fifo,lifo --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         stack,
         or_else="not seen on this machine: with so few sessions the log, not the page, is what they wait for",
@@ -242,7 +242,7 @@ CLAIMS: Final = (
     Claim(
         CLIENTS,
         "Half a million pushes and pops a minute",
-        f"qmon design bench --designs flag --parts healthy --producers 4 --consumers 4 --for {SECONDS:g}",
+        f"qmon design bench --designs flag --producers 4 --consumers 4 --for {SECONDS:g}",
         HOLDS,
         half_a_million,
         or_else="not shown on this machine, whose processors others use too: run qmon design bench on your server",

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import Meter, clean_text, print_output, print_report
+from qmon.cli.output import Meter, clean_text, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import duration, milliseconds
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
-    from qmon.cli.output import Format
     from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
 
 _PIPED_EVERY_S: Final = 10.0
@@ -45,7 +44,6 @@ def archive(
     until_empty: Annotated[
         bool, typer.Option("--until-empty", help="End when nothing is left to archive. Default: keep running.")
     ] = False,
-    output: options.Output = "table",
 ) -> None:
     """Move done messages of a queue to its archive.
 
@@ -73,30 +71,11 @@ def archive(
             )
         finally:
             meter.clear_line()
-            _print_result(queue, archiver.result(), output)
+            _print_result(queue, archiver.result())
 
 
-def _print_result(queue: str, outcome: ArchiveResult, output: Format) -> None:
+def _print_result(queue: str, outcome: ArchiveResult) -> None:
     rate = outcome.moved / outcome.seconds if outcome.seconds else 0.0
-    if output != "table":
-        from qmon.cli.reports.target import ArchiveReport
-
-        print_report(
-            output,
-            {
-                "schema": 1,
-                "queue": queue,
-                "archived": outcome.moved,
-                "batches": outcome.batches,
-                "held_up": outcome.held_up,
-                "unsure": outcome.unsure,
-                "seconds": round(outcome.seconds, 3),
-                "archive_rate": round(rate, 3),
-                "ended": outcome.ended,
-            },
-            ArchiveReport,
-        )
-        return
     print_output(
         f"{clean_text(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, "
         f"{duration(outcome.seconds)} ({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"

@@ -17,7 +17,7 @@ from qmon.model.formatting import duration
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
-    from qmon.workload.bench.bench_plan import BenchPlan, Part
+    from qmon.workload.bench.bench_plan import BenchPlan
     from qmon.workload.bench.bench_results import CaseResult, Dequeue
     from qmon.workload.bench.run_bench import BenchProgress
 
@@ -43,21 +43,7 @@ def bench(
         int, typer.Option("--consumers", metavar="M", min=1, max=499, help="Number of consumer sessions.")
     ] = 8,
     length: Annotated[float, options.duration_option("--for", help="Length of each run.", default="10s")] = 10.0,
-    message_bytes: Annotated[
-        int, typer.Option("--message-bytes", metavar="B", min=1, max=1_000_000, help="Message size in bytes.")
-    ] = 300,
     batch: Annotated[str, typer.Option("--batch", metavar="1,10", help="Messages per pop.")] = "1,10,100",
-    ring_size: Annotated[
-        int, typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring queue.")
-    ] = 10_000,
-    parts: Annotated[
-        str,
-        typer.Option(
-            "--parts",
-            metavar="P,Q",
-            help="healthy, held (with a transaction held open), dequeue (buffers per batch). Default: all.",
-        ),
-    ] = "",
     output: options.Output = "table",
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask for confirmation on a target marked prod.")
@@ -83,10 +69,7 @@ def bench(
             producers=producers,
             consumers=consumers,
             seconds=length,
-            message_bytes=message_bytes,
             batches=_parse_batches(batch),
-            ring_size=ring_size,
-            parts=_parse_parts(parts),
         )
         plan.check_possible()
         check_version(at.engine, at.connection.version)
@@ -117,16 +100,6 @@ def _parse_batches(text: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(word) for word in _split_list(text)))
     except ValueError:
         raise BadInput(f"--batch takes whole numbers separated by commas, such as 1,10,100, not {text!r}") from None
-
-
-def _parse_parts(text: str) -> tuple[Part, ...]:
-    from qmon.workload.bench.bench_plan import Part
-
-    known = {part.value: part for part in Part}
-    for word in _split_list(text):
-        if word not in known:
-            raise BadInput(f"--parts: {word!r} is unknown; known: {', '.join(known)}")
-    return tuple(part for name, part in known.items() if not text or name in _split_list(text))
 
 
 def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:

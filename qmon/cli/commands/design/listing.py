@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import print_output, print_report, print_table
+from qmon.cli.output import print_output, print_table
 
 _DEFAULT_SCHEMAS = {"postgres": "public", "sqlserver": "dbo"}
 
 
 def register_commands(app: typer.Typer) -> None:
-    app.command("list", epilog="Example: qmon design list --output json")(designs)
+    app.command("list", epilog="Example: qmon design list")(designs)
     app.command("show", epilog="Example: qmon design show ring --engine sqlserver --version 13 > ring.sql")(show)
 
 
-def designs(output: options.Output = "table") -> None:
+def designs() -> None:
     """List the queue designs, and the servers each can run on."""
     from qmon.engines.registry import engine_named
     from qmon.engines.sql.queries import ENGINES
@@ -26,12 +26,6 @@ def designs(output: options.Output = "table") -> None:
 
     where = {name: available_designs(engine_named(name)) for name in ENGINES}
     rows = [(name, traits, [e for e in ENGINES if name in where[e]]) for name, traits in TRAITS.items()]
-    if output != "table":
-        from qmon.cli.reports.target import DesignsReport
-
-        known = [{"name": n, "article": t.article, "essence": t.essence, "installs_on": e} for n, t, e in rows]
-        print_report(output, {"schema": 1, "designs": known}, DesignsReport, "designs")
-        return
     print_table(
         ("DESIGN", "ARTICLE", "INSTALLS ON", "ESSENCE"),
         [(name, traits.article, ", ".join(on) or "-", traits.essence) for name, traits, on in rows],

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import Meter, clean_text, print_note, print_output, print_report
+from qmon.cli.output import Meter, clean_text, print_note, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import duration
 
 if TYPE_CHECKING:
-    from qmon.workload.run_load import LoadProgress, LoadResult
+    from qmon.workload.run_load import LoadProgress
 
 _PIPED_EVERY_S: Final = 5.0
 
@@ -48,7 +47,6 @@ def load(
         ),
     ] = 100.0,
     length: Annotated[float, options.duration_option("--for", help="How long.", default="10s")] = 10.0,
-    output: options.Output = "table",
 ) -> None:
     """Put load on an installed queue, and count the messages.
 
@@ -74,35 +72,16 @@ def load(
             stopped=stop.is_set,
         )
     meter.clear_line()
-    if output != "table":
-        from qmon.cli.reports.target import LoadReport
-
-        print_report(output, _load_object(queue, result), LoadReport)
-    else:
-        flow, totals = result.flow, result.totals
-        print_output(
-            f"{clean_text(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
-            f"({flow.pop_rate:,.1f}/s), completed {totals.completed:,}, ready at the end {result.depth:,.0f}"
-        )
-        if totals.errors:
-            print_output(f"{totals.errors:,} statements or connections failed")
-    if producers and not result.totals.pushed:
+    flow, totals = result.flow, result.totals
+    print_output(
+        f"{clean_text(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
+        f"({flow.pop_rate:,.1f}/s), completed {totals.completed:,}, ready at the end {result.depth:,.0f}"
+    )
+    if totals.errors:
+        print_output(f"{totals.errors:,} statements or connections failed")
+    if producers and not totals.pushed:
         print_note(f"qmon: {queue}: nothing was pushed")
         raise typer.Exit(FAILED)
-
-
-def _load_object(queue: str, result: LoadResult) -> dict[str, object]:
-    flow = result.flow
-    return {
-        "schema": 1,
-        "queue": queue,
-        "seconds": round(flow.seconds, 3),
-        "push_rate": round(flow.push_rate, 3),
-        "pop_rate": round(flow.pop_rate, 3),
-        "complete_rate": round(flow.complete_rate, 3),
-        "depth": round(result.depth),
-        "totals": asdict(result.totals),
-    }
 
 
 def _progress_line(now: LoadProgress) -> str:

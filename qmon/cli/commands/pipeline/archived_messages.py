@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from functools import partial
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, check_extra, open_lake
-from qmon.cli.output import clean_text, print_note, print_output, print_report
+from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, check_extra, open_lake
+from qmon.cli.output import clean_text, print_note, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
 
@@ -38,13 +39,8 @@ def messages(
     ] = 4,
     anew: Annotated[bool, typer.Option("--anew", help="The archive was recreated: read all its rows as new.")] = False,
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Keep running, or end when all messages are read.")
+        bool, typer.Option("--continuous/--once", help="Look for new messages every minute, or end when all are read.")
     ] = False,
-    every: Annotated[
-        float,
-        options.duration_option("--every", help="Look for new messages at this interval.", default="1m"),
-    ] = DEFAULT_EVERY_S,
-    output: options.Output = "table",
 ) -> None:
     """Copy archived messages into the lake, each exactly once.
 
@@ -69,29 +65,23 @@ def messages(
         from qmon.pipeline.messages.message_intake import MessageIntake, find_archives
         from qmon.pipeline.repeat import repeat_step
 
-        store, taken = MessageIntake(place), list["IntakeResult"]()
+        store, rounds = MessageIntake(place), itertools.count()
         take = partial(store.take_archive, known, payloads=payloads, redact=redact, connections=connections)
 
         def step() -> bool:
-            first = not taken
+            first = not next(rounds)
             for archive in archives if first else find_archives(known, layouts):
-                taken.append(done := take(archive, anew=anew and first))
-                if output == "table" and (first or done.messages):
+                done = take(archive, anew=anew and first)
+                if first or done.messages:
                     _print_result(done)
-            del taken[len(archives) :]
             return False
 
         if continuous:
             with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
-                repeat_step(step, every, stop)
+                repeat_step(step, EVERY_S, stop)
             print_note("stopped; what was under way is done by the next start")
-            return
-        step()
-    if output != "table":
-        from qmon.cli.reports.pipeline import MessagesReport
-
-        whole = {"schema": 1, "target": known.name, "queues": [_result_object(done) for done in taken]}
-        print_report(output, whole, MessagesReport, "queues")
+        else:
+            step()
 
 
 def _export_password(target: Target) -> None:
@@ -106,14 +96,3 @@ def _print_result(done: IntakeResult) -> None:
     mark = done.mark
     awaited = f"; {mark.awaited:,} numbers below may still come" if mark.awaited else ""
     print_output(f"{clean_text(done.queue)}: {done.messages:,} messages taken in, up to number {mark.upto:,}{awaited}")
-
-
-def _result_object(done: IntakeResult) -> dict[str, object]:
-    mark = done.mark
-    return {
-        "queue": done.queue,
-        "messages": done.messages,
-        "upto": mark.upto,
-        "awaited": mark.awaited,
-        "all_messages": mark.messages,
-    }

@@ -14,13 +14,13 @@ import typer
 from qmon import files
 from qmon.cli import options
 from qmon.cli.commands.pipeline.archived_messages import messages
-from qmon.cli.commands.pipeline.pipeline_options import DEFAULT_EVERY_S, lake_options, open_lake
+from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, lake_options, open_lake
 from qmon.cli.commands.pipeline.tidy_command import tidy, views
 from qmon.cli.output import Format, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
-from qmon.recording.write.retention import parse_size, unread_bytes
+from qmon.recording.write.retention import unread_bytes
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import LakeView
@@ -66,15 +66,8 @@ def run(
         str, typer.Option("--recordings", metavar="PATH", help="Folder that `qmon record` writes to.")
     ],
     continuous: Annotated[
-        bool, typer.Option("--continuous/--once", help="Keep running, or end when all segments are read.")
+        bool, typer.Option("--continuous/--once", help="Look for new segments every minute, or end when all are read.")
     ] = False,
-    every: Annotated[
-        float,
-        options.duration_option("--every", help="Look for new segments at this interval.", default="1m"),
-    ] = DEFAULT_EVERY_S,
-    batch_size: Annotated[
-        str, typer.Option("--batch-size", metavar="SIZE", help="Size of segments to read per batch.")
-    ] = "1GB",
     output: options.Output = "table",
 ) -> None:
     """Read sealed segments into the lake, each exactly once.
@@ -82,7 +75,6 @@ def run(
     Also updates all tables of the affected hours. If the process is killed and restarted, no sample is lost or
     duplicated. Ctrl-C or SIGTERM ends it with exit code 0; the next start finishes an interrupted batch.
     """
-    most = parse_size(batch_size)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(f"there is no folder {recordings}; create recordings with: qmon record TARGET --to DIR")
     brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
@@ -90,9 +82,9 @@ def run(
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
         from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 
-        intake = SegmentIntake(target, recordings, most)
+        intake = SegmentIntake(target, recordings)
         with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
-            take_in(intake, every_s=every if continuous else None, on_batch=_print_progress, stop=stop)
+            take_in(intake, every_s=EVERY_S if continuous else None, on_batch=_print_progress, stop=stop)
         if stop.is_set():
             print_note("stopped; the next start finishes the interrupted batch")
             return
@@ -116,12 +108,9 @@ def report(
         Path | None,
         typer.Option("--file", "-f", metavar="FILE", help="Write one HTML file instead of printing.", dir_okay=False),
     ] = None,
-    csv: Annotated[
+    data: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FOLDER", help="Write the data of the report as CSV files, one per table."),
-    ] = None,
-    parquet: Annotated[
-        Path | None, typer.Option("--parquet", metavar="FOLDER", help="Write the data of the report as Parquet files.")
+        typer.Option("--data", metavar="FOLDER", help="Write the data of the report as CSV files, one per table."),
     ] = None,
     output: options.Output = "table",
 ) -> None:
@@ -131,14 +120,14 @@ def report(
     figures, comparison with the period before, capacity, coverage. Service levels are the [[slo]] of qmon.toml.
     """
     config = options.config_path(context)
-    for path in (file, csv, parquet):
+    for path in (file, data):
         if path is not None and not (place := files.path_from(path).parent).is_dir():
             raise BadInput(f"there is no folder {place}")
     from qmon.config.config_file import read_config
 
     objectives = read_config(config).objectives
     with open_lake(context) as source:
-        from qmon.pipeline.report.data_files import write_csv, write_parquet
+        from qmon.pipeline.report.data_files import write_csv
         from qmon.pipeline.report.facts import ReportRequest, gather_facts, report_period
         from qmon.pipeline.report.html import report_page
 
@@ -146,10 +135,9 @@ def report(
     if file is not None:
         files.replace_file(file, report_page(found))
         print_output(f"{file}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
-    for folder, put in ((csv, write_csv), (parquet, write_parquet)):
-        if folder is not None:
-            print_output(f"{folder}: {', '.join(put(found, folder))}")
-    if (file, csv, parquet) != (None, None, None):
+    if data is not None:
+        print_output(f"{data}: {', '.join(write_csv(found, data))}")
+    if (file, data) != (None, None):
         return
     from qmon.cli.commands.pipeline.report_object import report_object
     from qmon.cli.commands.pipeline.report_text import print_period

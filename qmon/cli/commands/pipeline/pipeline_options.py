@@ -27,7 +27,8 @@ Master = Annotated[
 ]
 Conf = Annotated[list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="Spark setting. Repeatable.")]
 
-DEFAULT_EVERY_S: Final = 60.0
+# Interval of --continuous.
+EVERY_S: Final = 60.0
 
 
 def check_extra() -> None:

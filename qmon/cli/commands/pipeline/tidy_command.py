@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
 from qmon.cli import options
 from qmon.cli.commands.pipeline.pipeline_options import check_extra, lake_path, open_lake
-from qmon.cli.output import print_output, print_report, print_table
+from qmon.cli.output import print_output, print_table
 from qmon.errors import BadInput
 
-_UNUSED_S: Final = 7 * 86400.0
 _LEAST_S: Final = 86400.0
 
 
@@ -29,48 +28,29 @@ def tidy(
         float | None,
         options.duration_option("--keep-messages", help="Delete messages archived longer ago than this."),
     ] = None,
-    unused: Annotated[
-        float,
-        options.duration_option(
-            "--unused",
-            help="Delete files not referenced for this long. Readers that started earlier will fail.",
-            default="7d",
-        ),
-    ] = _UNUSED_S,
-    output: options.Output = "table",
 ) -> None:
     """Compact small files of the lake, and delete old data.
 
-    Never deletes hours, days and incidents. Run it once a day. Other commands may read and write at the same time.
+    Deletes files that have not been referenced for 7 days. Readers that started earlier fail. Never deletes hours, days
+    and incidents. Run it once a day. Other commands may read and write at the same time.
     """
     kept = {"samples": samples, "minutes": minutes, "messages": messages}
     for name, kept_s in kept.items():
         if kept_s is not None and kept_s < _LEAST_S:
             raise BadInput(f"--keep-{name} must be at least 1d, such as 90d")
-    if unused < _LEAST_S:
-        raise BadInput(
-            "--unused must be at least 1d: a running command has written files that no version refers to yet"
-        )
     with open_lake(context) as place:
         from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 
-        found = tidy_lake(place, LakeRetention({name: each for name, each in kept.items() if each is not None}, unused))
+        found = tidy_lake(place, LakeRetention({name: each for name, each in kept.items() if each is not None}))
     rows = [(each.table, each.compacted, each.into, each.old_rows, each.removed) for each in found]
-    if output == "table":
-        print_table(
-            ("table", "files", "became", "old rows removed", "files removed"), [tuple(map(str, r)) for r in rows]
-        )
-        return
-    from qmon.cli.reports.pipeline import TidyReport
-
-    names = ("table", "compacted", "into", "old_rows", "removed")
-    whole = {"schema": 1, "tables": [dict(zip(names, row, strict=True)) for row in rows]}
-    print_report(output, whole, TidyReport, "tables")
+    print_table(("table", "files", "became", "old rows removed", "files removed"), rows)
 
 
 def views(
     context: typer.Context,
-    reader: Annotated[str, typer.Option("--for", metavar="READER", help="Reader: duckdb or spark.")] = "duckdb",
+    reader: Annotated[
+        Literal["duckdb", "spark"], typer.Argument(metavar="[READER]", help="Reader: duckdb or spark.")
+    ] = "duckdb",
 ) -> None:
     """Print the SQL of views on a lake, for DuckDB or Spark.
 
@@ -78,9 +58,7 @@ def views(
     Spark needs Delta Lake.
     """
     check_extra()
-    from qmon.pipeline.lake.views import READERS, view_statements
+    from qmon.pipeline.lake.views import view_statements
 
-    if reader not in READERS:
-        raise BadInput(f"--for takes {' or '.join(READERS)}")
     for statement in view_statements(reader, lake_path(context)):
         print_output(f"{statement};\n")
