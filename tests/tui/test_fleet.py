@@ -242,7 +242,7 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
         )
         row = d.grid.cursor_row
         assert row is not None
-        assert (row.key, row.cells[-1][0]) == ("crm\0oban/mails", "0")
+        assert (row.key, row.cells[-1][0]) == ("crm\0oban/default", "0")
         await d.press("minus")
         assert d.app.preferences.target_preferences("crm").interval_s == 5.0
         assert d.app.preferences.target_preferences("orders-prod").interval_s is None
