@@ -82,6 +82,7 @@ class TableCount:
     ranges: int
     ready: int
     in_progress: int | None = None
+    timed: int | None = None
     stuck: int | None = None
     scheduled: int | None = None
     dead: int | None = None
@@ -122,6 +123,7 @@ def combine_ranges(samples: list[ScanSample], took_s: float, every_s: float) -> 
         len(samples),
         sum(s.ready for s in samples),
         in_progress,
+        timed,
         None if in_progress and not timed else stuck,
         _sum_known([s.scheduled for s in samples]),
         _sum_known([s.dead for s in samples]),

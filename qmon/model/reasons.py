@@ -97,6 +97,7 @@ class Reason(StrEnum):
     NO_BLOCKED_TIME = "no column for the time when a message was blocked"
     NO_PUSH_TIME = "no column for the push time"
     NO_START_TIME = "no column for the start time"
+    UNTIMED = "no start time in {column} for {untimed} of {count} messages in progress"
     NO_TIME_ZONE = '`{column}` has no time zone: set times = "utc", "local" or a zone such as "Europe/Berlin"'
     CLOCK_AHEAD = "{column} is {lead} ahead of the server's clock: check the time zone and the producer's clock"
 

@@ -2,9 +2,9 @@
 
 The tables have or lack indexes that serve figures, start times, time zones, states, keys and partitions. Messages are
 pushed, popped, completed, abandoned, held by open transactions, put into a state that no layout names, or get an
-infinite start time. Rights on tables and on ``pg_stat_activity`` are revoked and granted. The worker's session changes
-its time zone and turns ``track_activities`` off and on; ``track_counts`` is on or off. Tables are renamed and back,
-partitions are detached and attached, and a session waits for the lock on a row.
+infinite start time or none. Rights on tables and on ``pg_stat_activity`` are revoked and granted. The worker's session
+changes its time zone and turns ``track_activities`` off and on; ``track_counts`` is on or off. Tables are renamed and
+back, partitions are detached and attached, and a session waits for the lock on a row.
 
 Two pollers watch: one has the layouts of all tables, the other finds its queues by their shape.
 
@@ -69,7 +69,7 @@ END $$
 class Made:
     """A random table: its layout, and the SQL that changes it; ``{}`` stands for its present name.
 
-    ``counts``: reads ready, in progress, stuck, in progress since an infinite time, in a state that no layout names,
+    ``counts``: reads ready, in progress, stuck, in progress without a usable start, in a state that no layout names,
     stuck by the timeout of queues that are found, and in progress for so long that those must know the state.
     ``holds``: a pop deletes the row. ``partition``: one that is detached and attached again, empty for none.
     """
@@ -135,7 +135,7 @@ def drawn(number: int, dice: random.Random) -> Made:
         tuple(create),
         f"SELECT count(*) FILTER (WHERE state = {ready}), count(*) FILTER (WHERE state = {working}), "
         f"{longer}, "
-        f"count(*) FILTER (WHERE state = {working} AND NOT isfinite(started_at)), "
+        f"count(*) FILTER (WHERE state = {working} AND isfinite(started_at) IS NOT TRUE), "
         f"count(*) FILTER (WHERE state = {odd} AND taken < {_NOW} - interval '{_LEARNT_S} s'), "
         f"{default}, count(*) FILTER (WHERE state = {working} AND taken < {_NOW} - interval '{_LEARNT_S} s') FROM %s",
         "INSERT INTO {} (payload) SELECT 'x' FROM generate_series(1, ?)",
@@ -154,8 +154,8 @@ def drawn(number: int, dice: random.Random) -> Made:
 class Fact:
     """What is true of a queue.
 
-    ``undated``: in progress since an infinite time, so that nobody can say whether they are stuck. ``odd``: in a state
-    that the layout does not name. ``changes``: how often its table was changed.
+    ``undated``: in progress without a start or since an infinite time, so that nobody can say whether they are stuck.
+    ``odd``: in a state that the layout does not name. ``changes``: how often its table was changed.
     """
 
     visible: bool
@@ -296,7 +296,7 @@ class World:
                 self._move(connection, made)
         elif chance < 0.34 and not made.holds:
             connection.execute(made.misstate.format(name))
-            connection.execute(made.undate.format(name), dice.choice(("infinity", "-infinity")))
+            connection.execute(made.undate.format(name), dice.choice(("infinity", "-infinity", None)))
         elif chance < 0.38 and not made.holds and not self._waits():
             self._wait_for_a_row(name)
         elif chance < 0.52:
@@ -510,6 +510,7 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
             lies += [code for code in _said(view, queue) if all(fact.contradicts(code) for fact in facts)]
             lies += _false_figures(queue, facts)
             made = world.made_of(name)
+            lies += [] if found else _certain_about_undated(view, queue, made.layout, facts)
             if made.holds and not found and made.layout.timeout_s >= 2 and view.server.horizon == ():
                 lies += ["nothing holds the horizon"] if all(fact.stuck > 0 for fact in facts) else []
         if lies:
@@ -534,6 +535,15 @@ def _false_figures(queue: QueueView, facts: tuple[Fact, Fact]) -> Iterator[str]:
         most = max(fact.bounds(name)[1] for fact in facts)
         if figure.value > most or (figure.value < least and not figure.at_least):
             yield f"{name} {figure.text()}"
+
+
+def _certain_about_undated(view: View, queue: QueueView, layout: Layout, facts: tuple[Fact, Fact]) -> Iterator[str]:
+    """What is said as if it were known that messages without a usable start are not stuck."""
+    if layout.started_at is None or not all(fact.undated for fact in facts):
+        return
+    if queue.stuck.value is not None and not queue.stuck.at_least and not queue.stuck.age_s:
+        yield f"stuck is exactly {queue.stuck.text()}"
+    yield from (code for code in _said(view, queue) if code in ("healthy", "OK"))
 
 
 def _false_rates(view: View, queue: QueueView, pops: list[float]) -> Iterator[str]:

@@ -111,7 +111,7 @@ class World:
                 counters=updates,
                 head=head,
                 head_limit=1001,
-                progress=None if out else ProgressSample(3, 0, 1.0),
+                progress=None if out else ProgressSample(3, 3, 0, 1.0),
                 left_out=("progress",) if out else (),
             ),
         )

@@ -239,7 +239,11 @@ def test_a_transaction_that_ends_while_it_is_looked_at_has_not_the_age_of_anothe
 
 def test_status_queue_counts_in_progress_and_stuck() -> None:
     samples = QueueSamples(
-        STATUS, counters=COUNTERS, head=HeadSample("1", 9.0, 31), head_limit=1001, progress=ProgressSample(12, 7, 840.0)
+        STATUS,
+        counters=COUNTERS,
+        head=HeadSample("1", 9.0, 31),
+        head_limit=1001,
+        progress=ProgressSample(12, 12, 7, 840.0),
     )
     queue = TargetHistory().record_snapshot(poll(1, 1000.0, samples)).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value, queue.oldest.value) == (31, 12, 7, 9.0)

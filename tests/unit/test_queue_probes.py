@@ -29,8 +29,8 @@ NONE_READY = HeadSample(None, None, 0)
         (LINE, "walk", {"head_walk": WalkSample("9", None, None, 0, whole=True)}, True),
         (LINE, "walk", {"head_walk": WalkSample("9", None, None, 0, whole=False)}, False),
         (STATES, "head", {"head_state": NONE_READY}, False),
-        (STATES, "head", {"head_state": NONE_READY, "progress": ProgressSample(0, None, None)}, True),
-        (STATES, "head", {"head_state": NONE_READY, "progress": ProgressSample(1, 0, 2.0)}, False),
+        (STATES, "head", {"head_state": NONE_READY, "progress": ProgressSample(0, 0, None, None)}, True),
+        (STATES, "head", {"head_state": NONE_READY, "progress": ProgressSample(1, 1, 0, 2.0)}, False),
     ],
 )
 def test_a_queue_is_idle_where_all_of_it_was_seen_and_nothing_was_there(

@@ -127,7 +127,7 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     history = TargetHistory()
 
     def poll(at: float) -> QueueView:
-        working = ProgressSample(2, None, None)
+        working = ProgressSample(2, 2, None, None)
         sample = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=working, in_progress_ids=("1", "2"))
         return polled(sample, at, history)
 
@@ -136,7 +136,7 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     assert (queue.verdict.code, queue.stuck.value, queue.stuck.at_least) == ("cannot tell", 0.0, True)
     assert queue.verdict.proof == "stuck is only partly known: watched for 4 m 58 s of 5 m 00 s: no start time"
     assert poll(1_302.0).verdict.code == "stuck in progress"
-    none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, None, None))
+    none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, None, None))
     assert polled(none).verdict.code == "empty"
 
 
@@ -166,7 +166,7 @@ def test_where_a_pop_deletes_stuck_is_told_by_the_age_of_the_transactions_that_h
 
 
 def test_a_role_that_sees_a_part_of_the_rows_marks_every_count_of_them() -> None:
-    sample = QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, None))
+    sample = QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, 0, None))
     assert polled(sample).verdict.code == "empty"
     queue = polled(replace(sample, partial="a policy hides rows from our role"))
     for figure in (queue.ready, queue.in_progress, queue.stuck):
@@ -177,7 +177,7 @@ def test_a_role_that_sees_a_part_of_the_rows_marks_every_count_of_them() -> None
 
 def test_a_limit_on_a_figure_that_is_old_or_not_known_cannot_be_told() -> None:
     rule = AlertRule("stuck", figure="stuck", crit=10.0)
-    queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, None)))
+    queue = polled(QueueSamples(STATUS, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, 0, 0, None)))
     assert evaluate_rule(rule, queue, Severity.CRITICAL).met is False
     for figure in (replace(queue.stuck, old=True), Figure.unknown("?"), queue.stuck.as_lower_bound("a policy")):
         assert evaluate_rule(rule, replace(queue, stuck=figure), Severity.CRITICAL).met is None

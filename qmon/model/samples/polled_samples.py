@@ -256,9 +256,13 @@ class HeldSample:
 
 @dataclass(frozen=True, slots=True)
 class ProgressSample:
-    """One row per queue: messages in progress, counted up to a limit, and how many of them exceed the timeout."""
+    """One row per queue: messages in progress, counted up to a limit.
+
+    ``timed``: how many of them have a start time. ``stuck``: how many of these exceed the timeout; ``None`` if unknown.
+    """
 
     in_progress: int
+    timed: int
     stuck: int | None
     longest_s: float | None
 

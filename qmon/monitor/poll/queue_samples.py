@@ -101,7 +101,7 @@ class QueueFiling:
         if empty and head is None:
             head, head_limit = HeadSample(None, None, 0), COUNT_ROWS
         if empty and layout.state is not None and layout.state.in_progress is not None:
-            progress = ProgressSample(0, 0, None)
+            progress = ProgressSample(0, 0, 0, None)
         # Rows held by consumers would be visible.
         if empty and self._engine.shows_deleted and pops_in_transaction(layout):
             unknown = {figure: why for figure, why in unknown.items() if figure not in ("in_progress", "stuck")}

@@ -171,7 +171,7 @@ class GroupProbes:
             counters=counters if self.group.counters and alone else None,
             head=None if ready is None else HeadSample(None, ready.oldest_s, ready.counted),
             head_limit=COUNT_LIMIT + 1 + (0 if ready is None else ready.counted),
-            progress=None if busy is None else ProgressSample(busy.counted, busy.late, busy.oldest_s),
+            progress=None if busy is None else ProgressSample(busy.counted, busy.counted, busy.late, busy.oldest_s),
             longest_first=True,
             scheduled=_counted_or_none(self._sum_states("scheduled", value, old=True)),
             scheduled_at=self._counted_at("scheduled"),

@@ -14,7 +14,7 @@ from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_total, pops_in_transaction, pushed_total, ring_ready
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import WriterSample
+from qmon.model.samples.polled_samples import ProgressSample, WriterSample
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import QueueView
@@ -124,16 +124,25 @@ def stuck_figure(
         capped = samples.progress.stuck > COUNT_LIMIT or (
             samples.progress.in_progress > COUNT_LIMIT and not samples.longest_first
         )
-        return Figure(
-            float(min(samples.progress.stuck, COUNT_LIMIT)),
-            at_least=capped,
-            reason=Reason.MORE_THAN_COUNTED if capped else "",
-        )
+        reason = Reason.MORE_THAN_COUNTED if capped else _untimed_reason(samples, samples.progress)
+        return Figure(float(min(samples.progress.stuck, COUNT_LIMIT)), at_least=bool(reason), reason=reason)
     if samples.in_progress_ids is not None:
         return _stuck_by_watching(samples, watched, at)
     if samples.count is not None and samples.progress is None and samples.layout.has_figure("stuck"):
-        return _stuck_by_scan(samples.count, samples.layout.timeout_s, at)
+        reason = _untimed_reason(samples, samples.count)
+        found = _stuck_by_scan(samples.count, samples.layout.timeout_s, at, reason or Reason.NO_START_TIME)
+        return found if found.value is None or not reason else replace(found, at_least=True, reason=reason)
     return _unknown_figure(samples, "stuck")
+
+
+def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) -> str:
+    """Return why rows in progress may be stuck although their start time does not say so; empty if all have one."""
+    untimed = (seen.in_progress or 0) - (seen.timed or 0)
+    if untimed <= 0 or seen.timed is None or samples.layout.started_at is None:
+        return ""
+    return Reason.UNTIMED.format(
+        untimed=f"{untimed:,}", count=f"{seen.in_progress:,}", column=samples.layout.started_at
+    )
 
 
 def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
@@ -152,13 +161,13 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
     return replace(view, stuck=stuck, ownerless=owners.dead_ids)
 
 
-def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
+def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str) -> Figure:
     """Return the stuck messages of a scan.
 
     A scan that found none stays valid only until a message can have become stuck since: one that was in progress during
     the scan, or one that was popped right after its range was scanned.
     """
-    found = scanned_figure(count, count.stuck, at, Reason.NO_START_TIME)
+    found = scanned_figure(count, count.stuck, at, missing)
     since = count.complete_until_at
     if count.longest_at is not None:
         since = min(since, count.longest_at)

@@ -6,7 +6,8 @@
 -- :timeout      seconds after which it is stuck
 -- :limit        look at so many rows at most
 -- > in_progress rows seen, at most :limit
--- > stuck       how many of them are beyond the timeout; NULL where no column says when they were popped
+-- > timed       how many of them have a usable start time
+-- > stuck       how many of these are beyond the timeout
 -- > longest_s   seconds since the longest-running of them was popped
 WITH seen AS MATERIALIZED (
     SELECT {started_at?!moment} AS started_at
@@ -16,8 +17,9 @@ WITH seen AS MATERIALIZED (
 )
 SELECT
     CAST(count(*) AS int) AS in_progress,
-    CASE WHEN count(*) = 0 OR count(s.started_at) > 0 THEN CAST(
+    CAST(count(s.started_at) AS int) AS timed,
+    CAST(
         count(*) FILTER (WHERE s.started_at < clock_timestamp() - make_interval(secs => CAST(:timeout AS float8)))
-    AS int) END AS stuck,
+    AS int) AS stuck,
     CAST(extract(epoch FROM clock_timestamp() - min(s.started_at)) AS float8) AS longest_s
 FROM seen AS s

@@ -6,7 +6,8 @@
 -- :timeout     seconds after which it is stuck
 -- :limit       look at so many rows at most
 -- > in_progress rows seen, at most :limit
--- > stuck       how many of them are beyond the timeout
+-- > timed       how many of them have a usable start time
+-- > stuck       how many of these are beyond the timeout
 -- > longest_s   seconds since the longest-running of them was popped
 WITH seen AS MATERIALIZED (
     SELECT {started_at!moment} AS started_at
@@ -17,6 +18,7 @@ WITH seen AS MATERIALIZED (
 )
 SELECT
     CAST(count(*) AS int) AS in_progress,
+    CAST(count(s.started_at) AS int) AS timed,
     CAST(
         count(*) FILTER (WHERE s.started_at < clock_timestamp() - make_interval(secs => CAST(:timeout AS float8)))
     AS int) AS stuck,

@@ -8,13 +8,15 @@
 -- :timeout         seconds after which it is stuck
 -- :limit           look at so many rows at most
 -- > in_progress    rows seen, at most :limit
--- > stuck          how many of them are beyond the timeout; NULL where no column says when they were popped
+-- > timed          how many of them have a usable start time
+-- > stuck          how many of these are beyond the timeout
 -- > longest_s      seconds since the longest-running of them was popped
 SELECT
     CAST(COUNT(*) AS int) AS in_progress,
-    CAST(CASE WHEN COUNT(*) = 0 OR COUNT(s.qmon_at) > 0 THEN
+    CAST(COUNT(s.qmon_at) AS int) AS timed,
+    CAST(
         COUNT(CASE WHEN s.qmon_at < DATEADD(SECOND, -CAST(CAST(:timeout AS float) AS int), SYSUTCDATETIME()) THEN 1 END)
-    END AS int) AS stuck,
+    AS int) AS stuck,
     MAX(CAST(
         DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()), s.qmon_at), SYSUTCDATETIME()) / 1000.0
