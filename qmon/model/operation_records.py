@@ -179,7 +179,7 @@ class Nothing(StrEnum):
     """Why a plan has nothing to do. That is no failure."""
 
     NO_MESSAGE = "no message matches: nothing to do"
-    NO_TRASH = "nothing in the trash is that old: nothing to do"
+    NO_TRASH = "the trash has no messages that old: nothing to do"
 
 
 @dataclass(frozen=True, slots=True)

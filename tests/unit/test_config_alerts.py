@@ -62,7 +62,7 @@ def test_without_any_nothing_is_watched_and_nothing_run() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[alert]]\nfigure = 'redy'\nwarn = 1", "alert[1].figure: 'redy' is no figure; did you mean ready?"),
+        ("[[alert]]\nfigure = 'redy'\nwarn = 1", "alert[1].figure: 'redy' is not a figure; did you mean ready?"),
         ("[[alert]]\nverdict = '*'\n[[alert]]\nverdict = 5", "alert[2].verdict: must be a list of texts, not a whole"),
         ("[alert]\nfigure = 'ready'", "alert: must be written as [[alert]], not as a table of keys"),
         ("[alerts]\nbel = true", "alerts.bel: unknown key; did you mean bell?"),

@@ -205,7 +205,7 @@ def condition_text(condition: Condition) -> str:
             right = str(other) if isinstance(other, int) else column_text(other)
             return f"{column_text(column)} {how} {right}"
         case Timed(column, how, plus):
-            when = "is past" if how == "<=" else "is to come"
+            when = "is in the past" if how == "<=" else "is in the future"
             later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(plus)
             return f"{column_text(column)}{f' + {later}' if plus else ''} {when}"
         case Exists(table, key, by, when, negated):

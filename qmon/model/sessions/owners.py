@@ -111,7 +111,7 @@ def owner_proof(layout: Layout, facts: OwnerFacts) -> OwnerProof:
     if kind != "session" and not layout.has_known_time(layout.owner.column):
         return OwnerProof("name", False, False, f"{layout.owner.column} has no time zone")
     if kind != "session":
-        return OwnerProof(kind, False, False, "the column of its heartbeat or lease is empty")
+        return OwnerProof(kind, False, False, "the column with its heartbeat or lease is empty")
     why = ""
     if not facts.sees_others:
         why = "your role cannot see other sessions"
