@@ -63,7 +63,7 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO mail_queue (status) VALUES ('ready')")
     place = tmp_path / "shop.toml"
     terminal = Terminal("init", database, "--file", str(place), home=own_home.parents[1])
-    terminal.expect("9 h 00 m ahead of UTC would fit")
+    terminal.expect("9 h 00 m ahead of UTC")
     terminal.expect("the times in created_at")
     terminal.type("Asia/Tokio")
     terminal.expect("no time zone")

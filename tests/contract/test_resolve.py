@@ -89,7 +89,7 @@ def test_three_lines_are_enough_for_each_article(database: str, design: str) -> 
     raw: dict[str, object] = {"name": "q", "table": table, "design": design}
     if design == "pending":
         (problem,) = resolved(database, raw).problems
-        assert "`duetime` has no time zone, and nothing can be counted until" in problem.reason
+        assert "`duetime` has no time zone, so nothing can be counted" in problem.reason
         raw["times"] = "utc"
     found = resolved(database, raw)
     assert not found.problems

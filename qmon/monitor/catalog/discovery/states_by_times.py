@@ -49,6 +49,10 @@ def states_by_times(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     shown = {"owner": column_for_role("owner_name", everything), "attempts": layout.attempts, "payload": layout.payload}
     shown["error"] = column_for_role("error", everything)
     queue |= {key: column for key, column in shown.items() if column is not None}
-    told = [f"`{started}` is set while it is in progress"] if started else []
-    told += [f"`{column}` is set once it is {kind}" for kind, column in ended]
-    return queue, "a message is ready while none of these is set: " + ", ".join(told), bool(ended)
+    told = [f"`{started}` (in progress)"] if started else []
+    told += [f"`{column}` ({kind})" for kind, column in ended]
+    return (
+        queue,
+        "states come from times; a message is ready while none of these is set: " + ", ".join(told),
+        bool(ended),
+    )
