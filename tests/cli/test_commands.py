@@ -58,7 +58,7 @@ def test_no_name_can_steer_the_terminal(database: str) -> None:
 def test_nothing_found_is_said_and_is_no_error(database: str) -> None:
     done = call("queues", database)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "no table here looks like a queue" in done.stderr
+    assert "no table looks like a queue" in done.stderr
 
 
 @pytest.mark.parametrize(

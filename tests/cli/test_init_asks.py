@@ -90,7 +90,7 @@ def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
     again.type("y")
     again.expect("id of a message")
     again.type("nothing")
-    again.expect("'nothing' is none of these")
+    again.expect("'nothing' is not one of the choices")
     again.process.terminate()
     again.end()
     assert "work_queue" not in place.read_text()

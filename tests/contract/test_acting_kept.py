@@ -237,7 +237,7 @@ def test_a_masked_column_is_refused_by_name_where_it_would_be_kept(
         label(database, masked if by_group else named(role), "body")
         label(database, named(role), "tries", provider="other", of_role="NOT MASKED")
         assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-            "qmon cannot move or keep rows of public.jobs as they are (body: it is masked for our role (anon)); this"
+            "qmon cannot move or keep rows of public.jobs as they are (body: it is masked for your role (anon)); this"
             " helps: a role without masks"
         )
         # A requeue keeps other columns.
@@ -253,7 +253,7 @@ def test_an_archive_refuses_masked_columns(database: str, role: str) -> None:
     query(database, f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {named(role)}")
     payload = str(layout.payload)
     label(database, named(role), payload)
-    with opened(role) as connection, pytest.raises(BadInput, match=f"{payload}: it is masked for our role"):
+    with opened(role) as connection, pytest.raises(BadInput, match=f"{payload}: it is masked for your role"):
         check_can_archive(connection, ENGINE, layout)
 
 

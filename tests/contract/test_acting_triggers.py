@@ -241,7 +241,7 @@ def test_a_requeue_may_move_rows_to_another_partition_under_triggers(database: s
         ),
         ("AFTER INSERT", "UPDATE jobs SET status = 'done' WHERE id = NEW.id", "NULL", "triggers"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE id = NEW.id", "NULL", "trigger"),
-        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers do not let it in"),
+        ("BEFORE INSERT", "NULL", "NULL", "the table's triggers prevent its insertion"),
         ("AFTER INSERT", "DELETE FROM jobs WHERE status = 'working'", "NULL", "trigger"),
     ],
 )

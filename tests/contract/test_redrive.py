@@ -117,7 +117,7 @@ def test_it_stops_when_they_fail_again(
 
     prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=200.0, failures=5))
     assert prepared.plan.seconds == pytest.approx(0.2)
-    assert "200 per second at most; it stops once 5 messages have failed again" in prepared.plan.consequences
+    assert "at most 200 per second; it stops once 5 messages have failed again" in prepared.plan.consequences
     result = applied(prepared, tell=popped)
     if again:
         assert result.state is OperationState.CANCELLED

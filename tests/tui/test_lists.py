@@ -290,7 +290,7 @@ async def test_of_a_serve_no_other_list_can_be_had() -> None:
     async with dashboard(served="https://h") as d:
         await d.give(view([invoices()]))
         await d.press("enter", "l")
-        assert "decides what is read" in d.said()
+        assert "not possible with data from" in d.said()
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

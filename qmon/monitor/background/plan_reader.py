@@ -27,7 +27,7 @@ _CHARS: Final = 400
 _MAX_STATEMENTS: Final = 3
 _POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
-_NO_HISTORY: Final = "this server does not remember plans: Query Store came with SQL Server 2016"
+_NO_HISTORY: Final = "this version has no Query Store, which records plans; SQL Server 2016 and later have it"
 
 
 class PlanReader:

@@ -63,7 +63,7 @@ from qmon.redact import hide_passwords
 
 # Keys of `QueueSamples.unknown`. `rates` stands for every rate that is derived from counters.
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
-_TABLE_MOVED: Final = "its table has another name now, or is gone, or your role may not read it any more"
+_TABLE_MOVED: Final = "its table was renamed or dropped, or your role may no longer read it"
 _STATEMENT_CHARS: Final = 1000
 
 
@@ -456,5 +456,5 @@ def _server_sample(results: Results, failures: Sequence[ProbeFailure]) -> Server
     server: ServerSample | None = first_record(results, "server")
     if server is None:
         reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
-        raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
+        raise QueryFailed(f"the state of the server cannot be read: {reason}", query="probe/server")
     return server

@@ -11,7 +11,7 @@ SELECT
     'GRANT ' || r.name || ' TO ' || quote_ident(current_user) AS grant
 FROM (
     VALUES
-        (1, 'pg_read_all_stats', 'sees the sessions of others: waits, blocking, the age of holders, who pushes and pops'),
-        (2, 'pg_signal_backend', 'ends the sessions of others')
+        (1, 'pg_read_all_stats', 'activity of other sessions: waits, blocking, the age of horizon holders, producers and consumers'),
+        (2, 'pg_signal_backend', 'ends other sessions')
 ) AS r(place, name, gives)
 ORDER BY r.place

@@ -66,7 +66,7 @@ FROM (
     UNION ALL
     SELECT
         'slot', s.active_pid, s.slot_name, s.xmin, true, NULL, NULL,
-        CASE WHEN s.active THEN 'in use' ELSE 'nobody reads it' END,
+        CASE WHEN s.active THEN 'in use' ELSE 'no reader' END,
         NULL, NULL, NULL, NULL, s.database, NULL
     FROM pg_replication_slots AS s
     WHERE s.xmin IS NOT NULL

@@ -16,7 +16,7 @@ FROM (
         AND s.principal_id <> DATABASE_PRINCIPAL_ID()
         AND NOT (s.name = N'qmon_store' AND USER_NAME(s.principal_id) = N'qmon_store')
     UNION ALL
-    SELECT 2, s.name + N'.' + QUOTENAME(o.name), N'is a ' + LOWER(REPLACE(o.type_desc, N'_', N' ')), N'drop it, if nobody needs it'
+    SELECT 2, s.name + N'.' + QUOTENAME(o.name), N'is a ' + LOWER(REPLACE(o.type_desc, N'_', N' ')), N'drop it if it is not needed'
     FROM sys.objects AS o
     JOIN sys.schemas AS s ON s.schema_id = o.schema_id
     WHERE s.name IN (N'qmon', N'qmon_store')
@@ -26,7 +26,7 @@ FROM (
         )
     UNION ALL
     SELECT 2, s.name + N'.' + QUOTENAME(o.name),
-           N'is owned by ' + QUOTENAME(USER_NAME(o.principal_id)), N'drop it, if nobody needs it'
+           N'is owned by ' + QUOTENAME(USER_NAME(o.principal_id)), N'drop it if it is not needed'
     FROM sys.objects AS o
     JOIN sys.schemas AS s ON s.schema_id = o.schema_id
     WHERE s.name IN (N'qmon', N'qmon_store')

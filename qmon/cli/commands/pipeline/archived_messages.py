@@ -86,7 +86,7 @@ def messages(
         if continuous:
             with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
                 repeat_step(step, every, stop)
-            print_note("stopped; what was under way is done by the next start")
+            print_note("stopped; the next start finishes the interrupted batch")
             return
         step()
     if output != "table":

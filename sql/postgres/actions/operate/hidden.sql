@@ -3,5 +3,5 @@
 -- > kind   hidden
 -- > name   what hides them
 SELECT CAST('hidden' AS text)                                                 AS kind,
-       CAST('row level security: our role sees a part of the rows' AS text)   AS name
+       CAST('row-level security: your role sees only some of the rows' AS text)   AS name
 WHERE pg_catalog.row_security_active(CAST({table!literal} AS regclass))
