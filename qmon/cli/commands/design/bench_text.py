@@ -52,7 +52,7 @@ def print_bench(report: BenchResults) -> None:
     if report.dequeues:
         print_output()
         print_output(
-            f"Buffers touched per batch, without other sessions, until a queue of {report.plan.rows:,} messages is empty"
+            f"Buffers touched per batch, with no other session, until a queue of {report.plan.rows:,} messages is empty"
         )
         _print_dequeues(report)
 
