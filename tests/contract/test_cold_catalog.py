@@ -60,7 +60,7 @@ def test_a_statement_of_the_first_look_may_take_longer_than_one_of_a_poll_and_th
         (Phase.LIVE, ""),
     ]
     assert [state.catalog for state in states[:3]] == [False, True, False]
-    assert "first time on a cold server may take 30 s" in READING
+    assert "a server that has just started this may take 30 s" in READING
 
 
 @pytest.fixture

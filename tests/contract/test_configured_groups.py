@@ -96,7 +96,7 @@ def test_times_are_what_their_type_their_default_or_the_configuration_says(kind:
         (
             "timestamp DEFAULT now()",
             "",
-            "`due` has no time zone, its default is the time in the time zone of the session",
+            "`due` has no time zone and gets the local time of the inserting session by default",
         ),
         ("text", "", "`due` is text, which is not a time"),
         ("timestamptz", 'attempts = "trys"\n', "public.jobs has no column 'trys'; did you mean tries?"),

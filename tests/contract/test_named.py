@@ -46,8 +46,7 @@ KINDS: Final = {
     ),
     "materialized view": (
         "CREATE MATERIALIZED VIEW orders AS SELECT id, status FROM a",
-        "public.orders is a materialized view with a copy, as old as its last REFRESH, of public.a: "
-        "name public.a instead",
+        "public.orders is a materialized view with a copy (from its last REFRESH) of public.a: name public.a instead",
     ),
     "foreign table": (
         """CREATE EXTENSION postgres_fdw;

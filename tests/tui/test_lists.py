@@ -273,7 +273,7 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         assert focus(d) == Listing("in_progress", following, descending=True)
         await d.press("l")
         assert focus(d) is None
-        for why in ("a ring does not say since when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
+        for why in ("a ring does not record when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
             assert why in d.said()
 
 
